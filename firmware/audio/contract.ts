@@ -1,0 +1,118 @@
+import { contract } from '../system/contract.ts';
+
+const device = 'id s, name s, type s, muted b, volume d (1 = 100 %), connected b, score d, usable b';
+const profile =
+  'sink_id s, source_id s, format_out s, format_in s, latency_ms d, score d, verified_at s, corr d, snr_db d, verified b';
+const outcome = {
+  verdict: 's',
+  corr: 'd',
+  latency_ms: 'd',
+  snr_db: 'd',
+  confidence: 'd',
+  path: 's',
+} as const;
+
+/** Sound of the hub (spec "Internal hub interfaces for setup"). */
+export const audio1 = contract({
+  name: 'io.ingle.Audio1',
+  bus: 'io.ingle.Audio1',
+  path: '/io/ingle/Audio1',
+  doc: 'Devices, the probe that finds a working pair, speech out and in, profiles. Recordings stay in memory and are erased; only Record hands one out.',
+  methods: {
+    Enumerate: {
+      doc: `Sinks and sources, best first: ${device}. Types: builtin, bluetooth, usb, hdmi, virtual, loopback.`,
+      in: {},
+      out: { sinks: 'a(sssbdbdb)', sources: 'a(sssbdbdb)' },
+      errors: ['unavailable'],
+    },
+    PlayTone: {
+      doc: 'Plays a sweep. chirp_spec: from_hz d, to_hz d, duration_ms u (at most 5000), level_db d (0 = full scale). An empty sink_id is the best sink.',
+      in: { sink_id: 's', chirp_spec: '(ddud)' },
+      out: {},
+      errors: ['invalid_request', 'not_found', 'unavailable', 'timeout'],
+    },
+    Record: {
+      doc: 'Records a source, mono, 16 bit little endian, at most 10000 ms. An empty source_id is the best source.',
+      in: { source_id: 's', duration_ms: 'u' },
+      out: { rate: 'u', samples: 'ay' },
+      errors: ['invalid_request', 'not_found', 'unavailable', 'timeout', 'conflict'],
+    },
+    Metrics: {
+      doc: 'The newest measurement of a pair; empty ids mean the newest of all. See Test.',
+      in: { sink_id: 's', source_id: 's' },
+      out: { sink_id: 's', source_id: 's', ...outcome },
+      errors: ['not_found'],
+    },
+    Test: {
+      doc: 'Plays the probe (chirp, then a sweep of 200 to 4000 Hz) and listens; raises Level meanwhile. verdict: ok, too_quiet, too_loud, noisy, glitching, no_estimate, digital_loopback, unplugged, or played when source_id is empty (nothing was listened for). corr 0..1; latency_ms between sink and microphone; path: direct, air, bluetooth, none.',
+      in: { sink_id: 's', source_id: 's' },
+      out: outcome,
+      errors: ['not_found', 'unavailable', 'conflict'],
+    },
+    Probe: {
+      doc: 'The whole audio initialisation: ranks, tests pairs, asks for a yes, saves a profile. quick tests only the known pair, or the best one, and asks nothing. Answers at its end (give it two minutes); StateChanged and Progress tell the way. state: READY or READY_WITH_LIMITS; reason: ok or the verdict of the best failed pair, or no_devices. confirmed: a person said yes.',
+      in: { lang: 's', quick: 'b' },
+      out: { state: 's', reason: 's', sink_id: 's', source_id: 's', confirmed: 'b' },
+      errors: ['conflict', 'unavailable'],
+    },
+    Cancel: { doc: 'Ends a running Probe, Test, listening or speaking.', in: {}, out: {}, errors: [] },
+    VadListen: {
+      doc: 'Listens until somebody has spoken or timeout_s (at most 30) is over. heard: speech was there. phrase: what the recogniser made of it ("yes", "no" or empty).',
+      in: { source_id: 's', timeout_s: 'd' },
+      out: { heard: 'b', phrase: 's' },
+      errors: ['invalid_request', 'not_found', 'unavailable', 'conflict', 'not_supported'],
+    },
+    ConfirmYes: {
+      doc: 'Asks aloud whether the person hears the hub, and listens for a yes. No answer is no error.',
+      in: { sink_id: 's', source_id: 's', lang: 's', timeout_s: 'd' },
+      out: { heard: 'b', yes: 'b', phrase: 's' },
+      errors: ['invalid_request', 'not_found', 'unavailable', 'conflict', 'not_supported'],
+    },
+    Say: {
+      doc: 'Speaks a text (at most 1000 characters). lang: en or ru. sink_id: empty = the best sink, * = every connected sink in turn. spoken: the sinks that took it.',
+      in: { text: 's', lang: 's', slow: 'b', sink_id: 's' },
+      out: { spoken: 'as' },
+      errors: ['invalid_request', 'not_found', 'unavailable', 'not_supported', 'timeout'],
+    },
+    SaveProfile: {
+      doc: `Keeps a pair; its newest measurement becomes the proof. verified only when that measurement was ok. ${profile}.`,
+      in: { sink_id: 's', source_id: 's' },
+      out: { profile: '(ssssddsddb)' },
+      errors: ['not_found', 'unavailable'],
+    },
+    LoadProfile: {
+      doc: `The profile in use, newest first. fresh: verified and younger than 30 days. ${profile}.`,
+      in: {},
+      out: { profile: '(ssssddsddb)', fresh: 'b' },
+      errors: ['not_found'],
+    },
+    ListProfiles: {
+      doc: `Up to 3 profiles, newest first: ${profile}.`,
+      in: {},
+      out: { profiles: 'a(ssssddsddb)' },
+      errors: [],
+    },
+    ForgetProfiles: { doc: 'Forgets all profiles.', in: {}, out: {}, errors: [] },
+  },
+  signals: {
+    StateChanged: {
+      doc: 'The audio initialisation moved.',
+      args: { state: 's', old: 's', event: 's' },
+    },
+    Progress: {
+      doc: 'A step of the probe. text: a key of protocol/text/audio.ts. detail: verdict s, corr d, latency_ms d, snr_db d, confidence d once measured.',
+      args: { state: 's', sink_id: 's', source_id: 's', attempt: 'u', text: 's', detail: 'a{sv}' },
+    },
+    DevicesChanged: {
+      doc: 'Devices came or went, or changed (mute, volume, port); ids.',
+      args: { added: 'as', removed: 'as', changed: 'as' },
+    },
+    Level: {
+      doc: 'Level at a source while it is being tested or listened to, decibels of full scale, about ten a second.',
+      args: { source_id: 's', rms_db: 'd', peak_db: 'd' },
+    },
+  },
+  properties: {
+    State: { doc: 'State of the audio initialisation; START before it has run.', type: 's' },
+  },
+});

@@ -1,0 +1,81 @@
+// Who may join a document, and how (spec "Authentication" 9). Deny by default. Pure.
+import { IngleError } from '../protocol/errors.ts';
+import { commandsSkill, type DocumentKey, isOwnerId } from './key.ts';
+
+export const roles = ['owner', 'admin', 'adult', 'kid', 'guest'] as const;
+export type Role = (typeof roles)[number];
+
+/** Who asks, as ingle-uplink names them (D10). */
+export interface Principal {
+  owner_id: string;
+  /** Id of the pinned browser: base64url of its static key; also the device id of its branches. */
+  browser: string;
+  role: Role;
+  /** Until when a checked passkey opens admin skills, Unix seconds; 0 = not. */
+  elevated_until: number;
+}
+
+/** `null` is local control: the holder of the service token who names nobody. */
+export type Caller = Principal | null;
+
+export interface Rights {
+  read: boolean;
+  write: boolean;
+}
+
+const entry = /^(?:OWNER:read|ROLE:[A-Z][A-Z0-9_]{0,31}:read|SKILL:[a-z][a-z0-9_]{0,47}:write)$/;
+
+/** Whether a text is an ACL entry as the spec writes them. */
+export function isAclEntry(text: unknown): text is string {
+  return typeof text === 'string' && entry.test(text);
+}
+
+/** What a skill's document is given: its owner reads, the skill alone writes. */
+export function skillAcl(skill_id: string): string[] {
+  return ['OWNER:read', `SKILL:${skill_id}:write`];
+}
+
+/**
+ * What `caller` may do with a document over /sync. Skills do not come this way: they write over D-Bus, and only
+ * under their own id. A browser writes its own device's branch and its owner's branch of a state, nothing else.
+ */
+export function rightsOf(key: DocumentKey, acl: readonly string[], caller: Caller): Rights {
+  const personal = key.doc_type === 'state' && /^(device|owner)\//.test(key.branch);
+  if (caller === null) return { read: true, write: personal };
+  if (caller.owner_id !== key.owner_id) return { read: false, write: false };
+  const own = personal && ownBranch(key, caller);
+  const read =
+    own ||
+    (caller.role === 'owner' && acl.includes('OWNER:read')) ||
+    acl.includes(`ROLE:${caller.role.toUpperCase()}:read`);
+  return { read, write: own };
+}
+
+function ownBranch(key: DocumentKey, p: Principal): boolean {
+  if (key.branch === `device/${p.browser}`) return true;
+  return p.role === 'owner' && key.skill_id !== commandsSkill && key.branch === `owner/${p.owner_id}`;
+}
+
+/** Whether admin skills are open to `caller` at `now` (Unix seconds). */
+export function isElevated(caller: Caller, now: number): boolean {
+  return caller === null || (caller.role === 'owner' && caller.elevated_until > now);
+}
+
+/**
+ * Reads the JSON of X-Ingle-Principal.
+ * @throws IngleError `invalid_request` for anything that is not exactly a principal.
+ */
+export function checkPrincipal(value: unknown): Principal {
+  const bad = (pointer: string) =>
+    new IngleError('invalid_request', 'X-Ingle-Principal is not a principal.', { pointer });
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw bad('');
+  const v = value as Record<string, unknown>;
+  for (const name of Object.keys(v))
+    if (!['owner_id', 'browser', 'role', 'elevated_until'].includes(name)) throw bad(`/${name.slice(0, 40)}`);
+  const { owner_id, browser, role, elevated_until } = v;
+  if (typeof owner_id !== 'string' || !isOwnerId(owner_id)) throw bad('/owner_id');
+  if (typeof browser !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(browser)) throw bad('/browser');
+  if (!roles.includes(role as Role)) throw bad('/role');
+  if (typeof elevated_until !== 'number' || !Number.isFinite(elevated_until)) throw bad('/elevated_until');
+  return { owner_id, browser, role: role as Role, elevated_until };
+}

@@ -1,0 +1,121 @@
+// Documents on disk: a row an update, folded together now and then, and the index `docs_index` of the spec.
+import * as Y from 'yjs';
+import type { Store, Value } from '../system/store.ts';
+import { etagOf, readContent } from './content.ts';
+import type { Signer } from './sign.ts';
+
+export const archiveSchema = [
+  `CREATE TABLE docs_index (
+    key TEXT PRIMARY KEY, acl TEXT NOT NULL, schema TEXT NOT NULL, ttl_sec INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, etag TEXT NOT NULL, rev INTEGER NOT NULL, signature TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE doc_updates (key TEXT NOT NULL, n INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (key, n)) WITHOUT ROWID;
+CREATE TABLE command_journal (
+    owner_id TEXT NOT NULL, id TEXT NOT NULL, document TEXT NOT NULL, principal TEXT NOT NULL, command TEXT NOT NULL,
+    status TEXT NOT NULL, result TEXT, at INTEGER NOT NULL, finished_at INTEGER, PRIMARY KEY (owner_id, id)) WITHOUT ROWID;
+CREATE INDEX command_open ON command_journal (status) WHERE status IN ('pending', 'running');
+CREATE TABLE owners (owner_id TEXT PRIMARY KEY, seen_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE skills (skill_id TEXT PRIMARY KEY, manifest TEXT NOT NULL, seen_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE icons (owner_id TEXT NOT NULL, skill_id TEXT NOT NULL, pinned INTEGER NOT NULL DEFAULT 0, ord INTEGER,
+    PRIMARY KEY (owner_id, skill_id)) WITHOUT ROWID`,
+];
+
+export type Transaction = Pick<Store, 'run' | 'all' | 'get'>;
+
+/** A row of docs_index. `updated_at` in Unix seconds; `ttl_sec` 0 = kept for good. */
+export interface IndexRow extends Record<string, unknown> {
+  key: string;
+  acl: string;
+  schema: string;
+  ttl_sec: number;
+  updated_at: number;
+  etag: string;
+  rev: number;
+  signature: string;
+}
+
+/** Rows a document may have before they are folded into one. */
+const FOLD_ROWS = 64;
+
+export interface Loaded {
+  doc: Y.Doc;
+  /** Number of the next update row. */
+  next: number;
+  rows: number;
+  index: IndexRow | undefined;
+}
+
+/** Reads a document; one that is not there is empty. */
+export async function loadDocument(store: Transaction, key: string): Promise<Loaded> {
+  const rows = await store.all<{ n: number; data: Buffer }>(
+    'SELECT n, data FROM doc_updates WHERE key = ? ORDER BY n',
+    key,
+  );
+  const index = await store.get<IndexRow>('SELECT * FROM docs_index WHERE key = ?', key);
+  const doc = new Y.Doc();
+  for (const row of rows) Y.applyUpdate(doc, row.data);
+  return { doc, rows: rows.length, next: (rows.at(-1)?.n ?? 0) + 1, index };
+}
+
+/**
+ * Appends an update within a transaction; `state` is the document with it. Folds the rows when there are many.
+ * @returns the new index row and how many rows there are now.
+ */
+export async function appendUpdate(
+  tx: Transaction,
+  at: { key: string; next: number; rows: number; rev: number },
+  update: Uint8Array,
+  state: Y.Doc,
+  about: { acl: readonly string[]; schema: string; ttl_sec: number; now: number },
+  signer: Signer,
+): Promise<{ rows: number; index: IndexRow }> {
+  let rows = at.rows + 1;
+  let data = update;
+  if (rows > FOLD_ROWS) {
+    await tx.run('DELETE FROM doc_updates WHERE key = ?', at.key);
+    data = Y.encodeStateAsUpdate(state);
+    rows = 1;
+  }
+  await tx.run('INSERT INTO doc_updates (key, n, data) VALUES (?, ?, ?)', at.key, at.next, data);
+  const etag = etagOf(readContent(state));
+  const index: IndexRow = {
+    key: at.key,
+    acl: JSON.stringify(about.acl),
+    schema: about.schema,
+    ttl_sec: about.ttl_sec,
+    updated_at: about.now,
+    etag,
+    rev: at.rev + 1,
+    // View documents alone are signed: what they say becomes the owner's screen.
+    signature: /\/view:/.test(at.key) ? signer.sign(at.key, etag) : '',
+  };
+  const columns = Object.keys(index);
+  await tx.run(
+    `INSERT OR REPLACE INTO docs_index (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    ...(Object.values(index) as Value[]),
+  );
+  return { rows, index };
+}
+
+export async function deleteDocument(tx: Transaction, key: string): Promise<void> {
+  await tx.run('DELETE FROM doc_updates WHERE key = ?', key);
+  await tx.run('DELETE FROM docs_index WHERE key = ?', key);
+}
+
+/** Index rows whose key begins with `prefix`, at most `limit`. */
+export function listDocuments(store: Transaction, prefix: string, limit = 1000): Promise<IndexRow[]> {
+  return store.all<IndexRow>(
+    'SELECT * FROM docs_index WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
+    prefix,
+    `${prefix}\u{10ffff}`,
+    limit,
+  );
+}
+
+/** Keys whose time to live is over. */
+export async function expiredDocuments(store: Transaction, now: number): Promise<string[]> {
+  const rows = await store.all<{ key: string }>(
+    'SELECT key FROM docs_index WHERE ttl_sec > 0 AND updated_at + ttl_sec < ?',
+    now,
+  );
+  return rows.map((r) => r.key);
+}

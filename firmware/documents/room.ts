@@ -1,0 +1,237 @@
+// A room: one document, those who look at it, and one line in which changes are tried, stored and then shown.
+import {
+  Awareness,
+  applyAwarenessUpdate,
+  encodeAwarenessUpdate,
+  removeAwarenessStates,
+} from 'y-protocols/awareness';
+import * as Y from 'yjs';
+import { IngleError } from '../protocol/errors.ts';
+import type { Transaction } from './archive.ts';
+import type { JsonObject } from './content.ts';
+import { readContent } from './content.ts';
+import {
+  decodeMessage,
+  encodeAwareness,
+  encodeDenied,
+  encodeStep1,
+  encodeStep2,
+  encodeUpdate,
+} from './message.ts';
+import { type Change, stage } from './staging.ts';
+
+/** One socket in a room. */
+export interface Member {
+  send(bytes: Uint8Array): void;
+  readonly canWrite: boolean;
+}
+
+export interface WriteOptions {
+  from?: Member;
+  /** Runs in the same transaction as the change, on the document as it will be. */
+  also?: (tx: Transaction, content: JsonObject) => Promise<void>;
+  /** Refuses the change by throwing. */
+  check?: (content: JsonObject) => void;
+}
+
+interface Writing extends WriteOptions {
+  change: Change;
+  resolve: () => void;
+  reject: (e: unknown) => void;
+}
+
+/** Stores what a room has tried: the update, the document with it, and what belongs to it. */
+export type Commit = (
+  update: Uint8Array | null,
+  next: Y.Doc,
+  also: (tx: Transaction) => Promise<void>,
+) => Promise<void>;
+
+export interface Room {
+  readonly key: string;
+  /** The document as stored; read it, and change it by `write` alone. */
+  readonly doc: Y.Doc;
+  readonly members: ReadonlySet<Member>;
+  /** Settles when the change is on disk; only then others see it. */
+  write(change: Change, options?: WriteOptions): Promise<void>;
+  /** A skill's update: gathered for a moment, then written. Faults go to `failed`. */
+  gather(
+    update: Uint8Array,
+    check: ((content: JsonObject) => void) | undefined,
+    failed: (e: unknown) => void,
+  ): void;
+  /** Settles when all that was gathered or written before is on disk. */
+  flush(): Promise<void>;
+  join(member: Member): void;
+  leave(member: Member): void;
+  /** A message of a member. @throws IngleError when it is malformed or not allowed. */
+  receive(member: Member, bytes: Uint8Array, also?: WriteOptions['also']): Promise<void>;
+  idle(): boolean;
+  close(): void;
+}
+
+/** How long a skill's updates are gathered, milliseconds. */
+const GATHER_MS = 60;
+/** Awareness states one socket may keep. */
+const MAX_CLIENTS = 16;
+
+export function makeRoom(
+  key: string,
+  doc: Y.Doc,
+  maxBytes: number,
+  commit: Commit,
+  changed: () => void,
+): Room {
+  const members = new Set<Member>();
+  const queue: Writing[] = [];
+  let pumping: Promise<void> = Promise.resolve();
+  let active = false;
+  let gathered: Uint8Array[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let flushGathered: () => void = () => {};
+  let awareness: Awareness | undefined;
+  const clients = new Map<Member, Set<number>>();
+
+  doc.on('update', (update: Uint8Array, origin: unknown) => {
+    const bytes = encodeUpdate(update);
+    for (const m of members) if (m !== origin) m.send(bytes);
+  });
+
+  async function pump(): Promise<void> {
+    while (queue.length > 0) {
+      const batch: { w: Writing; update: Uint8Array | null }[] = [];
+      let next = doc;
+      for (const w of queue.splice(0)) {
+        try {
+          const tried = stage(next, w.change, maxBytes);
+          w.check?.(readContent(tried.next));
+          next = tried.next;
+          batch.push({ w, update: tried.update });
+        } catch (e) {
+          w.reject(e);
+        }
+      }
+      const updates = batch.flatMap((b) => b.update ?? []);
+      try {
+        if (batch.some((b) => b.update || b.w.also)) {
+          const content = readContent(next);
+          await commit(updates.length ? Y.mergeUpdates(updates) : null, next, async (tx) => {
+            for (const b of batch) await b.w.also?.(tx, content);
+          });
+        }
+      } catch (e) {
+        for (const b of batch) b.w.reject(e);
+        continue;
+      }
+      for (const b of batch) {
+        if (b.update) Y.applyUpdate(doc, b.update, b.w.from);
+        b.w.resolve();
+      }
+      changed();
+    }
+    // In the same turn as the look at the queue, so that no write falls between.
+    active = false;
+  }
+
+  function write(change: Change, options: WriteOptions = {}): Promise<void> {
+    return new Promise((resolve, reject) => {
+      queue.push({ ...options, change, resolve, reject });
+      if (active) return;
+      active = true;
+      pumping = pump();
+    });
+  }
+
+  function presence(): Awareness {
+    if (awareness) return awareness;
+    const a = new Awareness(doc);
+    a.setLocalState(null);
+    a.on('update', (c: { added: number[]; updated: number[]; removed: number[] }) => {
+      const bytes = encodeAwareness(encodeAwarenessUpdate(a, [...c.added, ...c.updated, ...c.removed]));
+      // The sender hears itself too: y-websocket takes silence for a dead line.
+      for (const m of members) m.send(bytes);
+    });
+    awareness = a;
+    return a;
+  }
+
+  const room: Room = {
+    key,
+    doc,
+    members,
+    write,
+    gather(update, check, failed) {
+      gathered.push(update);
+      timer ??= setTimeout(() => flushGathered(), GATHER_MS);
+      flushGathered = () => {
+        clearTimeout(timer);
+        timer = undefined;
+        const all = gathered;
+        gathered = [];
+        if (all.length === 0) return;
+        try {
+          write(all.length === 1 ? all[0]! : Y.mergeUpdates(all), { check }).catch(failed);
+        } catch {
+          failed(new IngleError('invalid_request', 'The document update cannot be read.'));
+        }
+      };
+    },
+    async flush() {
+      flushGathered();
+      while (active) await pumping;
+    },
+    join(member) {
+      members.add(member);
+      // Whoever may not write is not asked what it has.
+      if (member.canWrite) member.send(encodeStep1(Y.encodeStateVector(doc)));
+      if (awareness && awareness.states.size > 0)
+        member.send(encodeAwareness(encodeAwarenessUpdate(awareness, [...awareness.states.keys()])));
+    },
+    leave(member) {
+      members.delete(member);
+      const own = clients.get(member);
+      clients.delete(member);
+      if (awareness && own) removeAwarenessStates(awareness, [...own], null);
+    },
+    async receive(member, bytes, also) {
+      const m = decodeMessage(bytes);
+      if (m.type === 'step1') member.send(encodeStep2(missing(doc, m.stateVector)));
+      else if (m.type === 'query-awareness') {
+        const a = presence();
+        member.send(encodeAwareness(encodeAwarenessUpdate(a, [...a.states.keys()])));
+      } else if (m.type === 'awareness') {
+        const own = clients.get(member) ?? new Set<number>();
+        // Providers pass on what they hear of others, so a known id stays with whoever brought it.
+        for (const c of m.clients) if (!isKnown(c)) own.add(c);
+        if (own.size > MAX_CLIENTS)
+          throw new IngleError('forbidden', 'One socket speaks for too many clients.');
+        clients.set(member, own);
+        applyAwarenessUpdate(presence(), m.update, member);
+      } else if (member.canWrite) await write(m.update, { from: member, also });
+      else if (stage(doc, m.update, Number.POSITIVE_INFINITY).update !== null) {
+        const e = new IngleError('forbidden', 'This document may only be read.');
+        member.send(encodeDenied(e.message));
+        throw e;
+      }
+    },
+    idle: () => members.size === 0 && queue.length === 0 && !active && gathered.length === 0,
+    close() {
+      clearTimeout(timer);
+      awareness?.destroy();
+      doc.destroy();
+    },
+  };
+  function isKnown(client: number): boolean {
+    for (const own of clients.values()) if (own.has(client)) return true;
+    return false;
+  }
+  return room;
+}
+
+function missing(doc: Y.Doc, stateVector: Uint8Array): Uint8Array {
+  try {
+    return Y.encodeStateAsUpdate(doc, stateVector);
+  } catch {
+    throw new IngleError('invalid_request', 'The state vector cannot be read.');
+  }
+}

@@ -1,0 +1,46 @@
+// View documents are signed by a key that never leaves the hub, so that a changed index is noticed (spec docs_index).
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+export interface Signer {
+  /** Base64url Ed25519 signature over `key`, a line feed and `etag`. */
+  sign(key: string, etag: string): string;
+  verify(key: string, etag: string, signature: string): boolean;
+  /** The raw public key, base64url. */
+  readonly publicKey: string;
+}
+
+const text = (key: string, etag: string) => Buffer.from(`${key}\n${etag}`);
+
+/** Loads the key of `file` (PKCS #8 PEM, 0600), or makes it. */
+export function openSigner(file: string): Signer {
+  const key = createPrivateKey(readOrMake(file));
+  const pub = createPublicKey(key);
+  return {
+    sign: (k, etag) => sign(null, text(k, etag), key).toString('base64url'),
+    verify: (k, etag, signature) => verify(null, text(k, etag), pub, Buffer.from(signature, 'base64url')),
+    publicKey: pub.export({ format: 'jwk' }).x ?? '',
+  };
+}
+
+function readOrMake(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (e) {
+    if ((e as NodeJS.ErrnoException).code !== 'ENOENT') throw e;
+  }
+  mkdirSync(dirname(file), { recursive: true, mode: 0o750 });
+  const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, pem, { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    // A link fails where the name is taken: whoever was first keeps the key.
+    linkSync(draft, file);
+  } catch (e) {
+    if ((e as NodeJS.ErrnoException).code !== 'EEXIST') throw e;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readFileSync(file, 'utf8');
+}

@@ -1,0 +1,64 @@
+// A change is tried on a copy first; only what went through is stored, and only what is stored is seen.
+import * as Y from 'yjs';
+import { IngleError } from '../protocol/errors.ts';
+import { checkJson, readContent, readMeta } from './content.ts';
+
+/** Largest encoded document of a browser, bytes. */
+export const MAX_OWNER_DOCUMENT = 256 * 1024;
+/** Largest encoded document of a skill, bytes. */
+export const MAX_SKILL_DOCUMENT = 1024 * 1024;
+/** Client id of the hub's own writes. */
+export const hubClient = 1;
+const MAX_CLOCK = 2 ** 40;
+
+export type Change = Uint8Array | ((doc: Y.Doc) => void);
+
+/** A copy of a document that shares nothing with it. */
+export function copyOf(doc: Y.Doc): Y.Doc {
+  const copy = new Y.Doc();
+  Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc));
+  return copy;
+}
+
+/**
+ * Applies a change to a copy of `doc`.
+ * @returns the copy and the update that leads to it; `update` is null when nothing changed.
+ * @throws IngleError `invalid_request` for bytes that are no update, skip what came before, or hold no JSON;
+ *   `too_large` when the result is over `maxBytes`.
+ */
+export function stage(
+  doc: Y.Doc,
+  change: Change,
+  maxBytes: number,
+): { next: Y.Doc; update: Uint8Array | null } {
+  const next = copyOf(doc);
+  const parts: Uint8Array[] = [];
+  next.on('update', (u: Uint8Array) => parts.push(u));
+  if (typeof change === 'function') {
+    next.clientID = hubClient;
+    change(next);
+  } else applyForeign(next, change);
+  if (parts.length === 0) return { next, update: null };
+  if (Y.encodeStateAsUpdate(next).length > maxBytes)
+    throw new IngleError('too_large', `A document may have at most ${maxBytes} bytes.`);
+  return { next, update: parts.length === 1 ? parts[0]! : Y.mergeUpdates(parts) };
+}
+
+function applyForeign(next: Y.Doc, update: Uint8Array): void {
+  const bad = (says: string) => new IngleError('invalid_request', `The document update ${says}.`);
+  try {
+    Y.applyUpdate(next, update, 'foreign');
+  } catch {
+    throw bad('cannot be read');
+  }
+  if (next.store.pendingStructs || next.store.pendingDs) throw bad('builds on changes that are not here');
+  for (const clock of Y.decodeStateVector(Y.encodeStateVector(next)).values())
+    if (!(clock <= MAX_CLOCK)) throw bad('claims too many changes');
+  if (next.subdocs.size > 0) throw bad('holds a document in a document');
+  try {
+    checkJson(readContent(next));
+    checkJson(readMeta(next));
+  } catch (e) {
+    throw e instanceof IngleError ? e : bad('holds content that is not JSON');
+  }
+}

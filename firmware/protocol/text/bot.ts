@@ -1,0 +1,24 @@
+import type { Texts } from './i18n.ts';
+
+/** What the messaging bot says besides the setup conversation. */
+export const botTexts = {
+  en: {
+    ask_pin: 'This is your hub. To set it up, type the 6-digit PIN it speaks or shows.',
+    wrong_pin: 'That is not the PIN. {left} tries are left.',
+    closed: 'Too many wrong PINs. The hub has made a new one; ask it again.',
+    busy: 'Somebody else is setting up this hub right now. Try again later.',
+    bye: 'Setup is closed here. Send /start to open it again.',
+    only_text: 'Please answer with text or a button.',
+    deleted: 'Your message with the password has been deleted.',
+  },
+  ru: {
+    ask_pin:
+      'Это ваш хаб. Чтобы настроить его, введите 6-значный пин-код, который он произносит или показывает.',
+    wrong_pin: 'Это не тот пин-код. Осталось попыток: {left}.',
+    closed: 'Слишком много неверных пин-кодов. Хаб сделал новый; спросите его снова.',
+    busy: 'Сейчас хаб настраивает кто-то другой. Попробуйте позже.',
+    bye: 'Настройка здесь закрыта. Отправьте /start, чтобы открыть её снова.',
+    only_text: 'Ответьте, пожалуйста, текстом или кнопкой.',
+    deleted: 'Ваше сообщение с паролем удалено.',
+  },
+} satisfies Texts<string>;

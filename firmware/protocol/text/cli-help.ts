@@ -1,0 +1,100 @@
+// Help of the `ingle` command, a text a command.
+import type { Texts } from './i18n.ts';
+
+const en = {
+  top: `ingle <command> [options]    the owner's command for this hub
+
+  init                    enrol this hub with root: owner, subnet, hub
+  login [--new-passkey]   open a pairing code and wait for a browser
+  hub serve               run the hub's link to root in this terminal
+  status                  the hub's state
+  browsers list           paired browsers
+  browsers forget <id>    unpair a browser and close its channels
+  api token rotate        a new token for the local API
+  key rotate              a new key for the hub; paired browsers follow it
+  setup status            where first-run setup stands
+  setup restart           start setup again; what is set up stays until replaced
+  setup finish            end setup without what is missing
+  help [command]          this text, or a command's
+
+  --json                  one JSON object a line on stdout; errors as one object on stderr
+  --version               the version
+Exit status: 0 done, 64 wrong use, 66 not found, 69 unavailable, 70 inside, 73 conflict, 75 try again, 77 refused.`,
+  init: `ingle init [--json]
+Makes the hub's keys where there are none and enrols with root. Prints owner_id, subnet_id, hub_id, where the keys
+lie and until when the certificate is valid. Once enrolled it prints what is there.`,
+  login: `ingle login [--new-passkey] [--json]
+Prints the page to open, a code valid for 10 minutes, a link and its QR code; waits until a browser is paired.
+  --new-passkey   let the browser register a passkey though the owner has one`,
+  'hub serve': `ingle hub serve [--root <url>] [--data <folder>] [--json]
+Runs the hub's link to root in this terminal; says when the hub is connected and when a browser is paired.
+  --root <url>      address of the root service
+  --data <folder>   state of a hub that runs from a checkout, default .ingle`,
+  status: `ingle status [--json]
+The link to root, the hub's identity, paired browsers and open channels. Exit status 69 while root cannot be reached.`,
+  'browsers list': `ingle browsers list [--json]
+Paired browsers: id, label, when paired and last seen.`,
+  'browsers forget': `ingle browsers forget <id> [--json]
+Unpairs a browser and closes its channels at once.`,
+  'api token rotate': `ingle api token rotate [--json]
+Makes a new token for the local API; the old one is refused from then on. The token itself is not printed.`,
+  'key rotate': `ingle key rotate [--json]
+Makes a new static key for the hub, signed by its identity key. Paired browsers follow it; hub_id stays.`,
+  'setup status': `ingle setup status [--json]
+The step of setup, open channels, the joined network, the chosen sound devices and the newest trouble.`,
+  'setup restart': `ingle setup restart [--json]
+Starts first-run setup again from the sound test, and opens its channels. Nothing set up is forgotten.`,
+  'setup finish': `ingle setup finish [--json]
+Ends setup without what is missing (the hub needs a network). Exit status 73 when there is nothing to finish.`,
+  help: 'ingle help [command]',
+} as const;
+
+const ru: Record<keyof typeof en, string> = {
+  top: `ingle <команда> [параметры]    команда владельца для этого хаба
+
+  init                    зарегистрировать хаб на root: владелец, подсеть, хаб
+  login [--new-passkey]   открыть код подключения и ждать браузер
+  hub serve               держать связь хаба с root в этом терминале
+  status                  состояние хаба
+  browsers list           подключённые браузеры
+  browsers forget <id>    отключить браузер и закрыть его каналы
+  api token rotate        новый ключ локального API
+  key rotate              новый ключ хаба; подключённые браузеры перейдут на него
+  setup status            на каком шаге первая настройка
+  setup restart           начать настройку заново; настроенное остаётся, пока не заменено
+  setup finish            закончить настройку без недостающего
+  help [команда]          эта справка или справка команды
+
+  --json                  по объекту JSON в строке на stdout; ошибка одним объектом на stderr
+  --version               версия
+Код возврата: 0 готово, 64 неверный вызов, 66 не найдено, 69 недоступно, 70 сбой, 73 конфликт, 75 повторите, 77 отказ.`,
+  init: `ingle init [--json]
+Создаёт ключи хаба, если их нет, и регистрирует его на root. Печатает owner_id, subnet_id, hub_id, где лежат ключи и
+до какого срока действует сертификат. Если хаб уже зарегистрирован, печатает то, что есть.`,
+  login: `ingle login [--new-passkey] [--json]
+Печатает страницу, код на 10 минут, ссылку и её QR-код; ждёт, пока браузер подключится.
+  --new-passkey   разрешить новый ключ доступа, хотя у владельца он уже есть`,
+  'hub serve': `ingle hub serve [--root <url>] [--data <папка>] [--json]
+Держит связь хаба с root в этом терминале; сообщает, когда хаб подключён и когда подключился браузер.
+  --root <url>      адрес службы root
+  --data <папка>    состояние хаба, запущенного из папки проекта, по умолчанию .ingle`,
+  status: `ingle status [--json]
+Связь с root, хаб, подключённые браузеры и открытые каналы. Код возврата 69, пока root недоступен.`,
+  'browsers list': `ingle browsers list [--json]
+Подключённые браузеры: номер, название, когда подключён и когда был.`,
+  'browsers forget': `ingle browsers forget <id> [--json]
+Отключает браузер и сразу закрывает его каналы.`,
+  'api token rotate': `ingle api token rotate [--json]
+Делает новый ключ локального API; старый больше не принимается. Сам ключ не печатается.`,
+  'key rotate': `ingle key rotate [--json]
+Делает новый ключ хаба, подписанный его ключом личности. Подключённые браузеры перейдут на него; hub_id остаётся.`,
+  'setup status': `ingle setup status [--json]
+Шаг настройки, открытые каналы, сеть, выбранные звуковые устройства и последняя неполадка.`,
+  'setup restart': `ingle setup restart [--json]
+Начинает первую настройку заново с проверки звука и открывает её каналы. Ничего не забывается.`,
+  'setup finish': `ingle setup finish [--json]
+Заканчивает настройку без недостающего (нужна сеть). Код возврата 73, если заканчивать нечего.`,
+  help: 'ingle help [команда]',
+};
+
+export const cliHelp: Texts<keyof typeof en> = { en, ru };

@@ -1,0 +1,101 @@
+import { contract } from '../system/contract.ts';
+
+/**
+ * The setup ladder (spec "Setup channel ladder"). Every channel (access point, BLE, serial, bot) acts through
+ * this one object, so they cannot fight and all show the same progress.
+ */
+export const setup1 = contract({
+  name: 'io.ingle.Setup1',
+  bus: 'io.ingle.Setup1',
+  path: '/io/ingle/Setup1',
+  doc: 'First-run setup: its state, its steps, its channels.',
+  methods: {
+    Status: {
+      doc: 'The ladder now. `state`: see firmware/setup/ladder.ts. `mode`: audio, softap or ble, the newest channel at work. `detail`: online b, ssid s (joined network), sink_id s, source_id s, channels as, error s and reason s of the newest failure, model s, version s, name s.',
+      in: {},
+      out: { state: 's', mode: 's', attempts: 'u', detail: 'a{sv}' },
+      errors: [],
+    },
+    Restart: {
+      doc: 'Starts setup again from the audio test; what was set up stays until it is replaced. `channel` names who asked.',
+      in: { channel: 's' },
+      out: {},
+      errors: ['conflict'],
+    },
+    Finish: {
+      doc: 'Ends setup without what is missing; the hub is then ready with limits. Needs a network.',
+      in: { channel: 's' },
+      out: {},
+      errors: ['conflict'],
+    },
+    AudioDevices: {
+      doc: 'Sinks and sources, best first: id, name, type, score, usable.',
+      in: {},
+      out: { sinks: 'a(sssdb)', sources: 'a(sssdb)' },
+      errors: ['unavailable'],
+    },
+    AudioTest: {
+      doc: 'Plays the test chirp on a sink and listens at a source (empty = only play). `verdict` is ok or a named failure.',
+      in: { channel: 's', sink_id: 's', source_id: 's' },
+      out: { verdict: 's', corr: 'd', latency_ms: 'd', snr_db: 'd' },
+      errors: ['conflict', 'not_found', 'unavailable'],
+    },
+    AudioSelect: {
+      doc: 'Chooses a pair by hand and keeps it as a profile.',
+      in: { channel: 's', sink_id: 's', source_id: 's' },
+      out: {},
+      errors: ['not_found', 'unavailable'],
+    },
+    WifiScan: {
+      doc: 'Networks in reach, strongest first: ssid, signal (percent), security (open, wpa2, wpa3). With one radio serving, the newest list is answered and `age_s` tells its age.',
+      in: { fresh: 'b' },
+      out: { networks: 'a(sus)', age_s: 'u' },
+      errors: ['unavailable'],
+    },
+    WifiConnect: {
+      doc: 'Joins a network. Answers at once; the outcome comes by Progress and stays in Status. `interrupts`: the access point goes away meanwhile.',
+      in: { channel: 's', ssid: 's', psk: 's', hidden: 'b' },
+      out: { interrupts: 'b' },
+      errors: ['invalid_request', 'conflict', 'unavailable'],
+    },
+    Authorise: {
+      doc: 'Checks the PIN of this window in constant time; `left` tries remain. After the last the window closes and a new PIN is made.',
+      in: { channel: 's', pin: 's' },
+      out: { ok: 'b', left: 'u' },
+      errors: ['rate_limited'],
+    },
+    Secrets: {
+      doc: 'What a person at the device may see: network name and PSK of the access point, PIN of this window. Only consoles and the speaking service are let in by bus policy.',
+      in: {},
+      out: { ssid: 's', psk: 's', pin: 's', window: 's' },
+      errors: [],
+    },
+    Speak: {
+      doc: 'Says the access point, its PSK and the PIN slowly through every output in turn.',
+      in: {},
+      out: {},
+      errors: ['unavailable'],
+    },
+    PairingLink: {
+      doc: 'A pairing link and the typed code, once the hub is online.',
+      in: {},
+      out: { link: 's', device_code: 's', secret: 's', expires_at: 'x' },
+      errors: ['unavailable', 'conflict'],
+    },
+    FactoryReset: {
+      doc: 'Forgets owner, networks, profiles and everything kept, then starts setup as new. `confirm` must be "erase".',
+      in: { confirm: 's' },
+      out: {},
+      errors: ['invalid_request'],
+    },
+  },
+  signals: {
+    StateChanged: { doc: 'The ladder moved.', args: { state: 's', old: 's', event: 's' } },
+    Progress: {
+      doc: 'A step of setup, the same for all channels. `step`: audio, wifi, softap, ble, serial, bot, pairing. `state`: start, running, ok, failed. `text` is a key of protocol/text/setup.ts; `detail` its values and, on failure, `reason`.',
+      args: { step: 's', state: 's', text: 's', detail: 'a{sv}' },
+    },
+    SecretsChanged: { doc: 'A new window began; consoles show the new PIN and PSK.', args: { window: 's' } },
+  },
+  properties: {},
+});

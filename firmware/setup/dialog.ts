@@ -1,0 +1,205 @@
+// The setup conversation: the same steps on any channel that can say, offer choices and ask.
+import { toIngleError } from '../protocol/errors.ts';
+import { dialogTexts } from '../protocol/text/dialog.ts';
+import { type Language, translator } from '../protocol/text/i18n.ts';
+import { reasonKey, reasonTexts } from '../protocol/text/reasons.ts';
+import { type SetupText, setupTexts } from '../protocol/text/setup.ts';
+import { type Caller, fromVariant } from '../system/contract.ts';
+import type { setup1 } from './contract.ts';
+
+/** A channel a person talks through. Each throws `Left` when the person is gone. */
+export interface Talk {
+  say(text: string): Promise<void>;
+  /** Offers options; settles with the index chosen. */
+  choose(question: string, options: string[]): Promise<number>;
+  ask(question: string, secret?: boolean): Promise<string>;
+}
+
+/** The person has left (line hung up, Ctrl-C, silence). */
+export class Left extends Error {}
+
+export interface DialogDeps {
+  /** Channel name as Setup1 knows it. */
+  channel: 'serial' | 'bot';
+  setup: Caller<typeof setup1>;
+  language: Language;
+  /** Hears Setup1's Progress until the returned function is called. */
+  onProgress(
+    f: (step: string, state: string, text: string, detail: Record<string, unknown>) => void,
+  ): () => void;
+  /** What only a technician at the device gets; a bot has none of it. */
+  technician?: {
+    logs(lines: number): Promise<string>;
+    network(): Promise<string>;
+  };
+}
+
+type Item = [label: string, act: () => Promise<unknown>];
+
+/** Holds the conversation until the person quits. Nothing is lost by leaving: the state is the hub's. */
+export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
+  const t = translator(dialogTexts, d.language);
+  const progressText = translator(setupTexts, d.language);
+  const reasonText = translator(reasonTexts, d.language);
+  const { setup, channel } = d;
+  const values = (detail: Record<string, unknown>) => detail as Record<string, string | number>;
+
+  async function choose(question: string, items: Item[]): Promise<unknown> {
+    const i = await talk.choose(
+      question,
+      items.map(([label]) => label),
+    );
+    return items[i]?.[1]();
+  }
+
+  async function network(): Promise<void> {
+    await talk.say(t('scanning'));
+    const { networks } = await setup.WifiScan({ fresh: true }, 40_000);
+    const join = (ssid: string, open: boolean, hidden: boolean) => async () => {
+      const psk = open ? '' : await talk.ask(t('ask_psk', { ssid }), true);
+      await joined(ssid, () => setup.WifiConnect({ channel, ssid, psk, hidden }));
+    };
+    await choose(t('choose_network'), [
+      ...networks
+        .slice(0, 20)
+        .map(
+          ([ssid, signal, security]): Item => [
+            `${ssid}  ${signal} %  ${security}`,
+            join(ssid, security === 'open', false),
+          ],
+        ),
+      [t('other_network'), async () => join(await talk.ask(t('ask_name')), false, true)()],
+      [t('again'), network],
+      [t('back'), async () => {}],
+    ]);
+  }
+
+  /** Shows progress until the join has an outcome. */
+  async function joined(ssid: string, begin: () => Promise<unknown>): Promise<void> {
+    let stop = () => {};
+    const outcome = new Promise<string>((resolve) => {
+      stop = d.onProgress((step, state, text, detail) => {
+        if (step !== 'wifi') return;
+        if (state === 'running') void talk.say(progressText(text as SetupText, values(detail)));
+        else resolve(state === 'ok' ? '' : String(detail['reason']));
+      });
+    });
+    const beat = setInterval(() => void talk.say(t('still')).catch(() => {}), 10_000);
+    try {
+      await begin();
+      const reason = await outcome;
+      await talk.say(
+        reason === ''
+          ? progressText('wifi_joined', { ssid })
+          : progressText('wifi_failed', { ssid, reason: reasonText(reasonKey(reason)) }),
+      );
+    } finally {
+      clearInterval(beat);
+      stop();
+    }
+  }
+
+  async function sound(): Promise<void> {
+    const { sinks, sources } = await setup.AudioDevices({});
+    if (sinks.length === 0 || sources.length === 0) return talk.say(t('no_devices'));
+    const sink =
+      sinks[
+        await talk.choose(
+          t('choose_sink'),
+          sinks.map(([, name]) => name),
+        )
+      ];
+    const source =
+      sources[
+        await talk.choose(
+          t('choose_source'),
+          sources.map(([, name]) => name),
+        )
+      ];
+    if (!sink || !source) return;
+    await talk.say(t('testing'));
+    const r = await setup.AudioTest({ channel, sink_id: sink[0], source_id: source[0] }, 40_000);
+    await talk.say(
+      t('tested', {
+        verdict: r.verdict,
+        corr: r.corr.toFixed(2),
+        latency_ms: r.latency_ms.toFixed(1),
+        snr_db: r.snr_db.toFixed(1),
+      }),
+    );
+    await choose(t('keep'), [
+      [
+        t('yes'),
+        async () => {
+          await setup.AudioSelect({ channel, sink_id: sink[0], source_id: source[0] });
+          await talk.say(t('kept'));
+        },
+      ],
+      [t('no'), async () => {}],
+    ]);
+  }
+
+  async function pair(): Promise<void> {
+    const p = await setup.PairingLink({}, 30_000);
+    await talk.say(t('pair', { link: p.link }));
+    await talk.say(t('pair_code', { host: new URL(p.link).host, code: `${p.device_code} ${p.secret}` }));
+  }
+
+  async function status(): Promise<void> {
+    const s = await setup.Status({});
+    const rows = { state: s.state, mode: s.mode, attempts: s.attempts, ...(fromVariant(s.detail) as object) };
+    for (const [key, value] of Object.entries(rows))
+      await talk.say(
+        t('status_line', { key, value: Array.isArray(value) ? value.join(', ') : String(value) }),
+      );
+  }
+
+  async function reset(): Promise<void> {
+    const confirm = await talk.ask(t('reset_ask'));
+    if (confirm.trim() !== 'erase') return talk.say(t('reset_not'));
+    await setup.FactoryReset({ confirm: 'erase' }, 60_000);
+    await talk.say(t('reset_done'));
+  }
+
+  const { technician } = d;
+  const items: Item[] = [
+    [t('menu_network'), network],
+    [t('menu_sound'), sound],
+    [t('menu_pair'), pair],
+    [t('menu_status'), status],
+    [t('menu_restart'), () => setup.Restart({ channel })],
+    [t('menu_finish'), () => setup.Finish({ channel })],
+  ];
+  if (technician) {
+    items.splice(3, 0, [
+      t('menu_secrets'),
+      async () => talk.say(t('secrets', { ...(await setup.Secrets({})) })),
+    ]);
+    items.push(
+      [t('menu_logs'), async () => talk.say(await technician.logs(50))],
+      [t('menu_doctor'), async () => talk.say(await technician.network())],
+      [t('menu_reset'), reset],
+    );
+  }
+  let gone = false;
+  items.push([
+    t('menu_quit'),
+    async () => {
+      gone = true;
+    },
+  ]);
+
+  const first = await setup.Status({});
+  const detail = fromVariant(first.detail) as Record<string, string>;
+  await talk.say(
+    t('hello', { name: detail['name'] ?? 'Ingle', version: detail['version'] ?? '', state: first.state }),
+  );
+  while (!gone) {
+    try {
+      await choose(t('menu'), items);
+    } catch (e) {
+      if (e instanceof Left) return;
+      await talk.say(t('failed', { message: toIngleError(e).message }));
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// The setup ladder (spec "Setup channel ladder") as one table.
+import type { Table } from '../system/machine.ts';
+
+export type LadderState =
+  /** Before anything is known. */
+  | 'BOOT'
+  /** The audio wizard probes. */
+  | 'AUDIO'
+  /** Access point, BLE, serial and bot are offered. */
+  | 'CHANNELS'
+  /** No radio: serial only (and the bot where there is a network). */
+  | 'CONSOLE'
+  /** A network is being joined. */
+  | 'CONNECTING'
+  /** The quick audio test after the network is there. */
+  | 'RETEST'
+  | 'READY'
+  /** Ready without working audio. */
+  | 'READY_WITH_LIMITS'
+  /** Nobody came: channels are stopped, a hint says how to start again. */
+  | 'HINT';
+
+export type LadderEvent =
+  | 'fresh'
+  | 'resume'
+  | 'known'
+  | 'known_limits'
+  | 'retest'
+  | 'audio_ok'
+  | 'audio_ok_offline'
+  | 'audio_failed'
+  | 'audio_late'
+  | 'no_radio'
+  | 'radio'
+  | 'connect'
+  | 'connected'
+  | 'connect_failed'
+  | 'finish'
+  | 'idle'
+  | 'idle_online'
+  | 'online'
+  | 'restart'
+  | 'reset';
+
+const again = { restart: 'AUDIO', reset: 'BOOT' } as const;
+
+export const ladder: Table<LadderState, LadderEvent> = {
+  BOOT: {
+    fresh: 'AUDIO',
+    resume: 'CHANNELS',
+    known: 'READY',
+    known_limits: 'READY_WITH_LIMITS',
+    retest: 'RETEST',
+    reset: 'BOOT',
+  },
+  AUDIO: {
+    ...again,
+    audio_ok: 'READY',
+    audio_ok_offline: 'CHANNELS',
+    audio_failed: 'CHANNELS',
+    audio_late: 'CHANNELS',
+    // Serial and bot need no waiting: somebody who already types a network is served.
+    connect: 'CONNECTING',
+  },
+  CHANNELS: {
+    ...again,
+    connect: 'CONNECTING',
+    no_radio: 'CONSOLE',
+    online: 'RETEST',
+    finish: 'RETEST',
+    idle: 'HINT',
+    idle_online: 'READY_WITH_LIMITS',
+  },
+  CONSOLE: {
+    ...again,
+    connect: 'CONNECTING',
+    radio: 'CHANNELS',
+    online: 'RETEST',
+    finish: 'RETEST',
+    idle_online: 'READY_WITH_LIMITS',
+  },
+  CONNECTING: { ...again, connected: 'RETEST', connect_failed: 'CHANNELS' },
+  RETEST: { ...again, audio_ok: 'READY', audio_failed: 'READY_WITH_LIMITS', audio_late: 'READY_WITH_LIMITS' },
+  READY: again,
+  READY_WITH_LIMITS: { ...again, audio_ok: 'READY' },
+  HINT: { ...again, connect: 'CONNECTING', online: 'RETEST' },
+};
+
+/** Times of the ladder, milliseconds (spec "Limits", setup fallback). */
+export const times = {
+  /** The audio wizard gives way after this. */
+  audio: 45_000,
+  /** Channels stop after this without anybody. */
+  idle: 10 * 60_000,
+  /** The quick retest may take this. */
+  retest: 20_000,
+  /** An access point that survived the joining stays this long, to hand over the pairing link. */
+  linger: 180_000,
+  /** How often a hub that waits looks for a network of its own (a cable, a known one). */
+  look: 5_000,
+} as const;

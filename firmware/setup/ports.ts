@@ -1,0 +1,62 @@
+// What the ladder needs of the rest of the hub. services/setup makes these from D-Bus; tests make faults.
+import type { Language } from '../protocol/text/i18n.ts';
+
+export interface AudioOutcome {
+  ok: boolean;
+  /** A named failure when not ok (firmware/audio verdicts), or `late`. */
+  reason: string;
+  sink_id?: string;
+  source_id?: string;
+}
+
+export interface AudioPort {
+  /** The whole audio wizard; settles early when `signal` aborts. */
+  probe(signal: AbortSignal): Promise<AudioOutcome>;
+  /** A short test of the known pair, or of the best one. */
+  retest(signal: AbortSignal): Promise<AudioOutcome>;
+  devices(): Promise<{
+    sinks: [string, string, string, number, boolean][];
+    sources: [string, string, string, number, boolean][];
+  }>;
+  test(
+    sink: string,
+    source: string,
+  ): Promise<{ verdict: string; corr: number; latency_ms: number; snr_db: number }>;
+  select(sink: string, source: string): Promise<void>;
+  /** Says texts through every output in turn, slowly. */
+  say(texts: { text: string; language: Language }[]): Promise<void>;
+}
+
+export interface WifiOutcome {
+  ok: boolean;
+  /** wrong_password, not_found, no_address, no_internet, no_radio, timeout … */
+  reason: string;
+}
+
+export interface WifiPort {
+  radios(): Promise<number>;
+  scan(fresh: boolean): Promise<{ networks: [string, number, string][]; age_s: number }>;
+  connect(n: { ssid: string; psk: string; hidden: boolean }): Promise<WifiOutcome>;
+  /** Whether the access point is up, or comes up by itself. */
+  serving(): Promise<boolean>;
+  startAccessPoint(ssid: string, psk: string, idleSeconds: number): Promise<void>;
+  stopAccessPoint(): Promise<void>;
+}
+
+/** A channel that is opened and closed with the window: BLE, the bot. */
+export interface ChannelPort {
+  name: 'ble' | 'bot';
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Ports {
+  audio: AudioPort;
+  wifi: WifiPort;
+  channels: ChannelPort[];
+  /** Whether root (or its stand-in) can be reached now. */
+  online(): Promise<boolean>;
+  pairing(): Promise<{ link: string; device_code: string; secret: string; expires_at: bigint }>;
+  /** Erases everything kept, of every service, and restarts them. */
+  erase(): Promise<void>;
+}

@@ -1,0 +1,86 @@
+// io.ingle.Setup1 over the ladder: contract on one side, ports on the other.
+import type { Bus, Served } from '../system/bus.ts';
+import { toDict } from '../system/contract.ts';
+import { setup1 } from './contract.ts';
+import type { Ports } from './ports.ts';
+import { createSetup, type Setup, type SetupOptions } from './setup.ts';
+
+export interface ServeOptions extends Pick<SetupOptions, 'file' | 'log' | 'device' | 'times'> {
+  ports: Ports;
+  version: string;
+  model: string;
+  onCall?: () => void;
+}
+
+/** Serves the ladder; the caller then begins it. */
+export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
+  const { ports } = o;
+  let served: Served<typeof setup1> | undefined;
+  const setup = await createSetup({
+    ...o,
+    onState: (state, old, event) => served?.emit('StateChanged', { state, old, event }),
+    onProgress: (step, state, text, detail) =>
+      served?.emit('Progress', { step, state, text, detail: toDict(detail) }),
+    onSecrets: (window) => served?.emit('SecretsChanged', { window }),
+  });
+  // A caller may be there as soon as the name is taken.
+  served = await bus.serve(
+    setup1,
+    {
+      async Status() {
+        const { state: _, mode, attempts, verified_profile, ...rest } = setup.status();
+        const detail = {
+          online: await ports.online().catch(() => false),
+          ssid: rest.ssid,
+          error: rest.error,
+          reason: rest.reason,
+          channels: rest.channels,
+          sink_id: verified_profile?.sink_id ?? '',
+          source_id: verified_profile?.source_id ?? '',
+          name: o.device.name,
+          model: o.model,
+          version: o.version,
+        };
+        return { state: setup.state, mode, attempts, detail: toDict(detail) };
+      },
+      Restart: ({ channel }) => {
+        setup.restart(channel);
+        return {};
+      },
+      Finish: async ({ channel }) => {
+        await setup.finish(channel);
+        return {};
+      },
+      AudioDevices: () => {
+        setup.touch();
+        return ports.audio.devices();
+      },
+      AudioTest: ({ sink_id, source_id }) => {
+        setup.touch();
+        return ports.audio.test(sink_id, source_id);
+      },
+      AudioSelect: async ({ channel, sink_id, source_id }) => {
+        await setup.select(channel, sink_id, source_id);
+        return {};
+      },
+      WifiScan: ({ fresh }) => {
+        setup.touch();
+        return ports.wifi.scan(fresh);
+      },
+      WifiConnect: ({ channel, ssid, psk, hidden }) => setup.connect(channel, { ssid, psk, hidden }),
+      Authorise: ({ channel, pin }) => setup.authorise(channel, pin),
+      Secrets: () => ({ ...setup.secrets() }),
+      Speak: async () => {
+        await setup.speak();
+        return {};
+      },
+      PairingLink: () => ports.pairing(),
+      FactoryReset: async ({ confirm }) => {
+        await setup.reset(confirm);
+        return {};
+      },
+    },
+    { onCall: o.onCall },
+  );
+  return setup;
+}

@@ -1,0 +1,384 @@
+// The ladder at work: moves by its table, starts what a state needs, tells every channel the same.
+import { IngleError, toIngleError } from '../protocol/errors.ts';
+import { type Language, translator } from '../protocol/text/i18n.ts';
+import { type SetupText, setupTexts } from '../protocol/text/setup.ts';
+import type { Log } from '../system/log.ts';
+import { type Machine, machine } from '../system/machine.ts';
+import { type LadderEvent, type LadderState, ladder, times } from './ladder.ts';
+import type { AudioOutcome, Ports } from './ports.ts';
+import { newSecrets, type Secrets, spell } from './secrets.ts';
+import type { SetupState, StateFile } from './state.ts';
+import { openWindow, type Window } from './window.ts';
+
+export type Step = 'audio' | 'wifi' | 'softap' | 'ble' | 'serial' | 'bot' | 'pairing';
+export type StepState = 'start' | 'running' | 'ok' | 'failed';
+
+export interface SetupOptions {
+  ports: Ports;
+  file: StateFile;
+  log: Log;
+  /** Name, serial number and printed label secrets of this device. */
+  device: { name: string; serial: string; language: Language; label?: { psk: string; pin: string } };
+  onState(state: LadderState, old: LadderState, event: LadderEvent): void;
+  onProgress(step: Step, state: StepState, text: SetupText, detail: Record<string, unknown>): void;
+  onSecrets(window: string): void;
+  /** For tests; the ladder's own times otherwise. */
+  times?: Partial<Record<keyof typeof times, number>>;
+}
+
+export interface Setup {
+  begin(): Promise<void>;
+  readonly state: LadderState;
+  status(): SetupState & { error: string; reason: string; ssid: string; channels: string[] };
+  restart(channel: string): void;
+  finish(channel: string): Promise<void>;
+  /** Somebody is using a channel: the idle time starts again. */
+  touch(): void;
+  connect(
+    channel: string,
+    n: { ssid: string; psk: string; hidden: boolean },
+  ): Promise<{ interrupts: boolean }>;
+  select(channel: string, sink: string, source: string): Promise<void>;
+  authorise(channel: string, pin: string): { ok: boolean; left: number };
+  /** A browser was let in: the channels are no longer needed. */
+  paired(): void;
+  secrets(): Secrets;
+  speak(): Promise<void>;
+  reset(confirm: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function createSetup(o: SetupOptions): Promise<Setup> {
+  const { ports, log } = o;
+  const time = { ...times, ...o.times };
+  let record = await o.file.load();
+  let window: Window = openWindow(newSecrets(o.device.name, o.device.serial, o.device.label));
+  let failure = { error: '', reason: '', ssid: '' };
+  let opened: string[] = [];
+  // As many as there were when the channels were opened last.
+  let radios = 0;
+  // The access point stayed up while the network was joined (a second radio, or a cable).
+  let kept = false;
+  // The channel that asked for the newest join.
+  let by = '';
+  // This setup has just joined a network, so a person is waiting for the next step.
+  let justJoined = false;
+  // What the present state has started; aborted on leaving it.
+  let work = new AbortController();
+  let idle: NodeJS.Timeout | undefined;
+  // Starting and stopping channels are slow; one after another, never crossed.
+  let tail: Promise<unknown> = Promise.resolve();
+  const inOrder = (f: () => Promise<unknown>) => {
+    tail = tail.then(f).catch((e) => log.warn('a setup step failed', { error: e as Error }));
+    return tail;
+  };
+
+  const m: Machine<LadderState, LadderEvent> = machine({
+    name: 'ladder',
+    table: ladder,
+    initial: 'BOOT' as LadderState,
+    log,
+    onEnter: enter,
+  });
+
+  function save(changed: Partial<SetupState>): void {
+    record = { ...record, ...changed };
+    const snapshot = record;
+    inOrder(() => o.file.save(snapshot));
+  }
+
+  function enter(state: LadderState, old: LadderState, event: LadderEvent): void {
+    work.abort();
+    work = new AbortController();
+    clearTimeout(idle);
+    save({
+      state,
+      done: record.done || state === 'READY' || state === 'READY_WITH_LIMITS',
+    });
+    o.onState(state, old, event);
+    if (state !== 'CHANNELS' && state !== 'CONSOLE' && state !== 'CONNECTING') leaveChannels(state);
+    if (state === 'AUDIO') void probe(work.signal);
+    if (state === 'CHANNELS') openChannels(old !== 'CONNECTING', work.signal);
+    if (state === 'CONSOLE') waitIdle();
+    if (state === 'CHANNELS' || state === 'CONSOLE' || state === 'HINT') void lookAround(work.signal);
+    if (state === 'RETEST') void retest(work.signal);
+    if (state === 'BOOT') m.fire('fresh');
+    if (state === 'READY' && justJoined && !kept)
+      void speakPairing().catch((e) => log.info('the pairing code is not spoken', { error: e as Error }));
+    if (state === 'READY' || state === 'READY_WITH_LIMITS') justJoined = false;
+  }
+
+  async function probe(signal: AbortSignal): Promise<void> {
+    save({ mode: 'audio', attempts: record.attempts + 1 });
+    o.onProgress('audio', 'start', 'audio_testing', {});
+    m.after(time.audio, 'audio_late');
+    const outcome = await ports.audio.probe(signal).catch(failed);
+    if (signal.aborted) return;
+    told(outcome);
+    if (!outcome.ok) m.fire('audio_failed');
+    else m.fire((await ports.online().catch(() => false)) ? 'audio_ok' : 'audio_ok_offline');
+  }
+
+  async function retest(signal: AbortSignal): Promise<void> {
+    o.onProgress('audio', 'start', 'audio_retest', {});
+    m.after(time.retest, 'audio_late');
+    const outcome = await ports.audio.retest(signal).catch(failed);
+    if (signal.aborted) return;
+    told(outcome);
+    m.fire(outcome.ok ? 'audio_ok' : 'audio_failed');
+  }
+
+  function failed(e: unknown): AudioOutcome {
+    return { ok: false, reason: toIngleError(e).code };
+  }
+
+  function told(outcome: AudioOutcome): void {
+    if (outcome.ok && outcome.sink_id && outcome.source_id)
+      save({ verified_profile: { sink_id: outcome.sink_id, source_id: outcome.source_id } });
+    o.onProgress('audio', outcome.ok ? 'ok' : 'failed', outcome.ok ? 'audio_ok' : 'audio_failed', {
+      reason: outcome.reason,
+    });
+  }
+
+  function openChannels(fresh: boolean, signal: AbortSignal): void {
+    if (fresh) {
+      window = openWindow(newSecrets(o.device.name, o.device.serial, o.device.label));
+      o.onSecrets(window.secrets.window);
+    }
+    waitIdle();
+    inOrder(async () => {
+      if (signal.aborted) return;
+      radios = await ports.wifi.radios().catch(() => 0);
+      const started: string[] = [];
+      if (radios === 0) await withoutRadio();
+      // After a failed join it is back already; another start would throw the phone out again.
+      else if (!opened.includes('softap') || !(await ports.wifi.serving().catch(() => false)))
+        await open('softap', () => accessPoint(), started);
+      for (const c of ports.channels)
+        if (!opened.includes(c.name)) await open(c.name, () => c.start(), started);
+      opened = [...new Set([...opened, ...started])];
+      const now = new Date().toISOString();
+      save({
+        mode: opened.includes('softap') ? 'softap' : opened.includes('ble') ? 'ble' : record.mode,
+        softap: opened.includes('softap') ? { ssid: window.secrets.ssid, started_at: now } : null,
+        ble: opened.includes('ble') ? { started_at: now } : null,
+      });
+      if (signal.aborted) return;
+      if (!opened.includes('softap') && !opened.includes('ble')) m.fire('no_radio');
+      else if (fresh) void speak().catch(() => {});
+    });
+  }
+
+  /** The access point has gone with its radio. */
+  async function withoutRadio(): Promise<void> {
+    if (!opened.includes('softap')) return;
+    opened = opened.filter((name) => name !== 'softap');
+    await ports.wifi.stopAccessPoint().catch(() => {});
+    save({ softap: null, mode: opened.includes('ble') ? 'ble' : record.mode });
+    o.onProgress('softap', 'failed', 'channel_failed', { reason: 'no_radio' });
+  }
+
+  async function open(name: Step, start: () => Promise<void>, started: string[]): Promise<void> {
+    try {
+      await start();
+      started.push(name);
+      o.onProgress(name, 'ok', 'channel_open', {});
+    } catch (e) {
+      const error = toIngleError(e);
+      log.warn('a setup channel does not start', { channel: name, error });
+      o.onProgress(name, 'failed', 'channel_failed', { reason: error.code });
+    }
+  }
+
+  function accessPoint(): Promise<void> {
+    return ports.wifi.startAccessPoint(window.secrets.ssid, window.secrets.psk, Math.round(time.idle / 1000));
+  }
+
+  function closeChannels(but: string[] = []): void {
+    inOrder(async () => {
+      const was = opened.filter((name) => !but.includes(name));
+      opened = opened.filter((name) => but.includes(name));
+      if (was.includes('softap')) await ports.wifi.stopAccessPoint().catch(() => {});
+      for (const c of ports.channels) if (was.includes(c.name)) await c.stop().catch(() => {});
+      if (was.includes('softap')) save({ softap: null });
+      if (was.includes('ble')) save({ ble: null });
+    });
+  }
+
+  /** The channel through which the hub was joined hands over the pairing link before it closes. */
+  function leaveChannels(state: LadderState): void {
+    const joined = state === 'RETEST' || state === 'READY' || state === 'READY_WITH_LIMITS';
+    // An access point that shared its radio with the joined network is gone already.
+    const stays = (name: string) => (name === 'softap' ? kept : name === by);
+    const staying = joined ? opened.filter(stays) : [];
+    closeChannels(staying);
+    if (staying.length > 0) idle = setTimeout(closeChannels, time.linger).unref();
+  }
+
+  /** Without the access point the person hears where to go on. */
+  async function speakPairing(): Promise<void> {
+    const p = await ports.pairing();
+    const t = translator(setupTexts, o.device.language);
+    const text = t('spoken_pairing', { code: spell(p.device_code), secret: spell(p.secret) });
+    await ports.audio.say([{ text, language: o.device.language }]);
+  }
+
+  function waitIdle(): void {
+    clearTimeout(idle);
+    const state = m.state;
+    if (state !== 'CHANNELS' && state !== 'CONSOLE') return;
+    idle = setTimeout(async () => {
+      const online = await ports.online().catch(() => false);
+      if (m.state !== state) return;
+      if (online) m.fire('idle_online');
+      else if (m.fire('idle')) o.onProgress('softap', 'failed', 'hint_restart', { reason: 'idle' });
+    }, time.idle);
+  }
+
+  /** A cable plugged in, a known network that came back, a radio that came or went: the ladder follows. */
+  async function lookAround(signal: AbortSignal): Promise<void> {
+    let before = await ports.online().catch(() => false);
+    while (!signal.aborted) {
+      await new Promise((resolve) => setTimeout(resolve, time.look).unref());
+      const now = await ports.online().catch(() => false);
+      if (!signal.aborted && now && !before) m.fire('online');
+      before = now;
+      if (!signal.aborted) await followRadios(signal);
+    }
+  }
+
+  async function followRadios(signal: AbortSignal): Promise<void> {
+    const now = await ports.wifi.radios().catch(() => 0);
+    // Only a change: a radio that cannot be an access point would else be tried for ever.
+    if (signal.aborted || now === radios) return;
+    if (m.state === 'CONSOLE' && now > 0) m.fire('radio');
+    else if (m.state === 'CONSOLE') radios = now;
+    // Opening again starts what is missing and drops what cannot be.
+    else if (m.state === 'CHANNELS') openChannels(false, signal);
+  }
+
+  async function join(n: { ssid: string; psk: string; hidden: boolean }, signal: AbortSignal): Promise<void> {
+    o.onProgress('wifi', 'running', 'wifi_joining', { ssid: n.ssid });
+    await tail;
+    const outcome = await ports.wifi
+      .connect(n)
+      .catch((e): { ok: boolean; reason: string } => ({ ok: false, reason: toIngleError(e).code }));
+    if (signal.aborted) return;
+    failure = outcome.ok
+      ? { error: '', reason: '', ssid: n.ssid }
+      : { error: 'wifi', reason: outcome.reason, ssid: '' };
+    o.onProgress('wifi', outcome.ok ? 'ok' : 'failed', outcome.ok ? 'wifi_joined' : 'wifi_failed', {
+      ssid: n.ssid,
+      reason: outcome.reason,
+    });
+    justJoined = outcome.ok;
+    m.fire(outcome.ok ? 'connected' : 'connect_failed');
+  }
+
+  async function speak(): Promise<void> {
+    const s = window.secrets;
+    // Label secrets are on the device; saying them aloud would give them to the next room for good.
+    if (o.device.label) return;
+    const t = translator(setupTexts, o.device.language);
+    const text = t('spoken_secrets', { ssid: s.ssid, psk: spell(s.psk), pin: spell(s.pin) });
+    await ports.audio.say([{ text, language: o.device.language }]);
+  }
+
+  const setup: Setup = {
+    get state() {
+      return m.state;
+    },
+    async begin() {
+      const { state, done } = record;
+      // A finished setup stays finished; a cut one goes on where a person left it, with new secrets.
+      if (done && (state === 'READY' || state === 'READY_WITH_LIMITS'))
+        m.fire(state === 'READY' ? 'known' : 'known_limits');
+      else if (state === 'RETEST') m.fire('retest');
+      else if (state === 'CHANNELS' || state === 'CONSOLE' || state === 'CONNECTING' || state === 'HINT')
+        m.fire('resume');
+      else m.fire('fresh');
+    },
+    status: () => ({ ...record, ...failure, channels: opened }),
+    restart(channel) {
+      log.info('setup starts again', { channel });
+      if (!m.fire('restart')) throw new IngleError('conflict', 'Setup is starting; wait a moment.');
+    },
+    async finish(channel) {
+      log.info('setup is finished by hand', { channel });
+      if (!(await ports.online()))
+        throw new IngleError('conflict', 'The hub has no network yet. Join one first, or plug in a cable.');
+      if (!m.fire('finish')) throw new IngleError('conflict', 'There is nothing to finish now.');
+    },
+    touch: waitIdle,
+    async connect(channel, n) {
+      const bytes = Buffer.byteLength(n.ssid);
+      if (bytes < 1 || bytes > 32)
+        throw new IngleError('invalid_request', 'A network name has 1 to 32 bytes.', { pointer: '/ssid' });
+      if (n.psk !== '' && !/^[\x20-\x7e]{8,63}$/.test(n.psk) && !/^[0-9a-f]{64}$/i.test(n.psk))
+        throw new IngleError('invalid_request', 'A Wi-Fi password has 8 to 63 characters.', {
+          pointer: '/psk',
+        });
+      // Channels that are still starting would be cut in the middle.
+      await tail;
+      const interrupts = opened.includes('softap') && (await ports.wifi.radios()) < 2;
+      kept = opened.includes('softap') && !interrupts;
+      if (!m.fire('connect'))
+        throw new IngleError(
+          'conflict',
+          m.state === 'CONNECTING'
+            ? 'The hub is joining a network already. Wait for its answer.'
+            : 'Setup is not open. Start it again first.',
+        );
+      failure = { error: '', reason: '', ssid: '' };
+      by = channel;
+      log.info('joining a network', { channel });
+      void join(n, work.signal);
+      return { interrupts };
+    },
+    async select(_channel, sink, source) {
+      await ports.audio.select(sink, source);
+      save({ verified_profile: { sink_id: sink, source_id: source } });
+      waitIdle();
+      m.fire('audio_ok');
+    },
+    authorise(channel, pin) {
+      waitIdle();
+      const answer = window.authorise(pin);
+      if (!answer.ok) log.warn('a wrong PIN', { channel, left: answer.left });
+      if (window.closed) {
+        // A new PIN only: guesses told nothing of the PSK, and somebody may be using the access point.
+        const { ssid, psk } = window.secrets;
+        window = openWindow({ ...newSecrets(o.device.name, o.device.serial, o.device.label), ssid, psk });
+        o.onSecrets(window.secrets.window);
+      }
+      return answer;
+    },
+    paired() {
+      if (m.state === 'READY' || m.state === 'READY_WITH_LIMITS' || m.state === 'RETEST') closeChannels();
+    },
+    secrets: () => window.secrets,
+    speak,
+    async reset(confirm) {
+      if (confirm !== 'erase')
+        throw new IngleError('invalid_request', 'Say "erase" to confirm.', { pointer: '/confirm' });
+      await ports.erase();
+      record = { ...record, done: false, attempts: 0, verified_profile: null };
+      failure = { error: '', reason: '', ssid: '' };
+      m.fire('reset');
+    },
+    async stop() {
+      m.stop();
+      work.abort();
+      clearTimeout(idle);
+      closeChannels();
+      // Closing channels saves the state behind itself.
+      let last: unknown;
+      while (last !== tail) {
+        last = tail;
+        await last;
+      }
+      await o.file.close();
+    },
+  };
+  return setup;
+}

@@ -1,0 +1,50 @@
+import { contract } from '../system/contract.ts';
+
+/**
+ * One skill, in its own process. Its bus name is `io.ingle.Skill1.<id>`; the local API is its only caller.
+ * Documents are Yjs documents; updates are Yjs v1 updates (spec "Data-driven UI documents").
+ */
+export const skill1 = contract({
+  name: 'io.ingle.Skill1',
+  bus: 'io.ingle.Skill1.%',
+  path: '/io/ingle/Skill1',
+  doc: 'A skill: its manifest, its documents, its HTTP paths.',
+  methods: {
+    Manifest: {
+      doc: "The skill's manifest.json as a dictionary.",
+      in: {},
+      out: { manifest: 'a{sv}' },
+      errors: [],
+    },
+    Attach: {
+      doc: 'Hands the skill an owner and the stored states of its documents (`doc` is `<doc_type>:<branch>`, each with a Yjs update). From then on it keeps them up to date by `Update`. Answers what the stored states lacked.',
+      in: { owner_id: 's', documents: 'a(say)' },
+      out: { documents: 'a(say)' },
+      errors: ['invalid_request'],
+    },
+    Watch: {
+      doc: 'How many viewers the documents of an owner have; a skill may do less with none.',
+      in: { owner_id: 's', viewers: 'u' },
+      out: {},
+      errors: [],
+    },
+    Request: {
+      doc: 'One HTTP request to a path of the skill (`/v1/...`). `id` is the idempotency id: the same id is done once.',
+      in: { id: 's', owner_id: 's', method: 's', path: 's', headers: 'a{ss}', body: 'ay' },
+      out: { status: 'q', headers: 'a{ss}', body: 'ay' },
+      errors: ['not_found', 'invalid_request', 'method_not_allowed', 'timeout'],
+    },
+  },
+  signals: {
+    Update: {
+      doc: "A skill's document has changed.",
+      args: { owner_id: 's', doc: 's', update: 'ay' },
+    },
+  },
+  properties: {},
+});
+
+/** The bus name of a skill; `_` and digits are fine in a D-Bus element, `-` and `.` are not allowed in skill ids. */
+export function skillBusName(id: string): string {
+  return `io.ingle.Skill1.${id}`;
+}

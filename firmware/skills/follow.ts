@@ -1,0 +1,267 @@
+// Follows the skills on the bus: attaches them to owners, stores their updates, asks their paths.
+
+import * as Y from 'yjs';
+import type { JsonObject } from '../documents/content.ts';
+import { isSkillId } from '../documents/key.ts';
+import type { Library } from '../documents/library.ts';
+import { IngleError } from '../protocol/errors.ts';
+import type { Bus } from '../system/bus.ts';
+import { type Caller, fromVariant } from '../system/contract.ts';
+import type { Log } from '../system/log.ts';
+import type { Store } from '../system/store.ts';
+import { type Allowance, allowance } from './allowance.ts';
+import { skill1 } from './contract.ts';
+import { contentCheck, documentKey, documents } from './documents.ts';
+import { checkManifest, type Manifest } from './manifest.ts';
+
+export interface Known {
+  manifest: Manifest;
+  available: boolean;
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+export interface Skills {
+  /** Every skill seen on this hub, by id; what does not run now stays, unavailable. */
+  known(): ReadonlyMap<string, Known>;
+  /** Serves one more owner. */
+  addOwner(owner_id: string): Promise<void>;
+  owners(): readonly string[];
+  /** One request to a skill; its effect is stored before this settles. */
+  request(
+    skill_id: string,
+    r: { id: string; owner_id: string; method: string; path: string; body: Uint8Array },
+  ): Promise<Answer>;
+  /** Tells the skill how many look at its documents. */
+  viewersChanged(owner_id: string, skill_id: string): void;
+  /** Whether a skill keeps a document up to date now. */
+  isLive(key: string): boolean;
+  close(): Promise<void>;
+}
+
+interface Live {
+  owner: string;
+  caller: Caller<typeof skill1>;
+  /** Owners it is attached to. */
+  attached: Set<string>;
+  viewers: Map<string, number>;
+  inFlight: number;
+  allowance: Allowance;
+  unlisten: (() => Promise<void>) | undefined;
+}
+
+const prefix = 'io.ingle.Skill1.';
+const MUTED_MS = 10_000;
+const MAX_IN_FLIGHT = 16;
+const REQUEST_MS = 25_000;
+
+export async function followSkills(o: {
+  bus: Bus;
+  store: Store;
+  library: Library;
+  log: Log;
+  event: (topic: string, payload: JsonObject) => void;
+  /** A skill is there for an owner: what waited for it may go on. */
+  attached: (skill_id: string) => void;
+}): Promise<Skills> {
+  const { bus, store, library, log } = o;
+  const known = new Map<string, Known>();
+  const live = new Map<string, Live>();
+  /** Who owns each skill's name by the newest word of the daemon; what an older owner began ends there. */
+  const newest = new Map<string, string>();
+  const owners: string[] = [];
+  for (const row of await store.all<{ skill_id: string; manifest: string }>('SELECT * FROM skills'))
+    known.set(row.skill_id, { manifest: checkManifest(JSON.parse(row.manifest)), available: false });
+  for (const row of await store.all<{ owner_id: string }>('SELECT owner_id FROM owners ORDER BY seen_at'))
+    owners.push(row.owner_id);
+
+  async function appear(id: string, owner: string): Promise<void> {
+    // By its unique name: what is asked of this process never reaches the next.
+    const caller = bus.client(skill1, { busName: owner });
+    const manifest = checkManifest(fromVariant((await caller.Manifest({}, 10_000)).manifest));
+    if (manifest.id !== id) throw new IngleError('invalid_request', `It calls itself ${manifest.id}.`);
+    const text = JSON.stringify(manifest);
+    if (newest.get(id) !== owner) return;
+    await store.run(
+      'INSERT OR REPLACE INTO skills (skill_id, manifest, seen_at) VALUES (?, ?, ?)',
+      id,
+      text,
+      seconds(),
+    );
+    const l: Live = {
+      owner,
+      caller,
+      attached: new Set(),
+      viewers: new Map(),
+      inFlight: 0,
+      allowance: allowance(),
+      unlisten: undefined,
+    };
+    if (newest.get(id) !== owner) return;
+    live.set(id, l);
+    await hear(id, l);
+    for (const o of owners) await attach(id, l, o);
+    if (live.get(id) !== l) return;
+    known.set(id, { manifest, available: true });
+    log.info('skill is there', { skill: id, version: manifest.version });
+    o.event('skills.available', { skill_id: id, available: true });
+    o.attached(id);
+  }
+
+  /** Matched by its own bus connection, so a skill that floods is unheard at the daemon. */
+  async function hear(id: string, l: Live): Promise<void> {
+    const unlisten = await bus.match(
+      { sender: l.owner, path: skill1.path, interface: skill1.name, member: 'Update' },
+      (s) => updated(id, l, s.body as [string, string, Uint8Array]),
+    );
+    if (live.get(id) === l) l.unlisten = unlisten;
+    else await unlisten();
+  }
+
+  function updated(id: string, l: Live, [owner_id, doc, update]: [string, string, Uint8Array]): void {
+    if (live.get(id) !== l || !l.attached.has(owner_id) || !documents.includes(doc)) return;
+    if (!l.allowance.spend(update.length)) {
+      mute(id, l);
+      return;
+    }
+    const room = library.peek(documentKey(owner_id, id, doc));
+    room?.gather(update, contentCheck(doc), (cause) => {
+      log.warn('an update of a skill was refused', { skill: id, doc, cause });
+      // What it sends next would build on what was refused.
+      mute(id, l);
+    });
+  }
+
+  function mute(id: string, l: Live): void {
+    if (!l.unlisten) return;
+    const unlisten = l.unlisten;
+    l.unlisten = undefined;
+    log.warn('a skill is unheard for a while', { skill: id, ms: MUTED_MS });
+    setAvailable(id, false);
+    unlisten().catch(() => {});
+    setTimeout(() => {
+      if (live.get(id) !== l) return;
+      l.allowance = allowance();
+      hear(id, l)
+        .then(async () => {
+          for (const owner of owners) await attach(id, l, owner);
+          setAvailable(id, true);
+          o.attached(id);
+        })
+        .catch((cause) => log.warn('a skill does not come back', { skill: id, cause }));
+    }, MUTED_MS).unref();
+  }
+
+  function setAvailable(id: string, available: boolean): void {
+    const k = known.get(id);
+    if (!k || k.available === available) return;
+    known.set(id, { ...k, available });
+    o.event('skills.available', { skill_id: id, available });
+  }
+
+  /** Gives the skill what is stored and takes what was lacking. */
+  async function attach(id: string, l: Live, owner_id: string): Promise<void> {
+    const rooms = await Promise.all(documents.map((doc) => library.open(documentKey(owner_id, id, doc))));
+    await Promise.all(rooms.map((r) => r.flush()));
+    l.attached.add(owner_id);
+    const given = rooms.map((r, i) => [documents[i]!, Y.encodeStateAsUpdate(r.doc)] as [string, Uint8Array]);
+    const { documents: lacked } = await l.caller.Attach({ owner_id, documents: given as [] }, 10_000);
+    for (const [doc, update] of lacked as unknown as [string, Uint8Array][]) {
+      const room = rooms[documents.indexOf(doc)];
+      if (!room) continue;
+      const view = contentCheck(doc);
+      await room.write(update, { check: view });
+    }
+    viewersChanged(owner_id, id);
+  }
+
+  function vanish(id: string): void {
+    const l = live.get(id);
+    if (!l) return;
+    live.delete(id);
+    l.unlisten?.().catch(() => {});
+    log.notice('skill is gone', { skill: id });
+    setAvailable(id, false);
+  }
+
+  function viewersChanged(owner_id: string, skill_id: string): void {
+    const l = live.get(skill_id);
+    if (!l?.attached.has(owner_id)) return;
+    const viewers = library.peek(documentKey(owner_id, skill_id, 'state:main'))?.members.size ?? 0;
+    if ((l.viewers.get(owner_id) ?? 0) === viewers) return;
+    l.viewers.set(owner_id, viewers);
+    l.caller
+      .Watch({ owner_id, viewers })
+      .catch((cause) => log.debug('Watch failed', { skill: skill_id, cause }));
+  }
+
+  function follow(name: string, owner: string): void {
+    const id = name.slice(prefix.length);
+    if (!name.startsWith(prefix) || !isSkillId(id)) return;
+    vanish(id);
+    newest.set(id, owner);
+    if (owner) appear(id, owner).catch((cause) => log.warn('a skill cannot be used', { skill: id, cause }));
+  }
+  const unfollow = await bus.match(
+    { sender: 'org.freedesktop.DBus', member: 'NameOwnerChanged', arg0namespace: prefix.slice(0, -1) },
+    (s) => follow(s.body[0] as string, s.body[2] as string),
+  );
+  for (const name of await bus.listNames())
+    if (name.startsWith(prefix) && !live.has(name.slice(prefix.length))) {
+      const [owner] = await bus.call(
+        'org.freedesktop.DBus',
+        '/org/freedesktop/DBus',
+        'org.freedesktop.DBus',
+        'GetNameOwner',
+        's',
+        [name],
+      );
+      follow(name, owner as string);
+    }
+
+  return {
+    known: () => known,
+    owners: () => owners,
+    viewersChanged,
+    isLive: (text) => {
+      const [owner_id = '', id = '', doc = ''] = text.split('/');
+      return documents.includes(doc) && (live.get(id)?.attached.has(owner_id) ?? false);
+    },
+    async addOwner(owner_id) {
+      if (owners.includes(owner_id)) return;
+      owners.push(owner_id);
+      await store.run('INSERT OR IGNORE INTO owners (owner_id, seen_at) VALUES (?, ?)', owner_id, seconds());
+      for (const [id, l] of live)
+        await attach(id, l, owner_id).catch((cause) =>
+          log.warn('a skill does not attach', { skill: id, cause }),
+        );
+    },
+    async request(skill_id, r) {
+      const l = live.get(skill_id);
+      if (!known.has(skill_id)) throw new IngleError('not_found', `There is no skill "${skill_id}".`);
+      if (!l?.attached.has(r.owner_id) || !known.get(skill_id)?.available)
+        throw new IngleError(
+          'unavailable',
+          `The skill "${skill_id}" does not run now. Try again in a moment.`,
+        );
+      if (l.inFlight >= MAX_IN_FLIGHT)
+        throw new IngleError('rate_limited', `The skill "${skill_id}" is busy.`, { retry_after: 1 });
+      l.inFlight++;
+      try {
+        const answer = await l.caller.Request({ ...r, headers: {} }, REQUEST_MS);
+        // Its updates came before its answer on the same line, so they are in the rooms by now.
+        for (const doc of documents) await library.peek(documentKey(r.owner_id, skill_id, doc))?.flush();
+        return answer;
+      } finally {
+        l.inFlight--;
+      }
+    },
+    close: unfollow,
+  };
+}
+
+const seconds = () => Math.floor(Date.now() / 1000);

@@ -1,0 +1,233 @@
+// Runs one skill: its documents an owner, its requests once each. Knows no bus; services/skill-host wires it.
+import * as Y from 'yjs';
+import { type JsonObject, mergeContent, mergeMeta, readContent, readMeta } from '../documents/content.ts';
+import { isOwnerId } from '../documents/key.ts';
+import { IngleError, toIngleError } from '../protocol/errors.ts';
+import { parseObject } from '../protocol/json.ts';
+import type { Implementation } from '../system/contract.ts';
+import { toDict } from '../system/contract.ts';
+import { validateView } from '../ui/schema.ts';
+import type { skill1 } from './contract.ts';
+import { checkManifest, type Manifest } from './manifest.ts';
+import type { Patch, Skill, SkillContext, SkillDefinition, SkillReply, SkillRequest } from './skill.ts';
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+interface Served {
+  documents: Map<string, Y.Doc>;
+  viewers: number;
+  /** Answers under way or given, by idempotency id. */
+  answers: Map<string, Promise<Answer>>;
+}
+
+export interface Host {
+  readonly manifest: Manifest;
+  readonly implementation: Implementation<typeof skill1>;
+  stop(): void;
+}
+
+/** The documents a skill has; more come with branches. */
+const names = ['view:main', 'state:main'];
+/** Answers kept in memory an owner, and those kept in the state document to survive a crash. */
+const KEPT = 256;
+const MARKED = 64;
+const MARK_BYTES = 256;
+
+/**
+ * Starts a skill.
+ * @param o.update is told of each change of a document, in order.
+ */
+export function startHost(
+  definition: SkillDefinition,
+  o: {
+    context: Pick<SkillContext, 'language' | 'log' | 'publish' | 'client' | 'names'>;
+    update: (owner_id: string, doc: string, update: Uint8Array) => void;
+    timeoutMs?: number;
+  },
+): Host {
+  const manifest = checkManifest(definition.manifest);
+  const served = new Map<string, Served>();
+
+  function serve(owner_id: string): Served {
+    const known = served.get(owner_id);
+    if (known) return known;
+    if (!isOwnerId(owner_id)) throw new IngleError('invalid_request', 'That is no owner id.');
+    const s: Served = { documents: new Map(), viewers: 0, answers: new Map() };
+    for (const name of names) {
+      const doc = new Y.Doc();
+      doc.on('update', (update: Uint8Array, origin: unknown) => {
+        if (origin !== 'stored') o.update(owner_id, name, update);
+      });
+      s.documents.set(name, doc);
+    }
+    served.set(owner_id, s);
+    return s;
+  }
+  const document = (owner_id: string, name: string): Y.Doc => {
+    const doc = served.get(owner_id)?.documents.get(name);
+    if (!doc) throw new IngleError('not_found', `The skill does not serve ${owner_id}.`);
+    return doc;
+  };
+
+  const context: SkillContext = {
+    ...o.context,
+    id: manifest.id,
+    owners: () => [...served.keys()],
+    viewers: (owner_id) =>
+      owner_id === undefined
+        ? [...served.values()].reduce((n, s) => n + s.viewers, 0)
+        : (served.get(owner_id)?.viewers ?? 0),
+    state: (owner_id) => readContent(document(owner_id, 'state:main')),
+    setState: (owner_id, patch) => mergeContent(document(owner_id, 'state:main'), patch),
+    setView(owner_id, view) {
+      const [fault] = validateView(view);
+      if (fault) throw new IngleError('invalid_request', `The view at ${fault.pointer} ${fault.message}.`);
+      const doc = document(owner_id, 'view:main');
+      const gone = Object.keys(readContent(doc)).filter((k) => !Object.hasOwn(view, k));
+      mergeContent(doc, { ...Object.fromEntries(gone.map((k) => [k, undefined])), ...view });
+    },
+  };
+  const skill: Skill = definition.start(context);
+
+  /** The effect of a request and the mark that it is done, as one change. */
+  function finish(request: SkillRequest, reply: SkillReply): Answer {
+    const body = reply.body === undefined ? '' : JSON.stringify(reply.body);
+    const answer: Answer = {
+      status: reply.status ?? (body ? 200 : 204),
+      headers: body ? { 'content-type': 'application/json' } : {},
+      body: new TextEncoder().encode(body),
+    };
+    if (request.method === 'GET') return answer;
+    const doc = document(request.owner_id, 'state:main');
+    const patch: Patch = reply.state?.(readContent(doc)) ?? {};
+    const marks = marksOf(doc).filter((m) => m.id !== request.id);
+    marks.push({ id: request.id, status: answer.status, body: body.length <= MARK_BYTES ? body : '{}' });
+    doc.transact(() => {
+      mergeContent(doc, patch);
+      mergeMeta(doc, { done: marks.slice(-MARKED).map((m) => ({ ...m })) });
+    });
+    return answer;
+  }
+
+  async function run(request: SkillRequest): Promise<Answer> {
+    const route = Object.hasOwn(skill.routes, `${request.method} ${request.path}`)
+      ? skill.routes[`${request.method} ${request.path}`]
+      : undefined;
+    if (!route) {
+      const others = Object.keys(skill.routes).some((r) => r.endsWith(` ${request.path}`));
+      throw others
+        ? new IngleError('method_not_allowed', `${request.path} does not take ${request.method}.`)
+        : new IngleError('not_found', `The skill has no ${request.path}.`);
+    }
+    return finish(request, await route(request));
+  }
+
+  /** As `run`, but a fault in the skill's own code is its answer, told in the one shape. */
+  async function answer(request: SkillRequest): Promise<Answer> {
+    try {
+      return await limit(run(request), o.timeoutMs ?? 20_000);
+    } catch (cause) {
+      if (!(cause instanceof IngleError))
+        o.context.log.error('the skill failed', { path: request.path, cause: cause as Error });
+      throw toIngleError(cause);
+    }
+  }
+
+  const implementation: Implementation<typeof skill1> = {
+    Manifest: () => {
+      const ui = manifest.capabilities.ui;
+      const title = definition.title?.(o.context.language) ?? ui?.title ?? manifest.id;
+      const shown = ui
+        ? { ...manifest, capabilities: { ...manifest.capabilities, ui: { ...ui, title } } }
+        : manifest;
+      return { manifest: toDict(shown as unknown as Record<string, unknown>) };
+    },
+    Attach({ owner_id, documents }) {
+      const fresh = !served.has(owner_id);
+      const s = serve(owner_id);
+      const stored = new Map(documents as [string, Uint8Array][]);
+      for (const [name, update] of stored) {
+        const doc = s.documents.get(name);
+        if (!doc) continue;
+        try {
+          Y.applyUpdate(doc, update, 'stored');
+        } catch {
+          throw new IngleError('invalid_request', `The stored ${name} cannot be read.`);
+        }
+      }
+      if (fresh) skill.attached?.(owner_id);
+      const out: [string, Uint8Array][] = [];
+      for (const [name, doc] of s.documents) {
+        const given = stored.get(name);
+        const vector = given ? Y.encodeStateVectorFromUpdate(given) : undefined;
+        out.push([name, Y.encodeStateAsUpdate(doc, vector)]);
+      }
+      return { documents: out as [] };
+    },
+    Watch({ owner_id, viewers }) {
+      const s = serve(owner_id);
+      s.viewers = viewers;
+      skill.watched?.(owner_id, viewers);
+      return {};
+    },
+    async Request({ id, owner_id, method, path, body }) {
+      const s = served.get(owner_id);
+      if (!s) throw new IngleError('unavailable', 'The skill does not serve this owner yet. Try again.');
+      if (method !== 'GET') {
+        const mark = marksOf(document(owner_id, 'state:main')).find((m) => m.id === id);
+        if (mark) return fromMark(mark);
+        const known = s.answers.get(id);
+        if (known) return known;
+      }
+      const [bare = '', query = ''] = path.split('?', 2);
+      const given = parseObject(body) as JsonObject;
+      const request: SkillRequest = {
+        id,
+        owner_id,
+        method,
+        path: bare,
+        query: new URLSearchParams(query),
+        body: given,
+      };
+      const result = answer(request);
+      if (method !== 'GET') {
+        s.answers.set(id, result);
+        // What failed may be tried again; what was done may not.
+        result.catch(() => s.answers.delete(id));
+        if (s.answers.size > KEPT) s.answers.delete(s.answers.keys().next().value!);
+      }
+      return result;
+    },
+  };
+  return { manifest, implementation, stop: () => skill.stop?.() };
+}
+
+interface Mark {
+  id: string;
+  status: number;
+  body: string;
+}
+
+function marksOf(doc: Y.Doc): Mark[] {
+  const done = readMeta(doc)['done'];
+  return Array.isArray(done) ? (done as unknown as Mark[]) : [];
+}
+
+function fromMark(m: Mark): Answer {
+  return {
+    status: m.status,
+    headers: m.body ? { 'content-type': 'application/json' } : {},
+    body: new TextEncoder().encode(m.body),
+  };
+}
+
+function limit<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new IngleError('timeout', 'The skill took too long.')), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

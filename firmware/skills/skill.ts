@@ -1,0 +1,70 @@
+// What a skill's author writes against: a small context, routes, one state and one view an owner.
+import type { Json, JsonObject } from '../documents/content.ts';
+import type { Language } from '../protocol/text/i18n.ts';
+import type { Caller as BusCaller, Contract } from '../system/contract.ts';
+import type { Log } from '../system/log.ts';
+
+export type { Json, JsonObject };
+
+/** A patch of a state: keys to set; `undefined` takes a key away. */
+export type Patch = { [key: string]: Json | undefined };
+
+export interface SkillRequest {
+  /** Idempotency id: the same id is answered once and then from memory. */
+  id: string;
+  owner_id: string;
+  method: string;
+  /** `/v1/...`, without the query. */
+  path: string;
+  query: URLSearchParams;
+  /** The JSON body; an empty object where there was none. */
+  body: JsonObject;
+}
+
+export interface SkillReply {
+  status?: number;
+  body?: Json;
+  /**
+   * The request's effect on the owner's state. It runs when the reply is due and is stored together with the fact
+   * that the request is done, so a crash leaves both or neither.
+   */
+  state?: (now: Readonly<JsonObject>) => Patch;
+}
+
+export interface SkillContext {
+  readonly id: string;
+  readonly language: Language;
+  readonly log: Log;
+  /** Owners this skill serves now. */
+  owners(): string[];
+  /** How many viewers an owner's documents have; without an owner, all together. */
+  viewers(owner_id?: string): number;
+  state(owner_id: string): Readonly<JsonObject>;
+  /** Changes an owner's state document; only what differs travels. */
+  setState(owner_id: string, patch: Patch): void;
+  /** Replaces an owner's view document. */
+  setView(owner_id: string, view: JsonObject): void;
+  publish(topic: string, payload: Json): void;
+  /** A caller of another service, as far as the bus policy lets this skill. */
+  client<C extends Contract>(c: C): BusCaller<C>;
+  /** Bus names that are taken now. */
+  names(): Promise<string[]>;
+}
+
+export interface Skill {
+  /** Keyed by `METHOD /v1/path`. */
+  routes: Record<string, (request: SkillRequest) => SkillReply | Promise<SkillReply>>;
+  /** A new owner is served; its state may hold what was stored. */
+  attached?(owner_id: string): void;
+  /** The number of viewers changed. */
+  watched?(owner_id: string, viewers: number): void;
+  stop?(): void;
+}
+
+export interface SkillDefinition {
+  /** The parsed manifest.json. */
+  manifest: unknown;
+  /** The title in the hub's language, where it is not the manifest's. */
+  title?: (language: Language) => string;
+  start(context: SkillContext): Skill;
+}

@@ -1,0 +1,23 @@
+// Errors of the bus and of other projects' services, as ours. Pure.
+import { codeOfBusName, type ErrorCode, IngleError } from '../protocol/errors.ts';
+
+/** Names of errors the daemon or another project's service raises, as ours. */
+const foreign: Record<string, ErrorCode> = {
+  'org.freedesktop.DBus.Error.ServiceUnknown': 'unavailable',
+  'org.freedesktop.DBus.Error.NameHasNoOwner': 'unavailable',
+  'org.freedesktop.DBus.Error.NoReply': 'unavailable',
+  'org.freedesktop.DBus.Error.AccessDenied': 'forbidden',
+  'org.freedesktop.DBus.Error.UnknownMethod': 'not_supported',
+  'org.freedesktop.DBus.Error.UnknownInterface': 'not_supported',
+  'org.freedesktop.DBus.Error.InvalidArgs': 'invalid_request',
+};
+
+/** What a failed call to `destination` means; a foreign name goes along in `details.dbus`. */
+export function asIngle(e: unknown, destination: string): IngleError {
+  if (e instanceof IngleError) return e;
+  const { type, text } = e as { type?: string; text?: string };
+  if (!type) return new IngleError('internal', `${destination}: ${(e as Error).message}`);
+  if (type.startsWith('io.ingle.Error.')) return new IngleError(codeOfBusName(type), text || type);
+  // The foreign name goes along: callers of wpa_supplicant and RAUC decide by it.
+  return new IngleError(foreign[type] ?? 'internal', text || type, { dbus: type });
+}

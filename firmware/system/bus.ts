@@ -1,0 +1,390 @@
+// The only door to D-Bus (dbus-next): serve a contract, call one, hear signals, publish bus topics.
+import dbus from 'dbus-next';
+import { busName, IngleError, toIngleError } from '../protocol/errors.ts';
+import { asIngle } from './bus-errors.ts';
+import {
+  type Args,
+  type Caller,
+  type Contract,
+  fromVariant,
+  type Implementation,
+  introspection,
+  toVariant,
+  type Values,
+  type Variant,
+} from './contract.ts';
+import { type Heard, type Match, matches, ruleText } from './match.ts';
+
+// dbus-next ships no types; this is the part of it we use.
+interface Message {
+  type: number;
+  serial: number;
+  path: string;
+  interface: string;
+  member: string;
+  destination: string;
+  sender: string;
+  signature: string;
+  body: unknown[];
+  errorName: string;
+}
+interface RawBus {
+  name: string | null;
+  call(m: Message): Promise<Message>;
+  send(m: Message): void;
+  requestName(name: string, flags: number): Promise<number>;
+  releaseName(name: string): Promise<number>;
+  addMethodHandler(f: (m: Message) => boolean): void;
+  disconnect(): void;
+  on(event: 'message', f: (m: Message) => void): void;
+  on(event: 'error', f: (e: Error) => void): void;
+  once(event: 'connect', f: () => void): void;
+  _connection: { stream: NodeJS.ReadWriteStream };
+}
+interface MessageClass {
+  new (m: Partial<Message>): Message;
+  newMethodReturn(m: Message, signature: string, body: unknown[]): Message;
+  newError(m: Message, name: string, text: string): Message;
+  newSignal(path: string, iface: string, member: string, signature: string, body: unknown[]): Message;
+}
+const lib = dbus as unknown as {
+  Message: MessageClass;
+  Variant: new (signature: string, value: unknown) => Variant;
+  DBusError: new (type: string, text: string) => Error & { type: string; text: string };
+  sessionBus(o: object): RawBus;
+  systemBus(o?: object): RawBus;
+  setBigIntCompat(on: boolean): void;
+};
+const { Message } = lib;
+lib.setBigIntCompat(false);
+
+const topicsInterface = 'io.ingle.Bus1';
+const topicsPath = '/io/ingle/Bus1';
+const SIGNAL = 4;
+const METHOD_CALL = 1;
+
+/** A served contract: raise its signals, change its properties, take it back. */
+export interface Served<C extends Contract> {
+  emit<S extends keyof C['signals'] & string>(name: S, args: Values<C['signals'][S]['args']>): void;
+  /** Sets properties and announces them by PropertiesChanged. */
+  set(changed: Partial<{ [P in keyof C['properties']]: unknown }>): void;
+}
+
+export interface Bus {
+  readonly name: string;
+  /** Serves `c` at its path and takes its bus name. `onCall` runs at each call, for idle exit. */
+  serve<C extends Contract>(
+    c: C,
+    impl: Implementation<C>,
+    options?: { properties?: Record<string, unknown>; busName?: string; onCall?: () => void },
+  ): Promise<Served<C>>;
+  /** A caller of `c`; the daemon starts the service when it is activatable. */
+  client<C extends Contract>(c: C, options?: { busName?: string }): Caller<C>;
+  /** Hears a contract's signal until the returned function is called. */
+  onSignal<C extends Contract, S extends keyof C['signals'] & string>(
+    c: C,
+    name: S,
+    f: (args: Values<C['signals'][S]['args']>, sender: string) => void,
+  ): Promise<() => Promise<void>>;
+  /** A raw call, for services that are not ours (wpa_supplicant, RAUC, BlueZ, systemd). Body and reply are raw. */
+  call(
+    destination: string,
+    path: string,
+    iface: string,
+    member: string,
+    signature?: string,
+    body?: unknown[],
+    timeoutMs?: number,
+  ): Promise<unknown[]>;
+  /** Hears raw signals until the returned function is called. */
+  match(rule: Match, f: (signal: Heard) => void): Promise<() => Promise<void>>;
+  /** Publishes on a bus topic: signal `io.ingle.Bus1.Event(topic s, payload v)`. */
+  publish(topic: string, payload: unknown): void;
+  /** Hears a topic, or with a trailing `.*` all topics below it. */
+  subscribe(topic: string, f: (topic: string, payload: unknown) => void): Promise<() => Promise<void>>;
+  /** Follows who owns a bus name; called at once with the present owner ('' = nobody). */
+  watchName(name: string, f: (owner: string) => void): Promise<() => Promise<void>>;
+  listNames(): Promise<string[]>;
+  /** A value for a variant argument of a raw call. */
+  variant(signature: string, value: unknown): Variant;
+  close(): void;
+  /** Settles when the daemon is gone; a service then exits and is started again. */
+  readonly closed: Promise<void>;
+}
+
+/** dbus-next wants its own Variant class and Buffers, all the way down. */
+function marshalable(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (Array.isArray(value)) return value.map(marshalable);
+  if (value !== null && typeof value === 'object') {
+    const v = value as Partial<Variant>;
+    if (typeof v.signature === 'string' && 'value' in v)
+      return new lib.Variant(v.signature, marshalable(v.value));
+    return Object.fromEntries(Object.entries(value).map(([k, x]) => [k, marshalable(x)]));
+  }
+  return value;
+}
+
+function pack(args: Args, values: Record<string, unknown>): { signature: string; body: unknown[] } {
+  const names = Object.keys(args);
+  return { signature: Object.values(args).join(''), body: names.map((n) => marshalable(values[n])) };
+}
+
+function unpack(args: Args, body: unknown[]): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(args).map((n, i) => [n, body[i]]));
+}
+
+/**
+ * Connects to the system bus, or to `INGLE_BUS_ADDRESS` where `npm start` and tests run a private one.
+ * @throws IngleError `unavailable` when no daemon answers.
+ */
+export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promise<Bus> {
+  const options = { negotiateUnixFd: false };
+  const raw = address ? lib.sessionBus({ ...options, busAddress: address }) : lib.systemBus(options);
+  let gone: () => void = () => {};
+  const closed = new Promise<void>((resolve) => (gone = resolve));
+  await new Promise<void>((resolve, reject) => {
+    raw.once('connect', resolve);
+    raw.on('error', (e) => {
+      gone();
+      reject(new IngleError('unavailable', `The system's message bus (D-Bus) does not answer: ${e.message}`));
+    });
+  });
+  raw._connection.stream.on('close', gone);
+  raw._connection.stream.on('end', gone);
+
+  const handlers = new Set<{ rule: Match; f: (s: Heard) => void }>();
+  const rules = new Map<string, number>();
+  const owners = new Map<string, string>();
+  const objects = new Map<string, Map<string, ServedEntry>>();
+  const daemon = (member: string, signature = '', body: unknown[] = []) =>
+    call('org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', member, signature, body);
+
+  raw.on('message', (m) => {
+    if (m.type !== SIGNAL) return;
+    for (const h of [...handlers]) if (matches(h.rule, m, owners)) h.f(m);
+  });
+  raw.addMethodHandler((m) => m.type === METHOD_CALL && dispatch(m));
+
+  async function call(
+    destination: string,
+    path: string,
+    iface: string,
+    member: string,
+    signature = '',
+    body: unknown[] = [],
+    timeoutMs = 25_000,
+  ): Promise<unknown[]> {
+    const message = new Message({
+      destination,
+      path,
+      interface: iface,
+      member,
+      signature,
+      body: body.map(marshalable),
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new IngleError('timeout', `${destination} did not answer ${member} in time.`)),
+        timeoutMs,
+      );
+    });
+    const lost = closed.then(() => {
+      throw new IngleError('unavailable', 'The connection to the message bus is gone.');
+    });
+    try {
+      const reply = await Promise.race([raw.call(message), late, lost]);
+      return reply?.body ?? [];
+    } catch (e) {
+      throw asIngle(e, destination);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function match(rule: Match, f: (s: Heard) => void): Promise<() => Promise<void>> {
+    const text = ruleText(rule);
+    const handler = { rule, f };
+    handlers.add(handler);
+    const count = rules.get(text) ?? 0;
+    rules.set(text, count + 1);
+    if (count === 0) await daemon('AddMatch', 's', [text]);
+    const wellKnown = rule.sender && !rule.sender.startsWith(':') && rule.sender !== 'org.freedesktop.DBus';
+    const unwatch = wellKnown
+      ? await watchName(rule.sender!, (owner) => owners.set(rule.sender!, owner))
+      : undefined;
+    return async () => {
+      handlers.delete(handler);
+      const left = (rules.get(text) ?? 1) - 1;
+      rules.set(text, left);
+      if (left === 0) await daemon('RemoveMatch', 's', [text]).catch(() => {});
+      await unwatch?.();
+    };
+  }
+
+  async function watchName(name: string, f: (owner: string) => void): Promise<() => Promise<void>> {
+    const stop = await match(
+      { sender: 'org.freedesktop.DBus', member: 'NameOwnerChanged', arg0: name },
+      (s) => f(s.body[2] as string),
+    );
+    const owner = await daemon('GetNameOwner', 's', [name]).then(
+      (b) => b[0] as string,
+      () => '',
+    );
+    f(owner);
+    return stop;
+  }
+
+  interface ServedEntry {
+    contract: Contract;
+    impl: Record<string, (a: never, caller: { sender: string }) => unknown>;
+    properties: Map<string, unknown>;
+    onCall: () => void;
+  }
+
+  function propertiesOf(entry: ServedEntry): Record<string, Variant> {
+    const out: Record<string, Variant> = {};
+    for (const [n, p] of Object.entries(entry.contract.properties))
+      if (entry.properties.has(n)) out[n] = { signature: p.type, value: entry.properties.get(n) };
+    return out;
+  }
+
+  function dispatch(m: Message): boolean {
+    const at = objects.get(m.path);
+    const answer = (signature: string, body: unknown[]) =>
+      raw.send(Message.newMethodReturn(m, signature, body.map(marshalable)));
+    if (m.interface === 'org.freedesktop.DBus.Introspectable' && m.member === 'Introspect') {
+      answer('s', [node(m.path, objects)]);
+      return true;
+    }
+    if (!at) return false;
+    if (m.interface === 'org.freedesktop.DBus.Properties') {
+      const entry = at.get(m.body[0] as string);
+      if (!entry) return false;
+      const all = propertiesOf(entry);
+      if (m.member === 'GetAll') answer('a{sv}', [all]);
+      else if (m.member === 'Get' && all[m.body[1] as string]) answer('v', [all[m.body[1] as string]]);
+      else raw.send(Message.newError(m, busName('not_found'), 'There is no such property to be read.'));
+      return true;
+    }
+    const entry = m.interface
+      ? at.get(m.interface)
+      : [...at.values()].find((e) => Object.hasOwn(e.contract.methods, m.member));
+    const method =
+      entry && Object.hasOwn(entry.contract.methods, m.member) ? entry.contract.methods[m.member] : undefined;
+    if (!entry || !method) return false;
+    entry.onCall();
+    const want = Object.values(method.in).join('');
+    if ((m.signature || '') !== want) {
+      raw.send(Message.newError(m, busName('invalid_request'), `${m.member} takes (${want}).`));
+      return true;
+    }
+    Promise.resolve()
+      .then(() => entry.impl[m.member]!(unpack(method.in, m.body) as never, { sender: m.sender }))
+      .then((result) => {
+        const { signature, body } = pack(method.out, (result ?? {}) as Record<string, unknown>);
+        raw.send(Message.newMethodReturn(m, signature, body));
+      })
+      .catch((cause) => {
+        const e = toIngleError(cause);
+        if (!(cause instanceof IngleError)) process.emitWarning(cause as Error);
+        raw.send(Message.newError(m, busName(e.code), e.message));
+      });
+    return true;
+  }
+
+  const bus: Bus = {
+    get name() {
+      return raw.name ?? '';
+    },
+    async serve(c, impl, options = {}) {
+      const entry: ServedEntry = {
+        contract: c,
+        impl: impl as never,
+        properties: new Map(Object.entries(options.properties ?? {})),
+        onCall: options.onCall ?? (() => {}),
+      };
+      const at = objects.get(c.path) ?? new Map<string, ServedEntry>();
+      at.set(c.name, entry);
+      objects.set(c.path, at);
+      const name = options.busName ?? c.bus;
+      // 4 = do not queue: two services under one name would be a fault to see, not to hide.
+      const got = await raw.requestName(name, 4);
+      if (got !== 1 && got !== 4)
+        throw new IngleError('conflict', `Another process already owns ${name}. Stop it first.`);
+      return {
+        emit(name, args) {
+          const signal = c.signals[name]!;
+          const { signature, body } = pack(signal.args, args as Record<string, unknown>);
+          raw.send(Message.newSignal(c.path, c.name, name, signature, body));
+        },
+        set(changed) {
+          for (const [n, v] of Object.entries(changed)) entry.properties.set(n, v);
+          const all = propertiesOf(entry);
+          const dict = Object.fromEntries(Object.keys(changed).map((n) => [n, all[n]]));
+          raw.send(
+            Message.newSignal(c.path, 'org.freedesktop.DBus.Properties', 'PropertiesChanged', 'sa{sv}as', [
+              c.name,
+              marshalable(dict),
+              [],
+            ]),
+          );
+        },
+      };
+    },
+    client(c, options = {}) {
+      const out: Record<string, unknown> = {};
+      for (const [name, method] of Object.entries(c.methods)) {
+        out[name] = async (values: Record<string, unknown>, timeoutMs?: number) => {
+          const { signature, body } = pack(method.in, values ?? {});
+          const to = options.busName ?? c.bus;
+          return unpack(method.out, await call(to, c.path, c.name, name, signature, body, timeoutMs));
+        };
+      }
+      return out as never;
+    },
+    onSignal(c, name, f) {
+      const args = c.signals[name]!.args;
+      return match({ path: c.path, interface: c.name, member: name }, (s) =>
+        f(unpack(args, s.body) as never, s.sender),
+      );
+    },
+    call,
+    match,
+    publish(topic, payload) {
+      raw.send(
+        Message.newSignal(topicsPath, topicsInterface, 'Event', 'sv', [
+          topic,
+          marshalable(toVariant(payload)),
+        ]),
+      );
+    },
+    subscribe(topic, f) {
+      const rule: Match = { interface: topicsInterface, member: 'Event' };
+      if (topic.endsWith('.*')) rule.arg0namespace = topic.slice(0, -2);
+      else rule.arg0 = topic;
+      return match(rule, (s) => f(s.body[0] as string, fromVariant(s.body[1])));
+    },
+    watchName,
+    async listNames() {
+      return (await daemon('ListNames'))[0] as string[];
+    },
+    variant: (signature, value) => ({ signature, value }),
+    close() {
+      raw.disconnect();
+    },
+    closed,
+  };
+  return bus;
+}
+
+function node(path: string, objects: Map<string, Map<string, { contract: Contract }>>): string {
+  const own = [...(objects.get(path)?.values() ?? [])].map((e) => introspection(e.contract)).join('');
+  const prefix = path === '/' ? '/' : path + '/';
+  const children = new Set<string>();
+  for (const p of objects.keys())
+    if (p.startsWith(prefix)) children.add(p.slice(prefix.length).split('/')[0]!);
+  const nodes = [...children].map((c) => `<node name="${c}"/>`).join('');
+  return `<node>${own}${nodes}</node>`;
+}

@@ -1,0 +1,152 @@
+// Who is behind a channel and what it may do: welcome, assertion, admitted or refused (wire.ts `Control`).
+import { toBase64url } from '../protocol/bytes.ts';
+import type { Opened } from '../protocol/channel.ts';
+import { IngleError, toIngleError } from '../protocol/errors.ts';
+import type { Control } from '../protocol/wire.ts';
+import type { Principal } from './headers.ts';
+import { claimedId, coseKey, type RelyingParty, verifyAssertion } from './passkey.ts';
+import { type Pins, used } from './pins.ts';
+import type { Browser, Passkey } from './store.ts';
+
+/** Wrong assertions an admitted browser may send in one handshake. */
+const WRONG_A_HANDSHAKE = 5;
+
+export interface AdmissionOptions {
+  pins: Pins;
+  hub: { hub_id: string; hub_name: string; version: string; owner_id: string; sign_pub: string };
+  party: RelyingParty;
+  /** Unix seconds. */
+  now: () => number;
+  send(control: Control): void;
+  paired(browser: Browser): void;
+  /** A proven browser failed its assertion; at `left` 0 it must be shut out. */
+  failed(error: IngleError, left: number): void;
+}
+
+/** Admission of one channel, anew at each of its handshakes. */
+export function admission(o: AdmissionOptions) {
+  let challenge = '';
+  let id = '';
+  let spent = false;
+  let wrong = 0;
+  // One assertion at a time: two side by side must not both use the same handshake.
+  let tail: Promise<void> = Promise.resolve();
+
+  const pinned = (): Browser | undefined => (id === '' ? undefined : o.pins.browser(id));
+  /** The hub takes an unknown passkey from this browser. */
+  const takesNew = (): boolean => {
+    const p = o.pins.proven(id);
+    return p !== undefined && (p.new_passkey || !o.pins.hasPasskey);
+  };
+
+  function opened(at: Opened): void {
+    challenge = toBase64url(at.hash);
+    id = toBase64url(at.remoteStatic);
+    spent = false;
+    wrong = 0;
+    const browser = pinned();
+    if (browser) void o.pins.saw(browser);
+    o.send({
+      t: 'welcome',
+      hub_id: o.hub.hub_id,
+      hub_name: o.hub.hub_name,
+      version: o.hub.version,
+      admitted: browser !== undefined,
+      need: o.pins.proven(id) ? 'assertion' : null,
+      first: takesNew(),
+      challenge,
+      sign_pub: o.hub.sign_pub,
+      elevated_until: elevatedUntil(browser),
+    });
+    if (!browser && !o.pins.proven(id))
+      refuse(new IngleError('pairing_failed', 'This browser is not paired with the hub. Pair it first.'));
+  }
+
+  function elevatedUntil(b: Browser | undefined): number {
+    return b && b.elevated_until > o.now() ? b.elevated_until : 0;
+  }
+
+  function refuse(e: IngleError): void {
+    o.send({ t: 'refused', error: e.code, message: e.message });
+  }
+
+  async function assertion(m: Control & { t: 'assertion' }): Promise<void> {
+    const mine = challenge;
+    const me = id;
+    const browser = pinned();
+    try {
+      if (!browser && !o.pins.proven(me))
+        throw new IngleError('pairing_failed', 'This browser is not paired with the hub. Pair it first.');
+      if (spent) throw new IngleError('assertion_failed', 'This handshake has had its assertion already.');
+      if (wrong >= WRONG_A_HANDSHAKE)
+        throw new IngleError('rate_limited', 'Too many wrong assertions. Connect again first.');
+      const passkey = await checked(m, mine);
+      // The keys may have changed, or the browser been forgotten, while the signature was looked at.
+      if (mine !== challenge || (!pinned() && !o.pins.proven(me)))
+        throw new IngleError('assertion_failed', 'The handshake is over. Sign the new one.');
+      spent = true;
+      if (browser) await o.pins.elevate(browser, passkey);
+      else o.paired(await o.pins.admit(me, labelOf(m.label), passkey));
+      o.send({ t: 'admitted', elevated_until: elevatedUntil(pinned()) });
+    } catch (cause) {
+      const e = toIngleError(cause);
+      wrong++;
+      refuse(e);
+      if (!browser && e.code !== 'rate_limited') o.failed(e, await o.pins.failProven(me));
+    }
+  }
+
+  /** The passkey behind an assertion, after its use. @throws IngleError */
+  async function checked(m: Control & { t: 'assertion' }, over: string): Promise<Passkey> {
+    const credId = claimedId(m.credential);
+    let passkey = o.pins.passkey(credId);
+    if (!passkey) {
+      if (!takesNew() || m.public_key === undefined)
+        throw new IngleError(
+          'assertion_failed',
+          'The hub does not know this passkey. Use one that it knows, or issue a code with --new-passkey.',
+        );
+      passkey = {
+        cred_id: credId,
+        public_key: coseKey(m.public_key),
+        counter: 0,
+        label: labelOf(m.label),
+        pinned_at: o.now(),
+        regressions: 0,
+      };
+    }
+    return used(passkey, await verifyAssertion(m.credential, passkey.public_key, over, o.party));
+  }
+
+  return {
+    opened,
+    /** A control message of the browser. Settles when it is answered; never throws. */
+    control(m: Control): Promise<void> {
+      if (m.t !== 'assertion') {
+        refuse(new IngleError('invalid_request', 'A browser says nothing of this kind.'));
+        return Promise.resolve();
+      }
+      tail = tail.then(() => assertion(m));
+      return tail;
+    },
+    /** Whether streams may open now. */
+    admitted: (): boolean => pinned() !== undefined,
+    /** Base64url of the browser's static key; '' before the first handshake. */
+    get browser(): string {
+      return id;
+    },
+    /** Who the local API is told asks. @throws IngleError `assertion_required` when nobody is admitted. */
+    principal(): Principal {
+      const b = pinned();
+      if (!b) throw new IngleError('assertion_required', 'The hub waits for a passkey first.');
+      return { owner_id: o.hub.owner_id, browser: b.id, role: 'owner', elevated_until: elevatedUntil(b) };
+    },
+  };
+}
+
+export type Admission = ReturnType<typeof admission>;
+
+function labelOf(given: string | undefined): string {
+  const text = (given ?? '').replace(/\p{C}/gu, '').trim().slice(0, 64);
+  return text === '' ? 'Browser' : text;
+}

@@ -1,0 +1,69 @@
+import { contract } from '../system/contract.ts';
+
+/** The hub's link to root: enrolment, pairing codes, state. */
+export const uplink1 = contract({
+  name: 'io.ingle.Uplink1',
+  bus: 'io.ingle.Uplink1',
+  path: '/io/ingle/Uplink1',
+  doc: 'Enrolment with root, pairing codes and the state of the link.',
+  methods: {
+    Enrol: {
+      doc: 'Makes keys where there are none and enrols with root; once enrolled, answers what is there. Times are Unix seconds.',
+      in: {},
+      out: { owner_id: 's', subnet_id: 's', hub_id: 's', keys: 's', expires_at: 'x' },
+      errors: ['unavailable', 'rate_limited', 'conflict'],
+    },
+    IssueCode: {
+      doc: 'Opens a pairing window of 10 minutes: `device_code` for root, `secret` that never reaches root, and `link` with everything in its fragment. A new window closes the one before. With `new_passkey` the browser may register a passkey though the owner has one (the hub approves it).',
+      in: { new_passkey: 'b' },
+      out: { device_code: 's', secret: 's', link: 's', verify_uri: 's', expires_at: 'x' },
+      errors: ['unavailable', 'rate_limited'],
+    },
+    Status: {
+      doc: 'The present state. `connected`: the socket to root is up. `browsers`: pinned browsers. `channels`: end-to-end channels open now. `pending`: routes of root that lead here and have no channel open. `insecure`: the debug mode of sealed secrets is on, so that root could let itself in. `owner_id` is empty before enrolment.',
+      in: {},
+      out: {
+        connected: 'b',
+        root: 's',
+        owner_id: 's',
+        subnet_id: 's',
+        hub_id: 's',
+        keys: 's',
+        expires_at: 'x',
+        browsers: 'u',
+        channels: 'u',
+        pending: 'u',
+        insecure: 'b',
+        last_error: 's',
+      },
+      errors: [],
+    },
+    ListBrowsers: {
+      doc: 'Pinned browsers: id (base64url of the static key), label, paired at, last seen (Unix seconds).',
+      in: {},
+      out: { browsers: 'a(ssxx)' },
+      errors: [],
+    },
+    ForgetBrowser: {
+      doc: 'Unpins a browser and closes its channels.',
+      in: { id: 's' },
+      out: {},
+      errors: ['not_found'],
+    },
+    RotateKey: {
+      doc: 'Makes a new static key, signed by the identity key; browsers follow it, hub_id stays.',
+      in: {},
+      out: {},
+      errors: ['unavailable'],
+    },
+  },
+  signals: {
+    Connected: { doc: 'The socket to root came up or went down.', args: { connected: 'b' } },
+    Paired: { doc: 'A browser was let in for the first time.', args: { sid: 's', browser: 's', label: 's' } },
+    PairingFailed: {
+      doc: 'A browser did not prove itself; `left` tries remain for this code. `reason` is an error code.',
+      args: { sid: 's', reason: 's', left: 'u' },
+    },
+  },
+  properties: {},
+});

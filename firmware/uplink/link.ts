@@ -1,0 +1,144 @@
+// The socket to root's namespace /hub (socket.io-client, WebSocket only): kept up, proven anew at each connect.
+import { io, type Socket } from 'socket.io-client';
+import { fromBody, IngleError } from '../protocol/errors.ts';
+import { MAX_FRAME } from '../protocol/limits.ts';
+import type { Ack, HubCaps, HubToRoot, RelayMessage, RootToHub } from '../protocol/wire.ts';
+import type { Log } from '../system/log.ts';
+
+/** First pause before a further try, milliseconds; doubles, with jitter. */
+const PAUSE = 400;
+/** Longest pause while root may be just restarting, and when it has been away for long. */
+const PAUSE_MAX = 2000;
+const PAUSE_MAX_LATER = 5000;
+const SOON_TRIES = 60;
+const ACK_TIMEOUT = 5000;
+
+export interface LinkOptions {
+  root_url: string;
+  hub_id: string;
+  subnet_id: string;
+  caps: HubCaps;
+  log: Log;
+  /** The handshake's credentials, asked for at each connect: the proof lives a minute. */
+  auth(): Promise<{ hub_id: string; certificate: string; proof: string }>;
+  /** Root refused the credentials. */
+  refused(error: IngleError): void;
+  connected(up: boolean): void;
+  /** A browser asks to come in. Null keeps it out; else its frames pass, and what is given goes into `pairing.accept`. */
+  request(m: {
+    sid: string;
+    owner_id: string;
+    subnet_id: string;
+    browser_pub?: string;
+  }): Promise<{ sealed_secret?: string } | null>;
+  frame(m: RelayMessage): void;
+  /** The hub's static key, for root's records alone. */
+  e2ePub(): string;
+}
+
+export function link(o: LinkOptions) {
+  const socket: Socket<RootToHub, HubToRoot> = io(`${o.root_url}/hub`, {
+    transports: ['websocket'],
+    auth: (give) =>
+      void o.auth().then(give, (e) => {
+        o.log.warn('no credentials for root', { error: e });
+        give({});
+      }),
+    reconnectionDelay: PAUSE,
+    reconnectionDelayMax: PAUSE_MAX,
+    randomizationFactor: 0.5,
+    timeout: 10_000,
+    // Frames are ciphertext; nothing is gained by trying to shrink them.
+    perMessageDeflate: { threshold: Number.MAX_SAFE_INTEGER },
+  });
+  socket.io.on('reconnect_attempt', (n) =>
+    socket.io.reconnectionDelayMax(n > SOON_TRIES ? PAUSE_MAX_LATER : PAUSE_MAX),
+  );
+  let up = false;
+  let refusals = 0;
+  let again: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function set(state: boolean): void {
+    if (up === state) return;
+    up = state;
+    o.connected(state);
+  }
+  /** Socket.IO does not come back by itself after root said no. */
+  function retry(): void {
+    if (closed) return;
+    clearTimeout(again);
+    const most = Math.min(PAUSE_MAX_LATER, PAUSE * 2 ** refusals++);
+    again = setTimeout(() => socket.connect(), most * (0.5 + Math.random() / 2));
+  }
+
+  socket.on('connect', () => {
+    const { hub_id, subnet_id, caps } = o;
+    socket
+      .timeout(ACK_TIMEOUT)
+      .emit('hub.online', { hub_id, subnet_id, caps }, (late: unknown, ack?: Ack) => {
+        if (!late && ack?.ok) {
+          refusals = 0;
+          set(true);
+          return;
+        }
+        if (ack && !ack.ok) o.refused(new IngleError('unauthenticated', ack.message));
+        socket.disconnect();
+        retry();
+      });
+  });
+  socket.on('connect_error', (e) => {
+    set(false);
+    o.log.debug('root does not answer', { error: e });
+    if (socket.active) return;
+    o.refused(fromBody((e as Error & { data?: unknown }).data, 401));
+    retry();
+  });
+  socket.on('disconnect', (why) => {
+    set(false);
+    if (why === 'io server disconnect') retry();
+  });
+  socket.on('pairing.request', (m) => {
+    if (!isText(m?.sid) || !isText(m.owner_id) || !isText(m.subnet_id)) return;
+    const { sid, owner_id, subnet_id } = m;
+    const browser_pub = isText(m.browser_pub) ? m.browser_pub : undefined;
+    void o.request({ sid, owner_id, subnet_id, browser_pub }).then((accepted) => {
+      if (accepted) socket.emit('pairing.accept', { sid, hub_e2e_pub: o.e2ePub(), ...accepted });
+    });
+  });
+  socket.on('relay.to_hub', (m) => {
+    if (!isText(m?.sid) || !Number.isSafeInteger(m.ctr) || m.ctr < 0) return;
+    if (!(m.frame instanceof Uint8Array) || m.frame.length === 0 || m.frame.length > MAX_FRAME) return;
+    o.frame({ sid: m.sid, frame: m.frame, ctr: m.ctr });
+  });
+  socket.on('status', (_m, ack) => {
+    if (typeof ack === 'function') ack();
+  });
+
+  return {
+    get connected(): boolean {
+      return up;
+    },
+    /** Frames for a root that is away are dropped: the browser shakes hands anew when it is back. */
+    relay(m: RelayMessage): void {
+      if (socket.connected) socket.emit('relay.to_browser', { ...m, frame: Buffer.from(m.frame) });
+    },
+    /** Shows root new credentials. */
+    reconnect(): void {
+      socket.disconnect();
+      socket.connect();
+    },
+    close(): void {
+      closed = true;
+      clearTimeout(again);
+      socket.disconnect();
+      set(false);
+    },
+  };
+}
+
+export type Link = ReturnType<typeof link>;
+
+function isText(v: unknown): v is string {
+  return typeof v === 'string' && v.length > 0 && v.length <= 128;
+}

@@ -1,0 +1,39 @@
+// The hub's proof for root: a JWT of a minute by the identity key (ARCHITECTURE D11), and what a certificate says.
+import { decodeJwt, SignJWT } from 'jose';
+import { random, toBase64url } from '../protocol/bytes.ts';
+import { PROOF_TTL } from '../protocol/limits.ts';
+import { type HubKeys, identityKey } from './keys.ts';
+
+/** What a proof may say beside who gives it. */
+export interface ProofClaims {
+  sub?: string;
+  /** The hub approves a further passkey for the code it asks for. */
+  scope?: 'new_passkey';
+}
+
+/** @param audience root's public origin. @param now Unix seconds by root's clock. */
+export function makeProof(
+  keys: HubKeys,
+  audience: string,
+  now: number,
+  claims: ProofClaims = {},
+): Promise<string> {
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: 'EdDSA' })
+    .setAudience(audience)
+    .setIssuedAt(now)
+    .setExpirationTime(now + PROOF_TTL)
+    .setJti(toBase64url(random(16)))
+    .sign(identityKey(keys));
+}
+
+/** Root's public origin and the certificate's times (Unix seconds), as root wrote them; not verified here. */
+export function readCertificate(jwt: string): { origin: string; issued_at: number; expires_at: number } {
+  const { iss, iat, exp } = decodeJwt(jwt);
+  return { origin: new URL(String(iss)).origin, issued_at: Number(iat), expires_at: Number(exp) };
+}
+
+/** Renewal is due at two thirds of the certificate's life. */
+export function renewalDue(i: { issued_at: number; expires_at: number }, now: number): boolean {
+  return now >= i.issued_at + ((i.expires_at - i.issued_at) * 2) / 3;
+}

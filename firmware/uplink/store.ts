@@ -1,0 +1,146 @@
+// What the uplink remembers: its place at root, who was let in, the open pairing window, counters. One SQLite file.
+import { openStore } from '../system/store.ts';
+import type { StoredWindow } from './window.ts';
+
+/** The hub's place at root. Times are Unix seconds. */
+export interface Identity {
+  owner_id: string;
+  subnet_id: string;
+  hub_id: string;
+  /** JWT by root over the hub's keys. */
+  certificate: string;
+  issued_at: number;
+  expires_at: number;
+  /** Root as configured when the hub enrolled. */
+  root_url: string;
+  /** Address of the owner's application, pinned: passkeys must speak for its origin. */
+  app_url: string;
+}
+
+/** A pinned browser. `id` = base64url of its static key; times are Unix seconds. */
+export interface Browser {
+  id: string;
+  label: string;
+  paired_at: number;
+  seen_at: number;
+  /** Admin skills are open to it until then; 0 = closed (ARCHITECTURE D5). */
+  elevated_until: number;
+  /** The passkey that let it in. */
+  cred_id: string;
+}
+
+/** A browser that knew a window's secret and still owes its assertion. */
+export interface Proven {
+  id: string;
+  new_passkey: boolean;
+  expires_at: number;
+  failures: number;
+}
+
+/** A pinned passkey; `regressions` counts how often its counter went back. */
+export interface Passkey {
+  cred_id: string;
+  /** COSE key. */
+  public_key: Uint8Array;
+  counter: number;
+  label: string;
+  pinned_at: number;
+  regressions: number;
+}
+
+const migrations = [
+  `CREATE TABLE identity (
+     one INTEGER PRIMARY KEY CHECK (one = 1), owner_id TEXT NOT NULL, subnet_id TEXT NOT NULL, hub_id TEXT NOT NULL,
+     certificate TEXT NOT NULL, issued_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+     root_url TEXT NOT NULL, app_url TEXT NOT NULL) STRICT;
+   CREATE TABLE browser (
+     id TEXT PRIMARY KEY, label TEXT NOT NULL, paired_at INTEGER NOT NULL, seen_at INTEGER NOT NULL,
+     elevated_until INTEGER NOT NULL, cred_id TEXT NOT NULL) STRICT;
+   CREATE TABLE passkey (
+     cred_id TEXT PRIMARY KEY, public_key BLOB NOT NULL, counter INTEGER NOT NULL, label TEXT NOT NULL,
+     pinned_at INTEGER NOT NULL, regressions INTEGER NOT NULL) STRICT;
+   CREATE TABLE proven (
+     id TEXT PRIMARY KEY, new_passkey INTEGER NOT NULL, expires_at INTEGER NOT NULL, failures INTEGER NOT NULL) STRICT;
+   CREATE TABLE pairing (
+     one INTEGER PRIMARY KEY CHECK (one = 1), code TEXT NOT NULL, secret TEXT NOT NULL, psk TEXT NOT NULL,
+     new_passkey INTEGER NOT NULL, expires_at INTEGER NOT NULL, left INTEGER NOT NULL) STRICT;
+   CREATE TABLE counter (sid TEXT PRIMARY KEY, next INTEGER NOT NULL, seen_at INTEGER NOT NULL) STRICT;`,
+];
+
+/** Opens the uplink's store. Every write is durable when it settles. */
+export async function openUplinkStore(file: string) {
+  const db = await openStore(file, migrations);
+  const put = (table: string, ...values: (string | number | Uint8Array)[]) =>
+    db.run(`INSERT OR REPLACE INTO ${table} VALUES (${values.map(() => '?').join(', ')})`, ...values);
+  const passkeyValues = (p: Passkey) =>
+    [p.cred_id, p.public_key, p.counter, p.label, p.pinned_at, p.regressions] as const;
+  const browserValues = (b: Browser) =>
+    [b.id, b.label, b.paired_at, b.seen_at, b.elevated_until, b.cred_id] as const;
+  return {
+    async identity(): Promise<Identity | undefined> {
+      return (await db.get('SELECT * FROM identity')) as Identity | undefined;
+    },
+    setIdentity: (i: Identity) =>
+      put(
+        'identity',
+        ...[1, i.owner_id, i.subnet_id, i.hub_id, i.certificate, i.issued_at, i.expires_at, i.root_url],
+        i.app_url,
+      ),
+
+    async browsers(): Promise<Browser[]> {
+      return (await db.all('SELECT * FROM browser ORDER BY paired_at, id')) as unknown as Browser[];
+    },
+    putBrowser: (b: Browser) => put('browser', ...browserValues(b)),
+    dropBrowser: (id: string) => db.run('DELETE FROM browser WHERE id = ?', id),
+
+    async passkeys(): Promise<Passkey[]> {
+      return (await db.all('SELECT * FROM passkey')) as unknown as Passkey[];
+    },
+    putPasskey: (p: Passkey) => put('passkey', ...passkeyValues(p)),
+
+    async proven(): Promise<Proven[]> {
+      const rows = (await db.all('SELECT * FROM proven')) as unknown as (Omit<Proven, 'new_passkey'> & {
+        new_passkey: number;
+      })[];
+      return rows.map((r) => ({ ...r, new_passkey: r.new_passkey === 1 }));
+    },
+    putProven: (p: Proven) => put('proven', p.id, p.new_passkey ? 1 : 0, p.expires_at, p.failures),
+    dropProven: (id: string) => db.run('DELETE FROM proven WHERE id = ?', id),
+
+    /** Pins a browser, with its passkey: both or neither. */
+    admit: (b: Browser, passkey: Passkey) =>
+      db.transaction(async (t) => {
+        await t.run('INSERT OR REPLACE INTO passkey VALUES (?, ?, ?, ?, ?, ?)', ...passkeyValues(passkey));
+        await t.run('INSERT OR REPLACE INTO browser VALUES (?, ?, ?, ?, ?, ?)', ...browserValues(b));
+        await t.run('DELETE FROM proven WHERE id = ?', b.id);
+      }),
+
+    forgetAll: () =>
+      db.transaction(async (t) => {
+        for (const table of ['browser', 'passkey', 'proven', 'pairing']) await t.run(`DELETE FROM ${table}`);
+      }),
+
+    async window(): Promise<StoredWindow | undefined> {
+      const w = await db.get('SELECT * FROM pairing');
+      return w && ({ ...w, new_passkey: w['new_passkey'] === 1 } as unknown as StoredWindow);
+    },
+    setWindow: (w: StoredWindow | undefined) =>
+      w
+        ? put('pairing', 1, w.code, w.secret, w.psk, w.new_passkey ? 1 : 0, w.expires_at, w.left)
+        : db.run('DELETE FROM pairing'),
+
+    /** Reserves `count` numbers of a sid's sending direction and gives the first (ARCHITECTURE D6). */
+    reserve: (sid: string, count: number, now: number): Promise<number> =>
+      db.transaction(async (t) => {
+        const row = await t.get<{ next: number }>('SELECT next FROM counter WHERE sid = ?', sid);
+        const first = row?.next ?? 1;
+        await t.run('INSERT OR REPLACE INTO counter VALUES (?, ?, ?)', sid, first + count, now);
+        return first;
+      }),
+    /** Forgets the counters of web sessions that sent nothing since `before`. */
+    dropCounters: (before: number) => db.run('DELETE FROM counter WHERE seen_at < ?', before),
+    close: () => db.close(),
+  };
+}
+
+export type UplinkStore = Awaited<ReturnType<typeof openUplinkStore>>;

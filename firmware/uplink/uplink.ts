@@ -1,0 +1,322 @@
+// The hub's link to root as one object: enrolment, the socket, pairing windows, who is let in. No D-Bus here.
+import { join } from 'node:path';
+import { fromBase64url, toBase64url } from '../protocol/bytes.ts';
+import { IngleError } from '../protocol/errors.ts';
+import type { PairingWindow } from '../protocol/pairing.ts';
+import { rotationMessage } from '../protocol/rotation.ts';
+import { insecureFeature } from '../protocol/seal.ts';
+import { translator } from '../protocol/text/i18n.ts';
+import { uplinkTexts } from '../protocol/text/uplink.ts';
+import { fromPrivate, type KeyPair } from '../protocol/x25519.ts';
+import { type Config, dataOf, version } from '../system/config.ts';
+import type { Log } from '../system/log.ts';
+import { keyPath, loadKeys, saveKeys } from './keyfile.ts';
+import { type HubKeys, rotated, signWith, told } from './keys.ts';
+import { type Link, link } from './link.ts';
+import { relyingParty } from './passkey.ts';
+import { openPins } from './pins.ts';
+import { renewalDue } from './proof.ts';
+import { rootClient } from './root.ts';
+import { type SealedSecrets, sealedSecrets } from './sealed.ts';
+import { type Session, session } from './session.ts';
+import { bounds, sessions } from './sessions.ts';
+import { type Identity, openUplinkStore } from './store.ts';
+import { serviceToken } from './token.ts';
+import { newWindow, pairingLink, type StoredWindow, seenBy, workingWindow } from './window.ts';
+
+const HOUR = 3600;
+/** Counters of web sessions silent for so long are forgotten, seconds; root forgets them after 12 hours. */
+const COUNTERS_KEPT = 30 * 24 * HOUR;
+/** A refused hub tries to enrol its key anew at most so often, seconds. */
+const REENROL_PAUSE = 60;
+
+export interface UplinkEvents {
+  connected(up: boolean): void;
+  paired(m: { sid: string; browser: string; label: string }): void;
+  pairingFailed(m: { sid: string; reason: string; left: number }): void;
+}
+
+/** Opens keys and store; `start` connects. */
+export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents; now?: () => number }) {
+  const { config, log, on } = o;
+  const now = o.now ?? (() => Math.floor(Date.now() / 1000));
+  const text = translator(uplinkTexts, config.language.startsWith('ru') ? 'ru' : 'en');
+  const insecure = config.insecure_sealed_secret;
+  if (insecure) log.warn(text('insecure'));
+  const folder = dataOf(config, 'uplink');
+  let keys: HubKeys = await loadKeys(folder, now());
+  let pairs: KeyPair[] = await keyPairs(keys);
+  const store = await openUplinkStore(join(folder, 'uplink.sqlite'));
+  const pins = await openPins(store, now);
+  const root = rootClient({ root_url: config.root_url, keys: () => keys, now });
+  const token = serviceToken(join(dataOf(config, 'api'), 'token'));
+  let identity = await store.identity();
+  let lastError = '';
+  let refusedByRoot = false;
+  let reenrolledAt = 0;
+  let window: PairingWindow | null = null;
+  let live: { link: Link; all: ReturnType<typeof sessions<Session>> } | undefined;
+  let enrolling: Promise<Identity> | undefined;
+
+  const kept = (work: Promise<unknown>) =>
+    void work.catch((e) => log.error('the store did not take a change', { error: e }));
+
+  function install(stored: StoredWindow): void {
+    const mine = workingWindow(stored, {
+      keep: (w) => window === mine && kept(store.setWindow(w)),
+      proven(remoteStatic, w) {
+        kept(pins.prove(toBase64url(remoteStatic), w.new_passkey));
+        if (window === mine) kept(store.setWindow(undefined));
+      },
+    });
+    window = mine;
+  }
+  const stored = await store.window();
+  if (stored) install(stored);
+
+  function failed(sid: string, reason: string, left: number): void {
+    log.warn('pairing failed', { sid, reason, left });
+    on.pairingFailed({ sid, reason, left });
+  }
+
+  /** The secrets of the insecure debug mode; undefined while it is off, and then nothing anywhere takes one. */
+  function sealedFor(i: Identity): SealedSecrets | undefined {
+    if (!insecure) return undefined;
+    return sealedSecrets({
+      hubId: i.hub_id,
+      hubStatic: () => pairs[0]!.publicKey,
+      window: () => window,
+      now,
+      used: (what, sid) => log.warn(text(what === 'sealed' ? 'insecureSealed' : 'insecureProven'), { sid }),
+    });
+  }
+
+  function newSession(
+    sid: string,
+    i: Identity,
+    relay: Link['relay'],
+    sealed: SealedSecrets | undefined,
+  ): Session {
+    return session(sid, {
+      pins,
+      hub: {
+        ...{ hub_id: i.hub_id, owner_id: i.owner_id, hub_name: config.name },
+        ...{ version, sign_pub: keys.sign.x },
+      },
+      party: relyingParty(i.app_url),
+      now,
+      api: { ...config.api, token },
+      counters: { reserve: (count) => store.reserve(sid, count, now()) },
+      keys: () => pairs,
+      window: () => window && seenBy(window, (left) => failed(sid, 'pairing_failed', left)),
+      ...(sealed
+        ? {
+            sealed() {
+              const w = sealed.windowOf(sid);
+              return w && seenBy(w, (left) => failed(sid, 'pairing_failed', left));
+            },
+          }
+        : {}),
+      relay: (frame, ctr) => relay({ sid, frame, ctr }),
+      rotation: () => {
+        if (keys.e2e.length < 2) return undefined;
+        const [e2e_pub, sign_pub] = [keys.e2e[0]!.x, keys.sign.x];
+        const signature = toBase64url(signWith(keys, rotationMessage(i.hub_id, e2e_pub, sign_pub)));
+        return { t: 'rotate', e2e_pub, sign_pub, signature };
+      },
+      paired(b) {
+        log.notice('paired', { sid, browser: b.id, label: b.label });
+        on.paired({ sid, browser: b.id, label: b.label });
+      },
+      event(e) {
+        if (e.t === 'refused') failed(sid, e.error.code, e.left);
+        else if (e.t === 'alarm') {
+          lastError = text(e.alarm, { root: config.root_url });
+          log.warn(lastError, { sid, alarm: e.alarm });
+        } else if (e.t === 'open') log.info('channel open', { sid, browser: e.browser, mode: e.mode });
+        else log.info('channel lost', { sid, why: e.why });
+      },
+    });
+  }
+
+  function connect(i: Identity): void {
+    disconnect();
+    const sealed = sealedFor(i);
+    const all = sessions((sid) => newSession(sid, i, (m) => l.relay(m), sealed), bounds, Date.now);
+    const l = link({
+      ...{ root_url: i.root_url, hub_id: i.hub_id, subnet_id: i.subnet_id, log },
+      caps: {
+        version,
+        e2e: ['noise-ik'],
+        ui: ['ui/v0', 'usdl/0.2'],
+        features: insecure ? [insecureFeature] : [],
+      },
+      auth: () => root.auth(identity ?? i),
+      refused(e) {
+        if (root.learnTime(e)) return;
+        refusedByRoot = true;
+        lastError = text('refused', { why: e.message });
+        log.warn(lastError);
+        if (now() - reenrolledAt >= REENROL_PAUSE) void reenrol();
+      },
+      connected(up) {
+        log.notice(up ? 'connected to root' : 'root is away', { root: i.root_url, hub_id: i.hub_id });
+        lastError = up ? '' : text('rootAway', { root: i.root_url });
+        if (up) {
+          refusedByRoot = false;
+          void upkeep();
+        } else all.unrouted();
+        on.connected(up);
+      },
+      async request(m) {
+        if (m.owner_id !== i.owner_id || m.subnet_id !== i.subnet_id) {
+          log.warn('root asks for a foreign owner; refused', { sid: m.sid });
+          return null;
+        }
+        if (!all.accept(m.sid)) return null;
+        const sealed_secret = await sealed?.give(m.sid, m.browser_pub);
+        return sealed_secret === undefined ? {} : { sealed_secret };
+      },
+      frame: (m) => void all.receive(m.sid, m.frame, m.ctr),
+      e2ePub: () => keys.e2e[0]!.x,
+    });
+    live = { link: l, all };
+  }
+  function disconnect(): void {
+    live?.all.close();
+    live?.link.close();
+    live = undefined;
+  }
+
+  /** The certificate was refused: perhaps it ran out while the hub was off. The same key gets the same place. */
+  async function reenrol(): Promise<void> {
+    reenrolledAt = now();
+    try {
+      const fresh = await root.enrol();
+      if (fresh.hub_id !== identity?.hub_id || fresh.app_url !== identity.app_url) {
+        lastError = text('moved', { root: config.root_url });
+        return;
+      }
+      await setIdentity(fresh);
+      live?.link.reconnect();
+    } catch (e) {
+      log.warn('could not enrol again', { error: e });
+    }
+  }
+  async function setIdentity(i: Identity): Promise<void> {
+    await store.setIdentity(i);
+    identity = i;
+  }
+
+  /** Renewal, telling root of a new key, forgetting old counters: after each connect and every hour. */
+  async function upkeep(): Promise<void> {
+    try {
+      live?.all.sweep();
+      await store.dropCounters(now() - COUNTERS_KEPT);
+      if (!identity || !live?.link.connected) return;
+      if (keys.e2e[0]!.untold) await tellRoot(identity);
+      if (renewalDue(identity, now())) {
+        await setIdentity(await root.renew(identity));
+        log.notice('certificate renewed', { expires_at: identity.expires_at });
+      }
+    } catch (e) {
+      log.warn('upkeep did not finish; it is tried again', { error: e });
+    }
+  }
+  async function tellRoot(i: Identity): Promise<void> {
+    await setIdentity(await root.rotate(i));
+    keys = told(keys);
+    await saveKeys(folder, keys);
+  }
+  const hourly = setInterval(() => void upkeep(), HOUR * 1000);
+  const sweeping = setInterval(() => live?.all.sweep(), 60_000);
+
+  async function enrolNow(): Promise<Identity> {
+    const here = identity?.root_url === config.root_url;
+    if (identity && here && !refusedByRoot) return identity;
+    const fresh = await root.enrol();
+    const old = identity;
+    if (old && (old.owner_id !== fresh.owner_id || old.app_url !== fresh.app_url)) {
+      log.notice('the hub has a new owner or address; former browsers and passkeys are forgotten');
+      await pins.forgetAll();
+    }
+    await setIdentity(fresh);
+    log.notice('enrolled', { hub_id: fresh.hub_id, root: fresh.root_url });
+    connect(fresh);
+    return fresh;
+  }
+  function enrol(): Promise<Identity> {
+    enrolling ??= enrolNow().finally(() => (enrolling = undefined));
+    return enrolling;
+  }
+
+  return {
+    /** Connects, when the hub is enrolled with the configured root. */
+    start(): void {
+      if (identity?.root_url === config.root_url) connect(identity);
+      else if (identity) {
+        lastError = text('moved', { root: config.root_url });
+        log.warn(lastError);
+      }
+    },
+    enrol,
+    keyFile: keyPath(folder),
+    async issueCode(newPasskey: boolean) {
+      const i = await enrol();
+      const d = await root.deviceCode(i, newPasskey);
+      const w = newWindow(d.device_code, d.expires_in, newPasskey, now());
+      install(w);
+      await store.setWindow(w);
+      log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey });
+      return { ...w, link: pairingLink(i.app_url, w, keys.e2e[0]!.x), verify_uri: d.verify_uri };
+    },
+    status: () => ({
+      connected: live?.link.connected ?? false,
+      identity,
+      browsers: pins.browsers().length,
+      channels: live?.all.openCount() ?? 0,
+      pending: live?.all.pendingCount() ?? 0,
+      insecure,
+      last_error: lastError,
+    }),
+    browsers: () => pins.browsers(),
+    /** @throws IngleError `not_found` */
+    async forget(id: string): Promise<void> {
+      if (!(await pins.forget(id))) throw new IngleError('not_found', 'There is no such browser.');
+      live?.all.shut(id);
+      log.notice('browser forgotten', { browser: id });
+    },
+    /** A new static key; open channels are told at once, root now or when it is back. */
+    async rotateKey(): Promise<void> {
+      const next = rotated(keys, now());
+      const nextPairs = await keyPairs(next);
+      await saveKeys(folder, next);
+      keys = next;
+      pairs = nextPairs;
+      log.notice('static key rotated');
+      // Root binds the routes anew, so every browser shakes hands and hears of the key with its welcome. Without root
+      // the open channels are told directly.
+      const i = identity;
+      const toldRoot =
+        i && live?.link.connected
+          ? await tellRoot(i).then(
+              () => true,
+              () => false,
+            )
+          : false;
+      if (!toldRoot) for (const s of live?.all.all() ?? []) s.rotate();
+    },
+    async close(): Promise<void> {
+      clearInterval(hourly);
+      clearInterval(sweeping);
+      disconnect();
+      await store.close();
+    },
+  };
+}
+
+export type Uplink = Awaited<ReturnType<typeof openUplink>>;
+
+function keyPairs(keys: HubKeys): Promise<KeyPair[]> {
+  return Promise.all(keys.e2e.map((k) => fromPrivate(fromBase64url(k.d))));
+}

@@ -1,0 +1,54 @@
+// The Debian root before anything of ours is in it, kept by a hash of what it is made of.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { must } from '../firmware/system/exec.ts';
+import { components, mirror, suite } from './packages.ts';
+
+/** Never unpacked: documentation and translations nobody reads on a hub. */
+const excluded = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*'];
+
+/**
+ * A directory with Debian's packages in it; made by mmdebstrap once, then kept.
+ * @param cache folder the roots are kept in
+ * @param arch Debian architecture, such as `amd64`
+ */
+export async function baseRoot(cache: string, packages: readonly string[], arch: string): Promise<string> {
+  const recipe = JSON.stringify([suite, mirror, components, arch, [...packages].sort(), excluded]);
+  const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 16);
+  const dir = join(cache, `base-${arch}-${hash}`);
+  if (existsSync(dir)) return dir;
+  const fresh = `${dir}.new`;
+  await clear(fresh);
+  mkdirSync(cache, { recursive: true });
+  await must(
+    'mmdebstrap',
+    [
+      '--mode=root',
+      '--variant=minbase',
+      '--format=directory',
+      `--architectures=${arch}`,
+      '--aptopt=APT::Install-Recommends "false"',
+      ...excluded.map((p) => `--dpkgopt=path-exclude=${p}`),
+      // The initial RAM disk is ours; Debian's generator would only take time.
+      '--essential-hook=mkdir -p "$1/etc/initramfs-tools" "$1/etc/kernel/postinst.d"; ln -sf /bin/true "$1/etc/kernel/postinst.d/initramfs-tools"',
+      `--include=${packages.join(',')}`,
+      suite,
+      fresh,
+      `deb ${mirror} ${suite} ${components}`,
+    ],
+    { timeoutMs: 20 * 60_000 },
+  );
+  renameSync(fresh, dir);
+  return dir;
+}
+
+/** Takes away what a build that was cut left, without reaching through the system's folders mounted in it. */
+async function clear(dir: string): Promise<void> {
+  const mounted = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+    .filter((at) => at.startsWith(`${dir}/`));
+  for (const at of mounted.reverse()) await must('umount', ['--lazy', at]);
+  await must('rm', ['-rf', '--one-file-system', dir], { timeoutMs: 120_000 });
+}

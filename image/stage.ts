@@ -1,0 +1,120 @@
+// Puts ours into the Debian root: bundles, units, bus files, configuration. The base stays as it was.
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { must } from '../firmware/system/exec.ts';
+import { filesBelow } from './bundles.ts';
+import { copyNative } from './native.ts';
+
+/** Where a kind of file in systemd/ belongs in the root: folder there -> folder here. */
+const places: readonly [string, string][] = [
+  ['units/', 'usr/lib/systemd/system/'],
+  ['dbus/policy/', 'usr/share/dbus-1/system.d/'],
+  ['dbus/services/', 'usr/share/dbus-1/system-services/'],
+  ['network/', 'usr/lib/systemd/network/'],
+  ['udev/', 'usr/lib/udev/rules.d/'],
+  ['sysusers.d/', 'usr/lib/sysusers.d/'],
+  ['tmpfiles.d/', 'usr/lib/tmpfiles.d/'],
+  ['sysctl.d/', 'usr/lib/sysctl.d/'],
+  ['modules-load.d/', 'usr/lib/modules-load.d/'],
+];
+
+/** The path in the root of a file in systemd/, or undefined for a folder that is not known. */
+export function placeOf(file: string): string | undefined {
+  const place = places.find(([from]) => file.startsWith(from));
+  return place && place[1] + file.slice(place[0].length);
+}
+
+/** Debian's own units a hub has no use for. hostapd is a child of ingle-wifi, never a service. */
+const masked = [
+  'hostapd.service',
+  'apt-daily.timer',
+  'apt-daily-upgrade.timer',
+  'dpkg-db-backup.timer',
+  'e2scrub_all.timer',
+  'e2scrub_reap.service',
+  'fstrim.timer',
+  'systemd-pstore.service',
+];
+/** Started by D-Bus when asked for, not at boot. */
+const onDemand = ['wpa_supplicant.service'];
+const enabled = ['systemd-networkd.service', 'systemd-resolved.service'];
+/** Not needed once the packages are configured. */
+const dropped = ['boot', 'var', 'usr/share/bug', 'usr/share/lintian', 'usr/share/info', 'etc/machine-id'];
+
+/**
+ * Makes `<out>` from `base`; unchanged files are hard links.
+ * @param files what of dist/ goes along (see bundles.ts)
+ */
+export async function stage(o: {
+  top: string;
+  base: string;
+  files: readonly string[];
+  out: string;
+  arch: string;
+}): Promise<void> {
+  const { top, out } = o;
+  rmSync(out, { recursive: true, force: true });
+  await must('cp', ['-al', o.base, out], { timeoutMs: 300_000 });
+  const put = (from: string, to: string) => {
+    const path = join(out, to);
+    mkdirSync(dirname(path), { recursive: true });
+    // A link shares its bytes with the base; it must go before anything is written.
+    rmSync(path, { force: true });
+    cpSync(from, path);
+  };
+  const write = (to: string, text: string) => {
+    const path = join(out, to);
+    mkdirSync(dirname(path), { recursive: true });
+    rmSync(path, { force: true });
+    writeFileSync(path, text);
+  };
+  // Tools that edit these in place would edit the base through the links.
+  for (const f of ['passwd', 'group', 'shadow', 'gshadow', 'subuid', 'subgid'])
+    if (existsSync(join(out, 'etc', f))) {
+      const kept = readFileSync(join(out, 'etc', f));
+      const mode = lstatSync(join(out, 'etc', f)).mode;
+      rmSync(join(out, 'etc', f));
+      writeFileSync(join(out, 'etc', f), kept, { mode });
+    }
+  for (const d of dropped) rmSync(join(out, d), { recursive: true, force: true });
+  // Services that start before the data partition is there want these for their private mounts.
+  for (const d of ['tmp', 'lib', 'log', 'cache']) mkdirSync(join(out, 'var', d), { recursive: true });
+  write('etc/machine-id', '');
+  for (const f of filesBelow(join(top, 'image/overlay'))) put(join(top, 'image/overlay', f), f);
+  rmSync(join(out, 'etc/resolv.conf'), { force: true });
+  symlinkSync('/run/systemd/resolve/stub-resolv.conf', join(out, 'etc/resolv.conf'));
+
+  const units: string[] = [];
+  for (const f of filesBelow(join(top, 'systemd'))) {
+    const to = placeOf(f);
+    const missing = /\/usr\/lib\/ingle\/(services\/\S+\.js)/.exec(
+      readFileSync(join(top, 'systemd', f), 'utf8'),
+    )?.[1];
+    // A root with some of the services only has their units only.
+    if (missing && !o.files.includes(missing)) continue;
+    if (!to) throw new Error(`systemd/${f}: no place in the root is known for it (see image/stage.ts)`);
+    put(join(top, 'systemd', f), to);
+    if (/^units\/[^/@]+$/.test(f) && /^\[Install\]/m.test(readFileSync(join(top, 'systemd', f), 'utf8')))
+      units.push(f.slice('units/'.length));
+  }
+  for (const f of o.files) put(join(top, 'dist', f), join('usr/lib/ingle', f));
+  copyNative(top, join(out, 'usr/lib/ingle/node_modules'), o.arch);
+  write('usr/lib/ingle/package.json', '{"type":"module"}\n');
+
+  await must('systemd-sysusers', [`--root=${out}`]);
+  const systemctl = (...args: string[]) => must('systemctl', [`--root=${out}`, ...args]);
+  await systemctl('mask', ...masked);
+  for (const u of onDemand)
+    for (const wants of ['multi-user.target.wants'])
+      rmSync(join(out, 'etc/systemd/system', wants, u), { force: true });
+  await systemctl('enable', ...enabled, ...units);
+}

@@ -1,0 +1,132 @@
+// One bundle a service, one page a web application. `node services/cli/build.mjs` runs this when sources changed.
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { basename, dirname } from 'node:path';
+import commonjs from '@rollup/plugin-commonjs';
+import json from '@rollup/plugin-json';
+import { nodeResolve } from '@rollup/plugin-node-resolve';
+import esbuild from 'rollup-plugin-esbuild';
+import { page } from './rollup.page.js';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const define = { INGLE_VERSION: JSON.stringify(version) };
+
+/** Modules with machine code beside them; the image carries them in node_modules. */
+const native = ['sqlite3', 'uWebSockets.js', '@abandonware/bleno', '@abandonware/noble', 'serialport'];
+/** Modules dependencies ask for at run time and do without. */
+const optional = ['x11', 'usocket', 'bufferutil', 'utf-8-validate', 'encoding', 'supports-color'];
+const builtin = new Set(builtinModules);
+const external = (id) =>
+  id.startsWith('node:') || builtin.has(id) || native.some((n) => id === n || id.startsWith(`${n}/`));
+
+function onwarn(warning, warn) {
+  // A page whose import is left as it stands would fail in the browser; better that the build does.
+  if (warning.code === 'UNRESOLVED_IMPORT') throw new Error(warning.message);
+  // Both come from dependencies and change nothing.
+  if (warning.code === 'CIRCULAR_DEPENDENCY' && /node_modules/.test(String(warning.ids))) return;
+  if (warning.code === 'THIS_IS_UNDEFINED' || warning.code === 'EVAL') return;
+  warn(warning);
+}
+
+/** A program for Node 20: one self-contained file but for native modules and what it imports on demand. */
+function program(input, file, external_ = external) {
+  return {
+    input,
+    external: external_,
+    onwarn,
+    // What a bundle imports for its effects is listed in package.json files we do not control; builtins have none.
+    treeshake: { moduleSideEffects: (id, isExternal) => !isExternal || native.includes(id) },
+    plugins: [
+      esbuild({ target: 'node20', define, include: /\.[jt]sx?$/, sourceMap: false }),
+      nodeResolve({
+        preferBuiltins: true,
+        exportConditions: ['node'],
+        extensions: ['.ts', '.mjs', '.js', '.json'],
+      }),
+      commonjs({ ignore: optional, ignoreDynamicRequires: true, sourceMap: false }),
+      json({ preferConst: true }),
+    ],
+    output: {
+      dir: dirname(file),
+      entryFileNames: basename(file),
+      // What is imported on demand stays a file of its own: inlined, it would be used before it exists.
+      chunkFileNames: '[name]-[hash].js',
+      format: 'es',
+      generatedCode: 'es2015',
+      // CommonJS dependencies ask for optional modules at run time.
+      banner:
+        "import { createRequire as ingleRequire } from 'node:module';\nconst require = ingleRequire(import.meta.url);",
+    },
+  };
+}
+
+/** Manifests lie beside the bundles, so that whoever starts skills finds which there are. */
+const manifests = {
+  name: 'manifests',
+  writeBundle() {
+    cpSync('services/skills', 'dist/services/skills', {
+      recursive: true,
+      filter: (path) => !/\.[a-z]+$/.test(path) || path.endsWith('.json'),
+    });
+  },
+};
+
+/** WebRTC's voice detector is WebAssembly that its module looks for beside itself. */
+const voiceDetector = {
+  name: 'voice-detector',
+  writeBundle() {
+    cpSync('node_modules/@echogarden/fvad-wasm/fvad.wasm', 'dist/services/audio/fvad.wasm');
+  },
+};
+
+const targets = [];
+const add = (input, file) => existsSync(input) && targets.push(program(input, file));
+
+for (const name of readdirSync('services').sort())
+  if (name !== 'cli' && name !== 'skills') add(`services/${name}/main.ts`, `dist/services/${name}/main.js`);
+for (const t of targets) if (t.input === 'services/skill-host/main.ts') t.plugins.push(manifests);
+for (const t of targets) if (t.input === 'services/audio/main.ts') t.plugins.push(voiceDetector);
+add('services/audio/selftest.ts', 'dist/services/audio/selftest.js');
+for (const name of ['ingle', 'start', 'guard'])
+  add(`services/cli/${name}.ts`, `dist/services/cli/${name}.js`);
+add('root/main.ts', 'dist/root/main.js');
+if (existsSync('spa/index.html')) targets.push(...(await page('spa', 'dist/spa', { define, onwarn })));
+if (existsSync('web-wizard/index.html'))
+  targets.push(...(await page('web-wizard', 'dist/web-wizard', { define, onwarn })));
+
+/** A part whose files are as they were when it was last built is left as it is: dist/.parts remembers them. */
+const at = (file) => {
+  const s = statSync(file, { throwIfNoEntry: false });
+  return s ? `${s.size} ${s.mtimeMs}` : '';
+};
+const always = ['package-lock.json', 'rollup.config.js', 'rollup.page.js'];
+function partOf(target) {
+  const page = typeof target.input === 'object';
+  const out = page ? target.output.dir : `${target.output.dir}/${target.output.entryFileNames}`;
+  const memory = `dist/.parts/${createHash('sha256').update(out).digest('hex').slice(0, 16)}.json`;
+  const remember = {
+    name: 'remember',
+    writeBundle() {
+      const beside = page
+        ? readdirSync(Object.keys(target.input)[0], { recursive: true, withFileTypes: true })
+            .filter((e) => e.isFile())
+            .map((e) => `${e.parentPath ?? e.path}/${e.name}`)
+        : [];
+      const modules = [...this.getModuleIds(), ...this.getWatchFiles()].filter((id) => existsSync(id));
+      const files = Object.fromEntries([...always, ...beside, ...modules].map((f) => [f, at(f)]));
+      mkdirSync('dist/.parts', { recursive: true });
+      writeFileSync(memory, JSON.stringify(files));
+    },
+  };
+  target.plugins.push(remember);
+  if (!existsSync(memory) || !existsSync(out)) return true;
+  return Object.entries(JSON.parse(readFileSync(memory, 'utf8'))).some(([f, was]) => at(f) !== was);
+}
+
+// INGLE_BUILD picks some of it while one part is worked on: INGLE_BUILD=uplink npm run build
+const only = process.env.INGLE_BUILD;
+const stale = targets.filter(partOf);
+const chosen = only ? stale.filter((t) => JSON.stringify([t.input, t.output]).includes(only)) : stale;
+// Rollup takes no empty list; where nothing is stale the smallest part is built again.
+export default chosen.length > 0 ? chosen : targets.filter((t) => t.input === 'services/cli/guard.ts');

@@ -1,0 +1,225 @@
+// A web application as static files: index.html names hashed chunks, the service worker knows them all,
+// every file is compressed ahead, and build.json holds their hashes so that anybody can compare a build.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { brotliCompressSync, gzipSync, constants as z } from 'node:zlib';
+import commonjs from '@rollup/plugin-commonjs';
+import { nodeResolve } from '@rollup/plugin-node-resolve';
+import { build as esbuildBuild, transform } from 'esbuild';
+import esbuild from 'rollup-plugin-esbuild';
+
+const target = 'es2022';
+const sha256 = (data) => createHash('sha256').update(data).digest('hex');
+const bytesOf = (file) => Buffer.from(file.type === 'chunk' ? file.code : file.source);
+
+/**
+ * The rollup configuration of one page.
+ * `dir/index.html` names its entry as `<script type="module" src="main.ts">` and its styles as `<link rel="stylesheet">`;
+ * `dir/sw.ts`, if there, is the service worker and reads `INGLE_PRECACHE` (paths) and `INGLE_BUILD` (hash);
+ * images, fonts and the manifest keep their names.
+ */
+export async function page(dir, out, { define, onwarn }) {
+  const html = readFileSync(join(dir, 'index.html'), 'utf8');
+  const entry = /<script[^>]*\bsrc="\.?\/?([^"]+\.ts)"/.exec(html)?.[1];
+  if (!entry) throw new Error(`${dir}/index.html names no <script type="module" src="….ts">`);
+  if (!existsSync(join(dir, entry))) return [];
+  return [
+    {
+      input: { [dir]: join(dir, entry) },
+      onwarn,
+      preserveEntrySignatures: false,
+      plugins: [
+        styles(dir),
+        browserMap(),
+        webSocketOnly(),
+        esbuild({ target, define, include: /\.[jt]s$/, sourceMap: false }),
+        nodeResolve({ browser: true, extensions: ['.ts', '.mjs', '.js'] }),
+        commonjs({ ignoreTryCatch: true }),
+        esbuildMinify(),
+        finish(dir, html, entry, out, define),
+      ],
+      output: {
+        dir: out,
+        format: 'es',
+        generatedCode: 'es2015',
+        hashCharacters: 'base36',
+        entryFileNames: 'assets/[name]-[hash].js',
+        chunkFileNames: 'assets/[name]-[hash].js',
+        assetFileNames: 'assets/[name]-[hash][extname]',
+      },
+    },
+  ];
+}
+
+/** The `browser` map of a package for its own files: esbuild's plugin resolves relative imports without asking it. */
+function browserMap() {
+  const maps = new Map();
+  return {
+    name: 'browser-map',
+    resolveId(id, importer) {
+      const root = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(importer ?? '')?.[1];
+      if (!root || !id.startsWith('.')) return null;
+      if (!maps.has(root))
+        maps.set(root, JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).browser);
+      const map = maps.get(root);
+      const path = `./${relative(root, join(dirname(importer), id))}`;
+      return typeof map?.[path] === 'string' ? join(root, map[path]) : null;
+    },
+  };
+}
+
+/** Root speaks WebSocket alone, so engine.io-client's other transports would only be weight. */
+function webSocketOnly() {
+  const suffix = '?websocket';
+  return {
+    name: 'websocket-only',
+    resolveId(source, importer) {
+      const all = source === './transports/index.js' && /\/engine\.io-client\//.test(importer ?? '');
+      return all ? join(dirname(importer), 'transports/websocket.js') + suffix : null;
+    },
+    load(id) {
+      if (!id.endsWith(suffix)) return null;
+      const file = JSON.stringify(id.slice(0, -suffix.length));
+      return `import { WS } from ${file};\nexport const transports = { websocket: WS };`;
+    },
+  };
+}
+
+function esbuildMinify() {
+  return {
+    name: 'minify',
+    async renderChunk(code) {
+      const r = await transform(code, { minify: true, target, legalComments: 'none', format: 'esm' });
+      return { code: r.code, map: null };
+    },
+  };
+}
+
+/** `import './x.css'` puts the style sheet into the page. */
+function styles(dir) {
+  const minified = async (file) =>
+    (await transform(readFileSync(file, 'utf8'), { loader: 'css', minify: true, target })).code;
+  return {
+    name: 'styles',
+    async load(id) {
+      if (!id.endsWith('.css')) return null;
+      this.addWatchFile(id);
+      this.emitFile({ type: 'asset', name: id.split('/').at(-1), source: await minified(id) });
+      return { code: '', moduleSideEffects: true };
+    },
+    async buildStart() {
+      for (const [, href] of readFileSync(join(dir, 'index.html'), 'utf8').matchAll(
+        /<link[^>]*href="\.?\/?([^"]+\.css)"/g,
+      ))
+        this.emitFile({
+          type: 'asset',
+          name: href.split('/').at(-1),
+          originalFileName: href,
+          source: await minified(join(dir, href)),
+        });
+    },
+  };
+}
+
+const copied = /\.(png|svg|ico|webp|woff2|webmanifest|txt)$/;
+function plainFiles(dir, below = '') {
+  return readdirSync(join(dir, below), { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((e) => {
+      const path = below ? `${below}/${e.name}` : e.name;
+      if (e.isDirectory()) return plainFiles(dir, path);
+      return copied.test(e.name) && !e.name.startsWith('screenshot') ? [path] : [];
+    });
+}
+
+/** Writes what needs the names of all others: index.html, sw.js, build.json, and the compressed copies. */
+function finish(dir, html, entry, out, define) {
+  return {
+    name: 'finish',
+    async generateBundle(_, bundle) {
+      const emit = (fileName, source) => this.emitFile({ type: 'asset', fileName, source });
+      for (const path of plainFiles(dir)) emit(path.replace(/^public\//, ''), readFileSync(join(dir, path)));
+      const files = Object.values(bundle);
+      const main = files.find((f) => f.type === 'chunk' && f.isEntry);
+      let text = html
+        .replace(/<!--[\s\S]*?-->\n?/g, '')
+        .replace(new RegExp(`"\\.?/?${entry.replace(/[.]/g, '\\.')}"`), `"/${main.fileName}"`)
+        .replace(/href="\.?\/?([^"]+\.css)"/g, (all, href) => {
+          const css = files.find((f) => f.originalFileNames?.includes(href));
+          return css ? `href="/${css.fileName}"` : all;
+        });
+      const sheets = files.filter((f) => f.fileName.endsWith('.css') && !text.includes(f.fileName));
+      const links = [
+        ...sheets.map((f) => `<link rel="stylesheet" href="/${f.fileName}">`),
+        ...staticImports(bundle, main.fileName).map((f) => `<link rel="modulepreload" href="/${f}">`),
+      ];
+      text = text.replace('</head>', `${links.join('\n')}${links.length ? '\n' : ''}</head>`);
+      emit('index.html', text);
+
+      const paths = Object.keys(bundle).sort();
+      const hash = sha256(paths.map((p) => `${p} ${sha256(bytesOf(bundle[p]))}\n`).join(''));
+      if (existsSync(join(dir, 'sw.ts'))) {
+        const worker = await esbuildBuild({
+          entryPoints: [join(dir, 'sw.ts')],
+          bundle: true,
+          write: false,
+          minify: true,
+          format: 'iife',
+          target,
+          define: {
+            ...define,
+            INGLE_PRECACHE: JSON.stringify(paths.map((p) => (p === 'index.html' ? '/' : `/${p}`))),
+            INGLE_BUILD: JSON.stringify(hash),
+          },
+        });
+        emit('sw.js', worker.outputFiles[0].contents);
+      }
+      emit('build.json', `${JSON.stringify(description(bundle), null, 1)}\n`);
+      for (const file of Object.values(bundle)) {
+        const data = bytesOf(file);
+        if (data.length < 512 || /\.(png|webp|woff2|ico|gz|br)$/.test(file.fileName)) continue;
+        emit(`${file.fileName}.gz`, gzipSync(data, { level: 9 }));
+        emit(`${file.fileName}.br`, brotliCompressSync(data, { params: { [z.BROTLI_PARAM_QUALITY]: 11 } }));
+      }
+      // A chunk of an earlier build would be served for ever.
+      rmSync(out, { recursive: true, force: true });
+    },
+  };
+}
+
+function staticImports(bundle, fileName, seen = new Set()) {
+  for (const f of bundle[fileName]?.imports ?? [])
+    if (bundle[f] && !seen.has(f)) {
+      seen.add(f);
+      staticImports(bundle, f, seen);
+    }
+  return [...seen];
+}
+
+/** build.json: every file's hash and size, how chunks hang together, and one hash over all. */
+function description(bundle) {
+  const files = {};
+  for (const path of Object.keys(bundle).sort()) {
+    const data = bytesOf(bundle[path]);
+    files[path] = { sha256: sha256(data), bytes: data.length, gzip: gzipSync(data, { level: 9 }).length };
+  }
+  const chunks = {};
+  for (const f of Object.values(bundle))
+    if (f.type === 'chunk')
+      chunks[f.fileName] = {
+        name: f.name,
+        entry: f.isEntry,
+        imports: f.imports.filter((i) => bundle[i]),
+        dynamicImports: f.dynamicImports.filter((i) => bundle[i]),
+        modules: Object.keys(f.modules).map((m) =>
+          m.replace(`${process.cwd()}/`, '').replace(/\0|\?.*/g, ''),
+        ),
+      };
+  const hash = sha256(
+    Object.entries(files)
+      .map(([p, f]) => `${p} ${f.sha256}\n`)
+      .join(''),
+  );
+  return { hash, files, chunks };
+}

@@ -1,0 +1,67 @@
+// How this root runs: INGLE_ROOT_* of the environment, or the flag of the same name (`--port 8080`).
+import { parseArgs } from 'node:util';
+
+export interface RootConfig {
+  /** Address and port to listen on. `INGLE_ROOT_HOST`, `INGLE_ROOT_PORT`. */
+  host: string;
+  port: number;
+  /** Folder of the database. `INGLE_ROOT_DATA`. */
+  data: string;
+  /** Public origin of the application, no slash at the end; its host is the WebAuthn rpID. `INGLE_ROOT_ORIGIN`. */
+  origin: string;
+  /** Folder of the built application. `INGLE_ROOT_SPA`. */
+  spa: string;
+  /** How many proxies in front are ours: the client is that many entries from the right of X-Forwarded-For. `INGLE_ROOT_PROXIES`. */
+  proxies: number;
+  /** Header in which the proxy in front hands over a hub's verified TLS certificate (URL-encoded PEM). `INGLE_ROOT_MTLS_HEADER`. */
+  mtlsHeader: string;
+  /** Failed codes a minute, over everybody, from which proof of work is asked for. `INGLE_ROOT_SURGE`. */
+  surge: number;
+  /** Seconds between sweeps of what is over. `INGLE_ROOT_SWEEP`. */
+  sweep: number;
+}
+
+const names = ['port', 'host', 'data', 'origin', 'spa', 'proxies', 'mtls-header', 'surge', 'sweep'] as const;
+
+/** What `--help` prints. */
+export const usage = `Usage: node main.js [--port 8080] [--host 127.0.0.1] [--data .ingle/root] [--origin https://hub.example]
+  [--spa dist/spa] [--proxies 0] [--mtls-header name] [--surge 60] [--sweep 30]
+Every flag can be given as INGLE_ROOT_<NAME> in the environment.`;
+
+/** @throws Error with a sentence for the operator when a value makes no sense. */
+export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): RootConfig & { help: boolean } {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      help: { type: 'boolean' },
+      ...Object.fromEntries(names.map((n) => [n, { type: 'string' as const }])),
+    },
+  });
+  const given = values as Record<string, string | boolean | undefined>;
+  const text = (name: (typeof names)[number], otherwise: string) => {
+    const v = given[name] ?? env[`INGLE_ROOT_${name.toUpperCase().replace('-', '_')}`];
+    return typeof v === 'string' && v !== '' ? v : otherwise;
+  };
+  const whole = (name: (typeof names)[number], otherwise: number, most: number) => {
+    const n = Number(text(name, String(otherwise)));
+    if (!Number.isInteger(n) || n < 0 || n > most)
+      throw new Error(`--${name} must be a whole number from 0 to ${most}.`);
+    return n;
+  };
+  const port = whole('port', 8080, 65535);
+  const url = new URL(text('origin', `http://localhost:${port}`));
+  if (url.protocol !== 'https:' && url.hostname !== 'localhost' && !url.hostname.endsWith('.localhost'))
+    throw new Error('--origin must be https: passkeys work on http://localhost and on https only.');
+  return {
+    help: given['help'] === true,
+    host: text('host', '127.0.0.1'),
+    port,
+    data: text('data', '.ingle/root'),
+    origin: url.origin,
+    spa: text('spa', 'dist/spa'),
+    proxies: whole('proxies', 0, 10),
+    mtlsHeader: text('mtls-header', '').toLowerCase(),
+    surge: whole('surge', 60, 1e9),
+    sweep: Math.max(1, whole('sweep', 30, 3600)),
+  };
+}

@@ -1,0 +1,163 @@
+// Hubs: enrolment, certificates, and the proof a hub gives with each call.
+import { createPublicKey, type KeyObject, verify, X509Certificate } from 'node:crypto';
+import { type JWTPayload, jwtVerify } from 'jose';
+import { fromBase64url, random, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
+import { IngleError } from '../firmware/protocol/errors.ts';
+import { PROOF_TTL } from '../firmware/protocol/limits.ts';
+import { rotationMessage } from '../firmware/protocol/rotation.ts';
+import { digest, type Hub, seconds } from './records.ts';
+import type { Root } from './root.ts';
+import { algorithms } from './tokens.ts';
+
+/** A hub's clock may be off by this much, seconds: many have no battery behind it. */
+const SKEW = 60;
+
+/** A raw public key of 32 bytes, base64url. @throws IngleError `invalid_request` */
+export function publicKey32(text: string, field: string): string {
+  try {
+    if (fromBase64url(text).length === 32) return text;
+  } catch {}
+  throw new IngleError('invalid_request', `"${field}" must be a public key: 32 bytes, base64url.`, {
+    pointer: `/${field}`,
+  });
+}
+
+function ed25519(x: string): KeyObject {
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+}
+
+/**
+ * Checks a proof: an EdDSA JWT of at most a minute, for this root, with a jti that was never seen.
+ * @throws IngleError `unauthenticated`; `details` says root's time and name, so that a hub can find its mistake
+ */
+async function checkProof(root: Root, proof: string, signPub: string): Promise<JWTPayload> {
+  const refuse = (why: string) =>
+    new IngleError('unauthenticated', `The hub's proof is not valid: ${why}.`, {
+      now: seconds(),
+      audience: root.config.origin,
+    });
+  let payload: JWTPayload;
+  try {
+    const options = {
+      audience: root.config.origin,
+      algorithms,
+      clockTolerance: SKEW,
+      requiredClaims: ['iat', 'exp', 'jti'],
+    };
+    payload = (await jwtVerify(proof, ed25519(signPub), options)).payload;
+  } catch {
+    throw refuse('signature, audience or time');
+  }
+  const { iat, exp, jti } = payload as { iat: number; exp: number; jti: unknown };
+  if (exp - iat > PROOF_TTL || exp <= iat || iat > seconds() + SKEW) throw refuse('it lives too long');
+  if (typeof jti !== 'string' || jti.length < 16 || jti.length > 128) throw refuse('jti');
+  // Kept on disk, so that a restart of root does not open a window for replays.
+  const spent = await root.store.run(
+    'INSERT OR IGNORE INTO spent_proof VALUES (?, ?)',
+    digest(`${signPub}.${jti}`),
+    exp + 2 * SKEW,
+  );
+  if (spent.changes !== 1) throw refuse('it was used before');
+  return payload;
+}
+
+/** The hub behind a certificate alone. @throws IngleError `unauthenticated` */
+async function hubOf(root: Root, certificate: string): Promise<Hub> {
+  const { hub_id, sign_pub } = await root.tokens.verifyCertificate(certificate);
+  const hub = await root.store.get<Hub>('SELECT * FROM hub WHERE hub_id = ?', hub_id);
+  if (!hub || hub.sign_pub !== sign_pub)
+    throw new IngleError('unauthenticated', 'The certificate is no longer valid. Enrol again.');
+  return hub;
+}
+
+/** The hub behind a certificate and a fresh proof, and the proof's claims. @throws IngleError `unauthenticated` */
+export async function authenticateHub(root: Root, certificate: unknown, proof: unknown) {
+  if (typeof certificate !== 'string' || typeof proof !== 'string')
+    throw new IngleError('unauthenticated', 'A hub gives its certificate and a proof.');
+  const hub = await hubOf(root, certificate);
+  const claims = await checkProof(root, proof, hub.sign_pub);
+  if (claims.sub !== undefined && claims.sub !== hub.hub_id)
+    throw new IngleError('unauthenticated', 'The proof is of another hub.');
+  return { hub, claims };
+}
+
+/** The hub behind a certificate and the TLS client certificate (URL-encoded PEM) that the proxy in front has verified. */
+export async function authenticateTls(root: Root, certificate: unknown, pem: string): Promise<Hub> {
+  const hub = await hubOf(root, String(certificate));
+  try {
+    const key = new X509Certificate(decodeURIComponent(pem)).publicKey.export({ format: 'jwk' });
+    if (key.crv === 'Ed25519' && key.x === hub.sign_pub) return hub;
+  } catch {}
+  throw new IngleError('unauthenticated', 'The TLS certificate is not of this hub.');
+}
+
+/** Enrols the holder of `sign_pub`: the same key always gets the same identity. */
+export async function enrol(root: Root, signPub: string, e2ePub: string, proof: string) {
+  publicKey32(signPub, 'sign_pub');
+  publicKey32(e2ePub, 'e2e_pub');
+  await checkProof(root, proof, signPub);
+  const id = (kind: string) => `${kind}_${toBase64url(random(12))}`;
+  const hub = await root.store.transaction(async (db) => {
+    const old = await db.get<Hub>('SELECT * FROM hub WHERE sign_pub = ?', signPub);
+    if (old) {
+      await db.run('UPDATE hub SET e2e_pub = ? WHERE hub_id = ?', e2ePub, old.hub_id);
+      return old;
+    }
+    const fresh = {
+      hub_id: id('hub'),
+      owner_id: id('own'),
+      subnet_id: id('net'),
+      sign_pub: signPub,
+      e2e_pub: e2ePub,
+    };
+    const now = seconds();
+    await db.run('INSERT INTO owner VALUES (?, ?)', fresh.owner_id, now);
+    await db.run('INSERT INTO subnet VALUES (?, ?, ?)', fresh.subnet_id, fresh.owner_id, now);
+    await db.run(
+      'INSERT INTO hub VALUES (?, ?, ?, ?, ?, ?)',
+      fresh.hub_id,
+      fresh.owner_id,
+      fresh.subnet_id,
+      signPub,
+      e2ePub,
+      now,
+    );
+    return fresh;
+  });
+  const { owner_id, subnet_id, hub_id } = hub;
+  return { owner_id, subnet_id, hub_id, ...(await root.tokens.issueCertificate(hub)) };
+}
+
+/** New keys for a hub, signed by the identity key it has had; hub_id stays. */
+export async function rotate(root: Root, hub: Hub, e2ePub: string, signPub: string, signature: string) {
+  publicKey32(e2ePub, 'e2e_pub');
+  publicKey32(signPub, 'sign_pub');
+  let good = false;
+  try {
+    const message = rotationMessage(hub.hub_id, e2ePub, signPub);
+    good = verify(null, message, ed25519(hub.sign_pub), fromBase64url(signature));
+  } catch {}
+  if (!good) throw new IngleError('forbidden', 'The rotation is not signed by the present key.');
+  const changed = await root.store
+    .run(
+      'UPDATE hub SET e2e_pub = ?, sign_pub = ? WHERE hub_id = ? AND sign_pub = ?',
+      e2ePub,
+      signPub,
+      hub.hub_id,
+      hub.sign_pub,
+    )
+    .catch(() => ({ changes: 0 }));
+  if (changed.changes !== 1)
+    throw new IngleError('conflict', 'The key is already in use, or has just changed.');
+  const { certificate, expires_at } = await root.tokens.issueCertificate({ ...hub, sign_pub: signPub });
+  root.relay.rotated(hub.hub_id, signPub !== hub.sign_pub);
+  return { hub_id: hub.hub_id, certificate, expires_at };
+}
+
+/** Constant-time comparison of two texts of any length. */
+export function sameText(a: string, b: string): boolean {
+  const [x, y] = [utf8(digest(a)), utf8(digest(b))];
+  let diff = 0;
+  for (let i = 0; i < x.length; i++) diff |= x[i]! ^ y[i]!;
+  return diff === 0;
+}

@@ -1,0 +1,67 @@
+// Rate limits in memory: a sliding count a key, and nothing kept of keys that went quiet.
+import { IngleError } from '../firmware/protocol/errors.ts';
+
+export interface Limit {
+  /** Counts one try. @throws IngleError `rate_limited` with `details.retry_after` in seconds. */
+  take(key: string): void;
+  /** Forgets what is over. */
+  sweep(): void;
+}
+
+/** At most `count` a key in any `seconds`; the estimate weighs the window before by what of it still counts. */
+export function limit(count: number, seconds: number, now: () => number = Date.now): Limit {
+  const windows = new Map<string, { start: number; here: number; before: number }>();
+  const length = seconds * 1000;
+  return {
+    take(key) {
+      const t = now();
+      const start = t - (t % length);
+      let w = windows.get(key);
+      if (!w) {
+        w = { start, here: 0, before: 0 };
+        windows.set(key, w);
+      }
+      if (w.start !== start) {
+        w.before = w.start === start - length ? w.here : 0;
+        w.here = 0;
+        w.start = start;
+      }
+      const weight = 1 - (t - start) / length;
+      if (w.here + w.before * weight >= count) {
+        const wait = w.here >= count ? length - (t - start) : length * (weight - (count - w.here) / w.before);
+        throw tooMany(Math.max(1, Math.ceil(wait / 1000)));
+      }
+      w.here++;
+    },
+    sweep() {
+      const oldest = now() - 2 * length;
+      for (const [key, w] of windows) if (w.start < oldest) windows.delete(key);
+    },
+  };
+}
+
+/** The one refusal of whoever tries too often. */
+export function tooMany(retryAfter: number, details: Record<string, unknown> = {}): IngleError {
+  return new IngleError('rate_limited', `Too many tries. Wait ${retryAfter} s and try again.`, {
+    retry_after: retryAfter,
+    ...details,
+  });
+}
+
+/** What counts as one client: an IPv4 address, or the /64 of an IPv6 one (a household gets at least that much). */
+export function clientKey(ip: string): string {
+  const mapped = /^(?:0*:)*(?:0*ffff:)(\d+\.\d+\.\d+\.\d+)$/i.exec(ip);
+  if (mapped) return mapped[1]!;
+  if (!ip.includes(':')) return ip;
+  const [head = '', tail] = ip.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail ? tail.split(':') : [];
+  const groups =
+    tail === undefined
+      ? left
+      : [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
+  return groups
+    .slice(0, 4)
+    .map((g) => Number.parseInt(g || '0', 16).toString(16))
+    .join(':');
+}

@@ -1,0 +1,91 @@
+// Starts root: opens the store, listens, sweeps, and ends well.
+import { join } from 'node:path';
+import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
+import { type RootConfig, readConfig, usage } from './config.ts';
+import { log } from './log.ts';
+import { endSessions, seconds, sweepRecords } from './records.ts';
+import { openRelay } from './relay.ts';
+import { openLimits, type Root } from './root.ts';
+import { migrations } from './schema.ts';
+import { type RootServer, serve } from './server.ts';
+import { openStore } from './store.ts';
+import { openSurge } from './surge.ts';
+import { openTokens } from './tokens.ts';
+
+const FLUSH_MS = 1000;
+const BEAT_MS = 15_000;
+
+async function run(config: RootConfig): Promise<void> {
+  const store = await openStore(join(config.data, 'root.sqlite'), migrations);
+  const tokens = await openTokens(store, config.origin);
+  const relay = await openRelay(store);
+  const surge = openSurge(config.surge, (text) => tokens.mac('pow', text));
+  const root: Root = { config, store, tokens, relay, surge, limits: openLimits() };
+  const server = await serve(root);
+  log('notice', 'listening', { host: config.host, port: server.port, origin: config.origin });
+
+  const failed = (what: string) => (e: unknown) => log('error', `${what} failed`, { cause: e });
+  const timers = [
+    setInterval(() => relay.flush().catch(failed('writing stages')), FLUSH_MS),
+    setInterval(() => relay.beat(), BEAT_MS),
+    setInterval(() => sweep(root).catch(failed('the sweep')), config.sweep * 1000),
+  ];
+  let ending = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (ending) return;
+      ending = true;
+      log('notice', 'stopping', { signal });
+      for (const t of timers) clearInterval(t);
+      end(root, server).then(
+        () => process.exit(0),
+        (e) => {
+          failed('stopping')(e);
+          process.exit(1);
+        },
+      );
+    });
+}
+
+/** Ends what is over: records by their expiry, sessions with their sockets. */
+async function sweep(root: Root): Promise<void> {
+  const now = seconds();
+  const connected = root.relay.connected();
+  const ended = await root.store.transaction(async (db) => {
+    const gone: string[] = [];
+    // An open tab is in use; one whose session ended just as it connected must go.
+    for (let i = 0; i < connected.length; i += 500) {
+      const some = connected.slice(i, i + 500);
+      const marks = some.map(() => '?').join(',');
+      const sql = `UPDATE session_web SET last_seen = ? WHERE sid IN (${marks}) RETURNING sid`;
+      const alive = new Set((await db.all<{ sid: string }>(sql, now, ...some)).map((r) => r.sid));
+      gone.push(...some.filter((sid) => !alive.has(sid)));
+    }
+    await db.run(
+      'UPDATE session_web SET exp = ? WHERE jti IS NOT NULL AND last_seen <= ?',
+      now,
+      now - SESSION_IDLE,
+    );
+    await sweepRecords(db);
+    return [...gone, ...(await endSessions(db, 'exp <= ?', now))];
+  });
+  for (const sid of ended) root.relay.drop(sid);
+  for (const l of Object.values(root.limits)) l.sweep();
+  const drops = root.relay.takeDrops();
+  if (Object.keys(drops).length > 0) log('notice', 'dropped since the last sweep', drops);
+}
+
+async function end(root: Root, server: RootServer): Promise<void> {
+  await server.close();
+  await root.relay.flush();
+  await root.store.close();
+}
+
+try {
+  const config = readConfig(process.argv.slice(2), process.env);
+  if (config.help) console.log(usage);
+  else await run(config);
+} catch (e) {
+  log('error', (e as Error).message);
+  process.exit(1);
+}

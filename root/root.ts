@@ -1,0 +1,32 @@
+// What the pieces of root share.
+
+import { CODE_TRIES_PER_IP_MINUTE } from '../firmware/protocol/limits.ts';
+import type { RootConfig } from './config.ts';
+import { type Limit, limit } from './limit.ts';
+import type { Relay } from './relay.ts';
+import type { Store } from './store.ts';
+import type { Surge } from './surge.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface Root {
+  config: RootConfig;
+  store: Store;
+  tokens: Tokens;
+  relay: Relay;
+  surge: Surge;
+  limits: Limits;
+}
+
+export type Limits = Record<'session' | 'enrol' | 'hub' | 'verify' | 'webauthn' | 'socket', Limit>;
+
+/** Tries a minute and client address; `verify` as the design says, the others far above what people do. */
+export function openLimits(): Limits {
+  return {
+    session: limit(240, 60),
+    enrol: limit(60, 60),
+    hub: limit(120, 60),
+    verify: limit(CODE_TRIES_PER_IP_MINUTE, 60),
+    webauthn: limit(240, 60),
+    socket: limit(600, 60),
+  };
+}

@@ -1,0 +1,141 @@
+// uWebSockets.js, and nothing else of it anywhere: HTTP becomes plain values here, Socket.IO is attached here.
+
+import { App, type HttpRequest, type HttpResponse, us_listen_socket_close } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import { Server } from 'socket.io';
+import { IngleError } from '../firmware/protocol/errors.ts';
+import { MAX_BODY } from '../firmware/protocol/limits.ts';
+import { answer, isApi } from './api.ts';
+import { MAX_WAITING } from './frames.ts';
+import { failure, type Reply, type Request, securityHeaders } from './http.ts';
+import { log } from './log.ts';
+import type { Root } from './root.ts';
+import { openSockets } from './sockets.ts';
+import { openStatic } from './static.ts';
+
+export interface RootServer {
+  port: number;
+  /** Closes all sockets and stops listening. */
+  close(): Promise<void>;
+}
+
+/** Listens as the configuration says. @throws Error with a sentence for the operator when the port is taken */
+export async function serve(root: Root): Promise<RootServer> {
+  const { config } = root;
+  const app = App();
+  const io = new Server({
+    serveClient: false,
+    // Frames are binary and encrypted: polling would only encode them, compression only heat.
+    transports: ['websocket'],
+    perMessageDeflate: false,
+    maxHttpBufferSize: 128 * 1024,
+    connectTimeout: 10_000,
+    pingInterval: 20_000,
+    pingTimeout: 15_000,
+    // A page of another site may not connect with the visitor's cookie; programs send no origin.
+    allowRequest: (req, decide) => {
+      const origin = req.headers.origin;
+      decide(null, origin === undefined || origin === '' || origin === config.origin);
+    },
+  });
+  io.attachApp(app, { maxBackpressure: 2 * MAX_WAITING.hub, idleTimeout: 120 } as Parameters<
+    typeof io.attachApp
+  >[1]);
+
+  /** The client's address: what the outermost of our own proxies saw. */
+  function ipOf(header: (name: string) => string, peer: string): string {
+    if (config.proxies === 0) return peer;
+    const seen = header('x-forwarded-for')
+      .split(',')
+      .map((s) => s.trim())
+      .filter((s) => s !== '');
+    return seen[seen.length - config.proxies] ?? peer;
+  }
+  openSockets(io, root, ipOf);
+
+  const files = openStatic(config.spa);
+  const security = Object.entries(securityHeaders(config.origin));
+  app.any('/*', (res, req) => {
+    const request = read(res, req, ipOf);
+    const reply = isApi(request.path) ? answer(root, request) : Promise.resolve(files(request));
+    reply
+      .catch(failure)
+      .then((r) => write(res, request, r, security))
+      .catch((e) => log('error', 'an answer failed', { cause: e }));
+  });
+
+  const listening = await new Promise<ReturnType<typeof Object> | false>((resolve) =>
+    app.listen(config.host, config.port, (s) => resolve(s)),
+  );
+  if (!listening)
+    throw new Error(
+      `Port ${config.port} on ${config.host} is taken or not allowed. Choose another: --port 8081 (or INGLE_ROOT_PORT).`,
+    );
+  return {
+    port: config.port,
+    async close() {
+      us_listen_socket_close(listening as Parameters<typeof us_listen_socket_close>[0]);
+      // The connections first: clients then take it for the network and come back to the next process.
+      io.engine.close();
+      await io.close();
+      app.close();
+    },
+  };
+}
+
+type Incoming = Request & { aborted: boolean };
+
+/** Copies what we need out of uWebSockets.js's request, which is gone after this turn. */
+function read(
+  res: HttpResponse,
+  req: HttpRequest,
+  ipOf: (header: (n: string) => string, peer: string) => string,
+): Incoming {
+  const headers = new Map<string, string>();
+  req.forEach((k, v) => {
+    headers.set(k, v);
+  });
+  const header = (name: string) => headers.get(name) ?? '';
+  let body: Promise<Uint8Array> | undefined;
+  const incoming: Incoming = {
+    method: req.getMethod().toUpperCase(),
+    path: req.getUrl(),
+    header,
+    ip: ipOf(header, Buffer.from(res.getRemoteAddressAsText()).toString()),
+    aborted: false,
+    body: () => body!,
+  };
+  body = new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    res.onAborted(() => {
+      incoming.aborted = true;
+      reject(new IngleError('invalid_request', 'The request was cut off.'));
+    });
+    res.onData((chunk, last) => {
+      size += chunk.byteLength;
+      if (size > MAX_BODY) {
+        parts.length = 0;
+        reject(new IngleError('too_large', `A body may have at most ${MAX_BODY} bytes.`));
+      } else parts.push(Buffer.from(chunk.slice(0)));
+      if (last && size <= MAX_BODY) resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
+    });
+  });
+  // Not every endpoint asks for the body.
+  body.catch(() => {});
+  return incoming;
+}
+
+function write(res: HttpResponse, req: Incoming, reply: Reply, security: [string, string][]): void {
+  if (req.aborted) return;
+  res.cork(() => {
+    res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
+    for (const [k, v] of security) res.writeHeader(k, v);
+    for (const [k, v] of Object.entries(reply.headers)) res.writeHeader(k, v);
+    // A body that was refused half-way cannot be skipped: the connection ends with the answer.
+    const close = reply.status === 413;
+    if (req.method === 'HEAD' || reply.status === 304)
+      res.endWithoutBody(Buffer.byteLength(reply.body), close);
+    else res.end(reply.body, close);
+  });
+}

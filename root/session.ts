@@ -1,0 +1,104 @@
+// Web sessions: a cookie is a browser, a sid is a tab (D3), a session token is a logged-in sid.
+import { random, toBase64url } from '../firmware/protocol/bytes.ts';
+import { IngleError } from '../firmware/protocol/errors.ts';
+import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
+import { sameText } from './hubs.ts';
+import { digest, endSessions, findSession, type Session, seconds } from './records.ts';
+import type { Root } from './root.ts';
+
+/** Lifetime of a sid nobody has used yet, seconds. */
+const NEW_TTL = 3600;
+/** The cookie outlives its sids, so that a browser stays the same one. */
+const COOKIE_TTL = 365 * 86400;
+
+const loggedIn = new Set(['AUTH', 'PAIRED', 'ONLINE']);
+
+export function isLoggedIn(s: Session): boolean {
+  return loggedIn.has(s.stage);
+}
+
+/** `__Host-` where the origin is https: no other host may then set it. */
+export function cookieName(origin: string): string {
+  return origin.startsWith('https:') ? '__Host-ingle' : 'ingle';
+}
+
+/** The browser's cookie in a Cookie header, or ''. */
+export function readCookie(header: string, origin: string): string {
+  const name = cookieName(origin);
+  for (const part of header.split(';')) {
+    const [k, v] = part.trim().split('=');
+    if (k === name && v && /^[\w-]{22}$/.test(v)) return v;
+  }
+  return '';
+}
+
+/** Makes a sid for a browser; or says the stage of `resume` when that is a live sid of this browser. */
+export async function openSession(root: Root, cookie: string, resume: string | undefined) {
+  if (resume !== undefined && cookie !== '') {
+    const old = await findSession(root.store, resume);
+    if (old && sameText(old.cookie, digest(cookie)))
+      return { body: { sid: old.sid, stage: root.relay.stageOf(old.sid) ?? old.stage }, cookie: undefined };
+  }
+  const mine = cookie || toBase64url(random(16));
+  const sid = toBase64url(random(16));
+  const now = seconds();
+  await root.store.run(
+    'INSERT INTO session_web (sid, cookie, stage, last_seen, exp) VALUES (?, ?, ?, ?, ?)',
+    sid,
+    digest(mine),
+    'NEW',
+    now,
+    now + NEW_TTL,
+  );
+  const secure = root.config.origin.startsWith('https:') ? '; Secure' : '';
+  const set = `${cookieName(root.config.origin)}=${mine}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${COOKIE_TTL}${secure}`;
+  return { body: { sid, stage: 'NEW' }, cookie: set };
+}
+
+/** The session of a sid, which only the browser that opened it may name. @throws IngleError `unauthenticated` */
+export async function sessionOf(root: Root, sid: string, cookie: string): Promise<Session> {
+  const s = sid.length <= 64 ? await findSession(root.store, sid) : undefined;
+  if (!s || !sameText(s.cookie, digest(cookie)))
+    throw new IngleError('unauthenticated', 'This session is over. Reload the page.');
+  return s;
+}
+
+/**
+ * The session behind a session token: signature, audience and age, then the record (same token, not idle too long),
+ * and the browser's cookie.
+ * @throws IngleError `unauthenticated`
+ */
+export async function authenticate(root: Root, token: unknown, cookie: string): Promise<Session> {
+  if (typeof token !== 'string' || token.length > 4096)
+    throw new IngleError('unauthenticated', 'Sign in first.');
+  const claims = await root.tokens.verifySession(token);
+  const s = await sessionOf(root, claims.sid, cookie);
+  const now = seconds();
+  const seen = root.relay.isConnected(s.sid) ? now : s.last_seen;
+  if (!isLoggedIn(s) || s.jti !== claims.jti || seen + SESSION_IDLE <= now)
+    throw new IngleError('unauthenticated', 'You were signed out. Sign in again.');
+  if (s.last_seen + 60 <= now)
+    await root.store.run('UPDATE session_web SET last_seen = ? WHERE sid = ?', now, s.sid);
+  return s;
+}
+
+/** Ends a session: the record, its route and its socket go. */
+export async function logout(root: Root, sid: string): Promise<void> {
+  await root.store.transaction((db) => endSessions(db, 'sid = ?', sid));
+  root.relay.drop(sid);
+}
+
+/** Ends every session of a passkey and forgets the passkey. @throws IngleError `not_found` */
+export async function revoke(root: Root, owner: string, credId: string): Promise<{ sessions: number }> {
+  const sids = await root.store.transaction(async (db) => {
+    const gone = await db.get<{ browser_key_id: string }>(
+      'DELETE FROM webauthn_cred WHERE cred_id = ? AND owner_id = ? RETURNING browser_key_id',
+      credId,
+      owner,
+    );
+    if (!gone) throw new IngleError('not_found', 'There is no such passkey.');
+    return endSessions(db, 'browser_key_id = ?', gone.browser_key_id);
+  });
+  for (const sid of sids) root.relay.drop(sid);
+  return { sessions: sids.length };
+}

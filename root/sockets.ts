@@ -1,0 +1,226 @@
+// The namespaces /hub and /owner: who may connect, and what each event does (spec "Socket events").
+import type { Server, Socket } from 'socket.io';
+import { type ErrorBody, IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import { shape } from '../firmware/protocol/json.ts';
+import { authenticateHub, authenticateTls } from './hubs.ts';
+import { clientKey } from './limit.ts';
+import type { HubLine, Link } from './links.ts';
+import { log, short } from './log.ts';
+import { accept } from './pairing.ts';
+import type { Root } from './root.ts';
+import { authenticate, readCookie } from './session.ts';
+
+/** What hangs on a socket. `link` and `line` come with owner.online and hub.online's connection. */
+interface OwnerData {
+  sid: string;
+  cookie: string;
+  busy: boolean;
+  link: Link | null;
+}
+interface HubData {
+  hub_id: string;
+  subnet_id: string;
+  line: HubLine;
+  waiting: number;
+}
+type Ack = (answer: object) => void;
+type Event = (socket: Socket, message: unknown) => unknown;
+
+/** Accepts a hub may have under way at once. */
+const MAX_WAITING_ACCEPTS = 4096;
+
+/** Handshake data after the handshake: the token and headers of 5,000 browsers are not worth keeping. */
+const forgotten = Object.freeze({}) as Socket['handshake'];
+
+export function openSockets(
+  io: Server,
+  root: Root,
+  ipOf: (header: (n: string) => string, peer: string) => string,
+) {
+  const { relay } = root;
+  const names = root.config.mtlsHeader;
+  // The default namespace is open to everybody in Socket.IO; nobody has business there.
+  io.use((_, go) => go(refusal(new IngleError('forbidden', 'Connect to /hub or /owner.'))));
+
+  io.of('/hub').use(async (socket, go) => {
+    try {
+      const header = headerOf(socket);
+      root.limits.socket.take(clientKey(ipOf(header, socket.handshake.address)));
+      const { hub_id, certificate, proof } = shape(socket.handshake.auth, {
+        hub_id: 'string',
+        certificate: 'string',
+        proof: 'string?',
+      });
+      const tls = names !== '' && proof === undefined ? header(names) : '';
+      const hub = tls
+        ? await authenticateTls(root, certificate, tls)
+        : (await authenticateHub(root, certificate, proof)).hub;
+      if (hub.hub_id !== hub_id)
+        throw new IngleError('unauthenticated', 'The certificate is of another hub.');
+      socket.data = { hub_id, subnet_id: hub.subnet_id, waiting: 0 };
+      go();
+    } catch (e) {
+      go(refusal(e));
+    }
+  });
+  io.of('/owner').use(async (socket, go) => {
+    try {
+      const header = headerOf(socket);
+      root.limits.socket.take(clientKey(ipOf(header, socket.handshake.address)));
+      const auth = shape(socket.handshake.auth, { session_jwt: 'string?', token: 'string?', sid: 'string?' });
+      const token = auth.session_jwt ?? auth.token;
+      const cookie = readCookie(header('cookie'), root.config.origin);
+      const session = await authenticate(root, token, cookie);
+      const { sid } = session;
+      if (auth.sid !== undefined && auth.sid !== sid)
+        throw new IngleError('unauthenticated', 'The token is of another session.');
+      socket.data = { sid, cookie, busy: false, link: null } satisfies OwnerData;
+      go();
+    } catch (e) {
+      go(refusal(e));
+    }
+  });
+
+  const hubEvents: Record<string, Event> = {
+    'relay.to_browser': (socket, m) => relay.toBrowser((socket.data as HubData).line, socket, m),
+    'hub.online': (socket, m) => {
+      const data = socket.data as HubData;
+      const { hub_id, subnet_id, caps } = shape(m, { hub_id: 'string', subnet_id: 'string', caps: 'object' });
+      shape(caps, { version: 'string', e2e: 'array', ui: 'array', features: 'array' });
+      if (hub_id !== data.hub_id || subnet_id !== data.subnet_id)
+        throw new IngleError('forbidden', 'This connection is of another hub.');
+      if (data.line.socket !== socket) throw new IngleError('conflict', 'A newer connection took over.');
+      relay.hubOnline(data.line);
+      log('info', 'hub online', { hub_id });
+    },
+    'pairing.accept': async (socket, m) => {
+      const data = socket.data as HubData;
+      const { sid, hub_e2e_pub, sealed_secret } = shape(m, {
+        sid: 'string',
+        hub_e2e_pub: 'string?',
+        sealed_secret: 'string?',
+      });
+      if (data.waiting >= MAX_WAITING_ACCEPTS)
+        throw new IngleError('rate_limited', 'Too many pairings at once.', { retry_after: 1 });
+      data.waiting++;
+      try {
+        await accept(root, data.hub_id, sid, hub_e2e_pub, sealed_secret);
+      } finally {
+        data.waiting--;
+      }
+    },
+  };
+  const ownerEvents: Record<string, Event> = {
+    'relay.to_hub': (socket, m) => {
+      const { link } = socket.data as OwnerData;
+      if (!link) throw new IngleError('conflict', 'Say owner.online first.');
+      return relay.toHub(link, socket, m);
+    },
+    'owner.online': async (socket, m) => {
+      const data = socket.data as OwnerData;
+      const { sid, session_jwt, browser_key_id } = shape(m, {
+        sid: 'string',
+        session_jwt: 'string',
+        browser_key_id: 'string',
+      });
+      if (sid !== data.sid) throw new IngleError('forbidden', 'This connection is of another session.');
+      if (data.busy) throw new IngleError('rate_limited', 'One at a time.', { retry_after: 1 });
+      data.busy = true;
+      try {
+        const session = await authenticate(root, session_jwt, data.cookie);
+        if (session.sid !== sid || session.browser_key_id !== browser_key_id)
+          throw new IngleError('forbidden', 'The token is of another session.');
+        if (!socket.connected) return undefined;
+        const { link, status } = relay.browserUp(session, socket);
+        data.link = link;
+        return status;
+      } finally {
+        data.busy = false;
+      }
+    },
+  };
+
+  function hubGone(this: Socket) {
+    const { line, hub_id } = this.data as HubData;
+    relay.hubDown(line, this);
+    log('info', 'hub offline', { hub_id });
+  }
+  function ownerGone(this: Socket) {
+    const { link } = this.data as OwnerData;
+    if (link) relay.browserDown(link, this);
+  }
+  const dispatchHub = dispatcher(hubEvents, () => relay.unknown());
+  const dispatchOwner = dispatcher(ownerEvents, () => relay.unknown());
+
+  io.of('/hub').on('connection', (socket) => {
+    slim(socket, dispatchHub);
+    const data = socket.data as HubData;
+    data.line = relay.hubUp(data.hub_id, socket);
+    socket.on('disconnect', hubGone);
+  });
+  io.of('/owner').on('connection', (socket) => {
+    slim(socket, dispatchOwner);
+    socket.on('disconnect', ownerGone);
+    log('debug', 'browser connected', { session: short((socket.data as OwnerData).sid) });
+  });
+}
+
+/**
+ * One function a namespace instead of listeners a socket: it costs no memory a socket, sees unknown events too, and
+ * runs while the frame's buffer is valid (uWebSockets.js takes it back after the tick).
+ */
+function dispatcher(events: Record<string, Event>, unknown: () => void) {
+  const table = new Map(Object.entries(events));
+  return function dispatch(this: Socket, args: unknown[]): void {
+    const last = args[args.length - 1];
+    const ack = typeof last === 'function' ? (last as Ack) : undefined;
+    try {
+      const event = table.get(args[0] as string);
+      if (!event) {
+        unknown();
+        throw new IngleError('invalid_request', 'This event is not known here.');
+      }
+      const result = event(this, args[1] === ack ? undefined : args[1]);
+      if (result instanceof Promise)
+        result.then(
+          (value) => ack?.({ ok: true, ...(value as object | undefined) }),
+          (e) => ack?.(failure(e)),
+        );
+      else if (ack)
+        ack(
+          result === false
+            ? failure(new IngleError('invalid_request', 'The frame was dropped.'))
+            : { ok: true },
+        );
+    } catch (e) {
+      ack?.(failure(e));
+    }
+  };
+}
+
+function failure(e: unknown): { ok: false } & ErrorBody {
+  if (!(e instanceof IngleError)) log('error', 'an event failed', { cause: e });
+  return { ok: false, ...toIngleError(e).body() };
+}
+
+/** What a refused handshake says: the one error shape, in `err.data`. */
+function refusal(e: unknown): Error & { data: ErrorBody } {
+  if (!(e instanceof IngleError)) log('error', 'a handshake failed', { cause: e });
+  const error = toIngleError(e);
+  return Object.assign(new Error(error.code), { data: error.body() });
+}
+
+function headerOf(socket: Socket): (name: string) => string {
+  return (name) => {
+    const v = socket.handshake.headers[name];
+    return typeof v === 'string' ? v : '';
+  };
+}
+
+/** Lets go of what a socket keeps only for its handshake, and routes its events through `dispatch`. */
+function slim(socket: Socket, dispatch: (this: Socket, args: unknown[]) => void): void {
+  const inner = socket as unknown as { handshake: unknown; dispatch: unknown; conn: { request: unknown } };
+  inner.handshake = forgotten;
+  inner.conn.request = undefined;
+  inner.dispatch = dispatch;
+}

@@ -1,0 +1,238 @@
+// WebAuthn (Level 3) for the owner's browsers; every response is verified by @simplewebauthn/server.
+import {
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransport,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { random, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
+import { IngleError } from '../firmware/protocol/errors.ts';
+import { CHALLENGE_TTL } from '../firmware/protocol/limits.ts';
+import { log, short } from './log.ts';
+import {
+  type Credential,
+  credentialsOf,
+  findSession,
+  moved,
+  type Session,
+  seconds,
+  takeChallenge,
+} from './records.ts';
+import type { Root } from './root.ts';
+import { isLoggedIn } from './session.ts';
+
+const transports = (c: Credential) => JSON.parse(c.transports) as AuthenticatorTransport[];
+const rpID = (root: Root) => new URL(root.config.origin).hostname;
+
+const failed = () =>
+  new IngleError('assertion_failed', 'The passkey could not be verified. Try again with a new request.');
+
+function keepChallenge(root: Root, sid: string, kind: string, challenge: string) {
+  return root.store.run(
+    'INSERT OR REPLACE INTO pairing_challenge VALUES (?, ?, ?, ?)',
+    sid,
+    kind,
+    challenge,
+    seconds() + CHALLENGE_TTL,
+  );
+}
+
+/** What clientDataJSON says beyond what the library checks: no foreign frame around us (section 5.8.1). */
+function refuseForeignFrame(credential: { response?: { clientDataJSON?: unknown } }): void {
+  const text = credential.response?.clientDataJSON;
+  if (typeof text !== 'string') throw failed();
+  const data = JSON.parse(Buffer.from(text, 'base64url').toString()) as { crossOrigin?: unknown };
+  if (data.crossOrigin === true) throw failed();
+}
+
+/** @throws IngleError `unauthenticated` before the code, `forbidden` for a further passkey nobody approved */
+export async function registrationChallenge(root: Root, session: Session) {
+  if (session.owner_id === null) throw new IngleError('unauthenticated', 'Enter the code of your hub first.');
+  const known = await credentialsOf(root.store, session.owner_id);
+  if (known.length > 0 && !isLoggedIn(session) && session.scope !== 'new_passkey')
+    throw new IngleError(
+      'forbidden',
+      'This hub already has a passkey. Sign in with it, or let the hub approve a new one: ingle login --new-passkey.',
+    );
+  const options = await generateRegistrationOptions({
+    rpName: 'Ingle',
+    rpID: rpID(root),
+    userName: `Ingle ${session.hub_id?.slice(4, 10) ?? ''}`.trim(),
+    userID: new Uint8Array(utf8(session.owner_id)),
+    timeout: CHALLENGE_TTL * 1000,
+    attestationType: 'none',
+    excludeCredentials: known.map((c) => ({ id: c.cred_id, transports: transports(c) })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: [-7, -8, -257],
+  });
+  await root.store.transaction(async (db) => {
+    const stage = moved((await findSession(db, session.sid)) ?? session, 'registration_challenge');
+    if (!isLoggedIn(session))
+      await db.run('UPDATE session_web SET stage = ? WHERE sid = ?', stage, session.sid);
+  });
+  await keepChallenge(root, session.sid, 'registration', options.challenge);
+  // The spec wants the phone's own fingerprint or face first; other authenticators stay possible.
+  return { publicKeyCredentialCreationOptions: { ...options, hints: ['client-device'] } };
+}
+
+/** @throws IngleError `assertion_failed`, `conflict` */
+export async function registrationFinish(root: Root, session: Session, credential: Record<string, unknown>) {
+  const expectedChallenge = await takeChallenge(root.store, session.sid, 'registration');
+  if (expectedChallenge === undefined || session.owner_id === null) throw failed();
+  const owner = session.owner_id;
+  let info: NonNullable<Awaited<ReturnType<typeof verifyRegistrationResponse>>['registrationInfo']>;
+  try {
+    const response = credential as unknown as RegistrationResponseJSON;
+    refuseForeignFrame(response);
+    const result = await verifyRegistrationResponse({
+      response,
+      expectedChallenge,
+      expectedOrigin: root.config.origin,
+      expectedRPID: rpID(root),
+      requireUserVerification: true,
+      supportedAlgorithmIDs: [-7, -8, -257],
+    });
+    if (!result.verified) throw failed();
+    info = result.registrationInfo;
+  } catch {
+    throw failed();
+  }
+  const given = (credential['response'] as { transports?: unknown }).transports;
+  const ways = Array.isArray(given)
+    ? given.filter((t) => typeof t === 'string' && t.length < 32).slice(0, 8)
+    : [];
+  const browser_key_id = `bk_${toBase64url(random(12))}`;
+  const now = seconds();
+  await root.store.transaction(async (db) => {
+    const present = await findSession(db, session.sid);
+    if (!present || present.owner_id !== owner) throw failed();
+    const stage = moved(present, 'registered');
+    const put = await db.run(
+      'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)',
+      info.credential.id,
+      owner,
+      info.credential.publicKey,
+      info.credential.counter,
+      browser_key_id,
+      JSON.stringify(ways),
+      info.credentialBackedUp ? 1 : 0,
+      now,
+      now,
+    );
+    if (put.changes !== 1) throw new IngleError('conflict', 'This passkey is registered already.');
+    // The approval was for one passkey.
+    await db.run(
+      "UPDATE session_web SET scope = ''" + (isLoggedIn(present) ? '' : ', stage = ?') + ' WHERE sid = ?',
+      ...(isLoggedIn(present) ? [] : [stage]),
+      session.sid,
+    );
+  });
+  return { browser_key_id };
+}
+
+/** @throws IngleError `registration_required` for an owner without a passkey */
+export async function loginChallenge(root: Root, session: Session) {
+  const known = session.owner_id === null ? [] : await credentialsOf(root.store, session.owner_id);
+  if (session.owner_id !== null && known.length === 0)
+    throw new IngleError('registration_required', 'This hub has no passkey yet. Make one first.');
+  const options = await generateAuthenticationOptions({
+    rpID: rpID(root),
+    timeout: CHALLENGE_TTL * 1000,
+    userVerification: 'required',
+    allowCredentials: known.map((c) => ({ id: c.cred_id, transports: transports(c) })),
+  });
+  await keepChallenge(root, session.sid, 'login', options.challenge);
+  return { publicKeyCredentialRequestOptions: options };
+}
+
+/** Verifies the assertion, moves the sid to AUTH and issues its session token. @throws IngleError `assertion_failed` */
+export async function loginFinish(root: Root, session: Session, credential: Record<string, unknown>) {
+  const expectedChallenge = await takeChallenge(root.store, session.sid, 'login');
+  const id = credential['id'];
+  if (expectedChallenge === undefined || typeof id !== 'string' || id.length > 1400) throw failed();
+  const cred = await root.store.get<Credential>('SELECT * FROM webauthn_cred WHERE cred_id = ?', id);
+  if (!cred || (session.owner_id !== null && session.owner_id !== cred.owner_id)) throw failed();
+  let counter: number;
+  try {
+    const response = credential as unknown as AuthenticationResponseJSON;
+    refuseForeignFrame(response);
+    const handle = response.response.userHandle;
+    if (handle && Buffer.from(handle, 'base64url').toString() !== cred.owner_id) throw failed();
+    const result = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge,
+      expectedOrigin: root.config.origin,
+      expectedRPID: rpID(root),
+      // 0, since the library would refuse a counter that goes back; we record that instead (below).
+      credential: { id, publicKey: new Uint8Array(cred.browser_pubkey), counter: 0 },
+      requireUserVerification: true,
+    });
+    if (!result.verified || !result.authenticationInfo.userVerified) throw failed();
+    counter = result.authenticationInfo.newCounter;
+  } catch {
+    throw failed();
+  }
+  const back = (counter > 0 || cred.sign_count > 0) && counter <= cred.sign_count;
+  const hub = await root.store.get<{ hub_id: string; subnet_id: string }>(
+    'SELECT hub_id, subnet_id FROM hub WHERE owner_id = ? ORDER BY hub_id = ? DESC, created DESC',
+    cred.owner_id,
+    session.hub_id,
+  );
+  if (!hub) throw failed();
+  const { owner_id, browser_key_id } = cred;
+  const { hub_id, subnet_id } = hub;
+  const token = await root.tokens.issueSession({ sid: session.sid, owner_id, subnet_id, browser_key_id });
+  const now = seconds();
+  await root.store.transaction(async (db) => {
+    const present = await findSession(db, session.sid);
+    if (!present || present.owner_id !== session.owner_id) throw failed();
+    const used = await db.run(
+      'UPDATE webauthn_cred SET sign_count = ?, last_used = ?, went_back = CASE WHEN ? THEN ? ELSE went_back END WHERE cred_id = ?',
+      counter,
+      now,
+      back ? 1 : 0,
+      now,
+      id,
+    );
+    // Revoked while we verified.
+    if (used.changes !== 1) throw failed();
+    await db.run(
+      `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, browser_key_id = ?, scope = '',
+       jti = ?, last_seen = ?, exp = ? WHERE sid = ?`,
+      moved(present, 'login'),
+      owner_id,
+      subnet_id,
+      hub_id,
+      browser_key_id,
+      token.jti,
+      now,
+      token.exp,
+      session.sid,
+    );
+  });
+  root.relay.extend(session.sid);
+  if (back) log('notice', 'a passkey counter went back', { browser_key_id, owner: short(owner_id) });
+  const public_key = toBase64url(cred.browser_pubkey);
+  return { session_jwt: token.jwt, browser_key_id, public_key, owner_id, hub_id, subnet_id };
+}
+
+/** The owner's passkeys as shown to the owner. */
+export async function listCredentials(root: Root, session: Session) {
+  const all = await credentialsOf(root.store, session.owner_id!);
+  return {
+    credentials: all.map((c) => ({
+      id: c.cred_id,
+      browser_key_id: c.browser_key_id,
+      current: c.browser_key_id === session.browser_key_id,
+      sign_count: c.sign_count,
+      /** When the counter last went back, Unix seconds; null = never. A copy of the passkey may exist. */
+      sign_count_went_back: c.went_back || null,
+      backed_up: c.backed_up === 1,
+      created_at: c.created,
+      last_used_at: c.last_used,
+    })),
+  };
+}

@@ -1,0 +1,112 @@
+// The icon manager (spec "Hub: icon manager"): what the owner's desktop shows, pinned and ordered by the owner.
+import type { Caller } from '../../firmware/documents/acl.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { shape } from '../../firmware/protocol/json.ts';
+import type { Known } from '../../firmware/skills/follow.ts';
+import type { Mode } from '../../firmware/skills/manifest.ts';
+import type { Store } from '../../firmware/system/store.ts';
+
+/** The spec's icon record; `available` is false while the skill does not run. */
+export interface Icon {
+  skill_id: string;
+  title: string;
+  icon: string;
+  entrypoint: string;
+  modes: Mode[];
+  sizeHints: { w: number; h: number };
+  pinned: boolean;
+  /** Place in the owner's order from 0; null while the owner has not placed it. */
+  order: number | null;
+  /** The UI schema where the screen is data; null where it is a page. */
+  schema: string | null;
+  ownerOnly: boolean;
+  available: boolean;
+}
+
+interface IconRow extends Record<string, unknown> {
+  skill_id: string;
+  pinned: number;
+  ord: number | null;
+}
+
+/** Icons of all visual skills the caller may see: pinned first, then in the owner's order, then by title. */
+export async function listIcons(
+  store: Store,
+  skills: ReadonlyMap<string, Known>,
+  caller: Caller,
+  owner_id: string,
+): Promise<Icon[]> {
+  const rows = await store.all<IconRow>('SELECT * FROM icons WHERE owner_id = ?', owner_id);
+  const kept = new Map(rows.map((r) => [r.skill_id, r]));
+  const icons: Icon[] = [];
+  for (const [skill_id, { manifest, available }] of skills) {
+    const ui = manifest.capabilities.ui;
+    const ownerOnly = manifest.permissions?.ownerOnly ?? false;
+    if (!manifest.capabilities.visual || !ui || (ownerOnly && caller !== null && caller.role !== 'owner'))
+      continue;
+    icons.push({
+      skill_id,
+      title: ui.title,
+      icon: ui.icon ?? 'app',
+      entrypoint: ui.entrypoint ?? '',
+      modes: ui.modes,
+      sizeHints: ui.sizeHints ?? { w: 400, h: 500 },
+      pinned: kept.get(skill_id)?.pinned === 1,
+      order: kept.get(skill_id)?.ord ?? null,
+      schema: ui.schema ?? null,
+      ownerOnly,
+      available,
+    });
+  }
+  const place = (i: Icon) => i.order ?? Number.MAX_SAFE_INTEGER;
+  return icons.sort(
+    (a, b) => Number(b.pinned) - Number(a.pinned) || place(a) - place(b) || a.title.localeCompare(b.title),
+  );
+}
+
+const unknown = (skill_id: string) =>
+  new IngleError('not_found', `There is no skill "${skill_id.slice(0, 60)}".`);
+
+export async function pinIcon(
+  store: Store,
+  skills: ReadonlyMap<string, Known>,
+  owner_id: string,
+  body: unknown,
+): Promise<void> {
+  const { skill_id, pinned } = shape(body, { skill_id: 'string', pinned: 'boolean' });
+  if (!skills.has(skill_id)) throw unknown(skill_id);
+  await store.run(
+    `INSERT INTO icons (owner_id, skill_id, pinned) VALUES (?, ?, ?)
+     ON CONFLICT (owner_id, skill_id) DO UPDATE SET pinned = excluded.pinned`,
+    owner_id,
+    skill_id,
+    pinned ? 1 : 0,
+  );
+}
+
+/** Sets the whole order; skills it does not name lose their place. */
+export async function orderIcons(
+  store: Store,
+  skills: ReadonlyMap<string, Known>,
+  owner_id: string,
+  body: unknown,
+): Promise<void> {
+  const { order } = shape(body, { order: 'array' });
+  const bad = (i: number, says: string) =>
+    new IngleError('invalid_request', `"order" at ${i} ${says}.`, { pointer: `/order/${i}` });
+  order.forEach((id, i) => {
+    if (typeof id !== 'string' || !skills.has(id)) throw bad(i, 'names no skill');
+    if (order.indexOf(id) !== i) throw bad(i, 'is there twice');
+  });
+  await store.transaction(async (tx) => {
+    await tx.run('UPDATE icons SET ord = NULL WHERE owner_id = ?', owner_id);
+    for (const [i, id] of (order as string[]).entries())
+      await tx.run(
+        `INSERT INTO icons (owner_id, skill_id, ord) VALUES (?, ?, ?)
+         ON CONFLICT (owner_id, skill_id) DO UPDATE SET ord = excluded.ord`,
+        owner_id,
+        id,
+        i,
+      );
+  });
+}

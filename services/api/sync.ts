@@ -1,0 +1,141 @@
+// /sync/<room>: a WebSocket into a document's room, in the protocol of y-websocket.
+import { type Caller, isElevated, rightsOf } from '../../firmware/documents/acl.ts';
+import type { IndexRow } from '../../firmware/documents/archive.ts';
+import type { Commands } from '../../firmware/documents/commands.ts';
+import { commandsSkill, type DocumentKey, formatKey, parseKey } from '../../firmware/documents/key.ts';
+import { isSkillDocument, type Library } from '../../firmware/documents/library.ts';
+import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
+import type { Member, Room } from '../../firmware/documents/room.ts';
+import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
+import type { Skills } from '../../firmware/skills/follow.ts';
+import type { Log } from '../../firmware/system/log.ts';
+import type { Store } from '../../firmware/system/store.ts';
+import { usable } from './routes.ts';
+import type { Socket, SocketEvents } from './server.ts';
+
+export interface Sync {
+  /** The events of a socket that asks for `path` (`/sync/<room>`). Refusals are told inside the socket. */
+  connect(path: string, caller: Caller): SocketEvents;
+  /** Closes sockets whose right to an admin skill has run out. */
+  expire(): void;
+}
+
+/** Messages a socket may send a second, and at once. */
+const RATE = 40;
+const BURST = 200;
+/** Documents the icon manager and the desktop keep, besides skills' own. */
+const houseDocuments = ['desktop', 'icon_manager', commandsSkill];
+
+export function syncServer(o: {
+  store: Store;
+  library: Library;
+  skills: Skills;
+  commands: Commands;
+  log: Log;
+}): Sync {
+  const admin = new Map<Socket, Caller>();
+
+  /** Checks the right to join; at every join anew. */
+  async function admit(
+    path: string,
+    caller: Caller,
+  ): Promise<{ key: DocumentKey; canWrite: boolean; ownerOnly: boolean }> {
+    let text: string;
+    try {
+      text = decodeURIComponent(path.slice('/sync/'.length));
+    } catch {
+      throw new IngleError('invalid_request', 'The room is not well encoded.');
+    }
+    const key = parseKey(text);
+    const index = await o.store.get<IndexRow>('SELECT * FROM docs_index WHERE key = ?', formatKey(key));
+    const rights = rightsOf(key, o.library.acl(key, index), caller);
+    if (!rights.read) throw new IngleError('forbidden', 'You may not open this document.');
+    const ofSkill = !houseDocuments.includes(key.skill_id);
+    const manifest = ofSkill ? usable(o.skills, key.skill_id, caller) : undefined;
+    if (isSkillDocument(key) && !index && !ofSkill)
+      throw new IngleError('not_found', 'There is no such document.');
+    if (caller !== null) await o.skills.addOwner(caller.owner_id);
+    return { key, canWrite: rights.write, ownerOnly: manifest?.permissions?.ownerOnly ?? false };
+  }
+
+  function connect(path: string, caller: Caller): SocketEvents {
+    let socket: Socket | undefined;
+    let room: Room | undefined;
+    let member: Member | undefined;
+    let key: DocumentKey | undefined;
+    let line: Promise<void> = Promise.resolve();
+    let waiting = 0;
+    let tokens = BURST;
+    let at = Date.now();
+    let over = false;
+
+    function fail(cause: unknown): void {
+      if (over) return;
+      over = true;
+      const e = toIngleError(cause);
+      if (e.code === 'internal') o.log.error('a document socket failed', { cause: cause as Error });
+      socket?.send(encodeDenied(`${e.code}: ${e.message}`));
+      socket?.end(closeCode(e), `${e.code}: ${e.message}`);
+    }
+    async function join(): Promise<void> {
+      const admitted = await admit(path, caller);
+      key = admitted.key;
+      room = await o.library.open(formatKey(key));
+      if (over || !socket) return;
+      const s = socket;
+      member = { canWrite: admitted.canWrite, send: (bytes) => s.send(bytes) };
+      if (admitted.ownerOnly && caller) admin.set(s, caller);
+      room.join(member);
+      o.skills.viewersChanged(key.owner_id, key.skill_id);
+    }
+    async function receive(bytes: Uint8Array): Promise<void> {
+      if (over || !room || !member || !key) return;
+      if (key.skill_id !== commandsSkill) return room.receive(member, bytes);
+      const taken = o.commands.accept(room.key, caller);
+      await room.receive(member, bytes, taken.also);
+      taken.stored();
+    }
+    return {
+      open(s) {
+        socket = s;
+        line = join().catch(fail);
+      },
+      message(bytes, isBinary) {
+        if (over) return;
+        const now = Date.now();
+        tokens = Math.min(BURST, tokens + ((now - at) / 1000) * RATE) - 1;
+        at = now;
+        if (!isBinary) return fail(new IngleError('invalid_request', 'Sync messages are binary.'));
+        if (tokens < 0 || waiting > BURST) return fail(new IngleError('rate_limited', 'Too many messages.'));
+        waiting++;
+        line = line
+          .then(() => receive(bytes))
+          .catch(fail)
+          .finally(() => {
+            waiting--;
+          });
+      },
+      close() {
+        over = true;
+        if (socket) admin.delete(socket);
+        line.finally(() => {
+          if (room && member) room.leave(member);
+          if (key) o.skills.viewersChanged(key.owner_id, key.skill_id);
+        });
+      },
+    };
+  }
+
+  return {
+    connect,
+    expire() {
+      const now = Date.now() / 1000;
+      const e = new IngleError('assertion_required', 'Confirm with your passkey to open this.');
+      for (const [socket, caller] of admin)
+        if (!isElevated(caller, now)) {
+          socket.send(encodeDenied(e.message));
+          socket.end(closeCode(e), `${e.code}: ${e.message}`);
+        }
+    },
+  };
+}

@@ -1,0 +1,110 @@
+// Builds dist/ when a source has changed since. Plain Node, so that it runs before anything is installed.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const top = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const sources = ['firmware', 'services', 'root', 'spa', 'web-wizard'];
+const configs = ['package.json', 'package-lock.json', 'rollup.config.js', 'rollup.page.js', 'tsconfig.json'];
+const stampFile = join(top, 'dist/.stamp');
+const lockFile = join(top, 'dist/.lock');
+
+/** A digest of path, size and time of every source. */
+function stamp() {
+  const hash = createHash('sha256');
+  const add = (path) => {
+    const s = statSync(path, { throwIfNoEntry: false });
+    if (!s) return;
+    if (s.isDirectory()) {
+      for (const name of readdirSync(path).sort()) if (name !== 'node_modules') add(join(path, name));
+    } else hash.update(`${path} ${s.size} ${s.mtimeMs}\n`);
+  };
+  for (const name of [...sources, ...configs]) add(join(top, name));
+  return hash.digest('hex');
+}
+
+const read = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+/** Whether dist/ was built from the sources as they are. Where there are no sources, it is. */
+export function isFresh() {
+  return !existsSync(join(top, 'rollup.config.js')) || read(stampFile) === stamp();
+}
+
+function alive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** One builder or installer at a time: whoever makes the lock file works, the others wait for it. */
+export async function locked(work) {
+  mkdirSync(join(top, 'dist'), { recursive: true });
+  for (;;) {
+    try {
+      writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (e) {
+      if (e.code !== 'EEXIST') throw e;
+      const holder = Number(read(lockFile));
+      if (holder && !alive(holder)) rmSync(lockFile, { force: true });
+      else await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(lockFile, { force: true });
+  }
+}
+
+/**
+ * Builds when needed.
+ * @param progress gets a line for each part built.
+ * @throws Error with the bundler's own words.
+ */
+export async function build(progress = () => {}) {
+  if (isFresh()) return false;
+  return locked(async () => {
+    const now = stamp();
+    if (read(stampFile) === now) return false;
+    await rollup(progress);
+    writeFileSync(stampFile, now);
+    return true;
+  });
+}
+
+function rollup(progress) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(top, 'node_modules/rollup/dist/bin/rollup'), '-c'], {
+      cwd: top,
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    const hear = (data) => {
+      said += data;
+      for (const [, what] of String(data).matchAll(/created (dist\S*)/g)) progress(what);
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.on('error', reject);
+    child.on('close', (code) =>
+      code === 0 ? resolve() : reject(new Error(`The build failed:\n${said.slice(-4000)}`)),
+    );
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    const built = await build((what) => console.log(`built ${what}`));
+    if (!built) console.log('dist is up to date');
+  } catch (e) {
+    console.error(e.message);
+    process.exit(70);
+  }
+}

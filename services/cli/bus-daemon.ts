@@ -1,0 +1,22 @@
+// The private D-Bus daemon of a house on one's own computer; on a hub the system bus does this.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Writes a configuration under which only this user may connect, and says how to start the daemon. */
+export function busDaemon(dir: string): { args: string[]; address: string } {
+  const config = join(dir, 'bus.conf');
+  const address = `unix:path=${dir}/bus`;
+  writeFileSync(
+    config,
+    `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><type>session</type><listen>${address}</listen><auth>EXTERNAL</auth>
+<policy context="default">
+<deny user="*"/><allow user="${process.getuid?.() ?? 0}"/>
+<allow send_destination="*"/><allow receive_sender="*"/><allow own_prefix="io.ingle"/>
+</policy>
+</busconfig>`,
+    { mode: 0o600 },
+  );
+  return { args: ['--config-file', config, '--nofork', '--nopidfile', '--nosyslog'], address };
+}

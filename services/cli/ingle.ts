@@ -1,0 +1,122 @@
+// The `ingle` command: each command asks the running hub over D-Bus and says what it answered.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorTable, IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
+import { cliHelp } from '../../firmware/protocol/text/cli-help.ts';
+import { translator } from '../../firmware/protocol/text/i18n.ts';
+import { version } from '../../firmware/system/config.ts';
+import { rotateToken } from '../../firmware/system/token.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { type Command, parseArgs } from './args.ts';
+import { asNoHub, findHub, type Hub } from './find.ts';
+import { login } from './login.ts';
+import { languageOf, type Say, speaker } from './say.ts';
+import { serve } from './serve.ts';
+import { finishSetup, restartSetup, setupStatus } from './setup.ts';
+import { plain, when } from './show.ts';
+
+type Work = (
+  hub: Hub,
+  say: Say,
+  flags: ReadonlySet<string>,
+  args: readonly string[],
+  json: boolean,
+) => Promise<void>;
+
+const work: Record<Exclude<Command, 'hub serve'>, Work> = {
+  async init({ bus }, say) {
+    const uplink = bus.client(uplink1);
+    const e = await uplink.Enrol({});
+    const { root } = await uplink.Status({});
+    const expires = Number(e.expires_at);
+    const days = Math.round((expires - Date.now() / 1000) / 86_400);
+    say.event({ ...e, expires_at: expires, lifetime_days: days });
+    say.line(say.text('initDone', { root }));
+    const row = (name: string, value: string) => say.line(`  ${name.padEnd(14)}${value}`);
+    row(say.text('fieldOwner'), e.owner_id);
+    row(say.text('fieldSubnet'), e.subnet_id);
+    row(say.text('fieldHub'), e.hub_id);
+    row(say.text('fieldKeys'), e.keys);
+    row(say.text('fieldValid'), say.text('validUntil', { date: when(expires), days }));
+  },
+  login: ({ bus }, say, flags, _, json) => login(bus, say, { newPasskey: flags.has('new-passkey'), json }),
+  async status({ bus }, say) {
+    const s = await bus.client(uplink1).Status({});
+    say.event({ ...s, expires_at: Number(s.expires_at) });
+    say.line(say.text(s.connected ? 'statusConnected' : 'statusOffline', { root: s.root }));
+    say.line(
+      s.hub_id
+        ? say.text('statusEnrolled', { hub_id: s.hub_id, owner_id: s.owner_id, subnet_id: s.subnet_id })
+        : say.text('statusNotEnrolled'),
+    );
+    if (s.hub_id) say.line(say.text('statusBrowsers', { browsers: s.browsers, channels: s.channels }));
+    if (s.insecure) say.line(say.text('insecure'));
+    if (s.last_error) say.line(say.text('statusError', { error: plain(s.last_error) }));
+    if (!s.connected) process.exitCode = errorTable.unavailable.exit;
+  },
+  async 'browsers list'({ bus }, say) {
+    const { browsers } = await bus.client(uplink1).ListBrowsers({});
+    for (const [id, label, paired, seen] of browsers) {
+      say.event({ id, label, paired_at: Number(paired), last_seen: Number(seen) });
+      say.line(
+        say.text('browsersLine', { id, label: plain(label) || '-', paired: when(paired), seen: when(seen) }),
+      );
+    }
+    if (browsers.length === 0) say.line(say.text('browsersNone'));
+  },
+  async 'browsers forget'({ bus }, say, _, [id = '']) {
+    if (!/^[\w-]{43}$/.test(id)) throw new IngleError('invalid_request', say.text('badBrowserId'));
+    await bus.client(uplink1).ForgetBrowser({ id });
+    say.event({ forgotten: id });
+    say.line(say.text('browserForgotten'));
+  },
+  async 'api token rotate'({ data }, say) {
+    const file = join(data, 'api', 'token');
+    if (!existsSync(file)) throw new IngleError('not_found', say.text('tokenMissing', { file }));
+    rotateToken(file);
+    say.event({ rotated: true, file });
+    say.line(say.text('tokenRotated', { file }));
+  },
+  async 'key rotate'({ bus }, say) {
+    await bus.client(uplink1).RotateKey({});
+    say.event({ rotated: true });
+    say.line(say.text('keyRotated'));
+  },
+  'setup status': ({ bus }, say) => setupStatus(bus, say),
+  'setup restart': ({ bus }, say) => restartSetup(bus, say),
+  'setup finish': ({ bus }, say) => finishSetup(bus, say),
+};
+
+/** Runs one command; answers the exit status of the error table. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const json = argv.includes('--json');
+  const { stdout, stderr, env } = process;
+  const say = speaker({ json, env, out: (t) => stdout.write(t) });
+  stdout.on('error', () => process.exit(0));
+  try {
+    const p = parseArgs(argv, say.text);
+    if (p.what === 'version') {
+      say.event({ version });
+      say.line(version);
+    } else if (p.what === 'help') {
+      const text = translator(cliHelp, languageOf(env))(p.of);
+      say.event({ help: text });
+      say.line(text);
+    } else if (p.command === 'hub serve') {
+      await serve(say, { root: p.values['root'], data: p.values['data'] });
+    } else {
+      const hub = await findHub(say);
+      try {
+        await work[p.command](hub, say, p.flags, p.arguments, json);
+      } finally {
+        hub.bus.close();
+      }
+    }
+    return Number(process.exitCode ?? 0);
+  } catch (cause) {
+    const e = toIngleError(asNoHub(cause, say));
+    stderr.write(json ? `${JSON.stringify(e.body())}\n` : `${e.message}\n`);
+    if (e.code === 'internal' && env['INGLE_LOG'] === 'debug') stderr.write(`${(cause as Error).stack}\n`);
+    return errorTable[e.code].exit;
+  }
+}

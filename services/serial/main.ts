@@ -1,0 +1,106 @@
+// ingle-serial@<tty>: the setup conversation and the technician's console on one line, with Improv Serial beside.
+import { SerialPort } from 'serialport';
+import { packetType, serialPacket, serialResult, serialSplitter } from '../../firmware/ble/improv.ts';
+import { dialogTexts } from '../../firmware/protocol/text/dialog.ts';
+import { pickLanguage, translator } from '../../firmware/protocol/text/i18n.ts';
+import { checkSecret } from '../../firmware/setup/console-secret.ts';
+import { setup1 } from '../../firmware/setup/contract.ts';
+import { Left, setupDialog } from '../../firmware/setup/dialog.ts';
+import { improvDevice } from '../../firmware/setup/improv-device.ts';
+import { terminal } from '../../firmware/setup/terminal.ts';
+import { connect } from '../../firmware/system/bus.ts';
+import { readConfig, version } from '../../firmware/system/config.ts';
+import { fromVariant } from '../../firmware/system/contract.ts';
+import { run } from '../../firmware/system/exec.ts';
+import { logger } from '../../firmware/system/log.ts';
+import { ready } from '../../firmware/system/notify.ts';
+
+const log = logger('serial');
+const config = readConfig();
+const language = pickLanguage([config.language]);
+const path = process.argv[2] ?? '/dev/ttyS0';
+const baudRate = Number(process.env['INGLE_BAUD'] ?? 115200);
+
+const bus = await connect();
+const setup = bus.client(setup1);
+const port = new SerialPort({ path, baudRate, lock: false, hupcl: false });
+port.on('error', (e) => {
+  log.error('the serial line fails', { path, error: e });
+  process.exit(1);
+});
+port.on('close', () => process.exit(0));
+
+const term = terminal((bytes) => port.write(bytes), language);
+const send = (packet: Uint8Array) => port.write(packet);
+const improv = improvDevice({
+  setup,
+  channel: 'serial',
+  device: { name: config.name, model: config.model, version },
+  state: (s) => send(serialPacket(packetType.state, new Uint8Array([s]))),
+  error: (e) => send(serialPacket(packetType.error, new Uint8Array([e]))),
+  result: (command, strings) => send(serialResult(command, strings)),
+  onProgress,
+});
+const split = serialSplitter();
+port.on('data', (piece: Buffer) => {
+  for (const input of split(piece)) {
+    if (input.kind === 'text') term.feed(input.bytes);
+    else if (input.kind === 'error') send(serialPacket(packetType.error, new Uint8Array([input.error])));
+    else void improv.run(input.command);
+  }
+});
+
+function onProgress(
+  f: (step: string, state: string, text: string, detail: Record<string, unknown>) => void,
+): () => void {
+  const stop = bus.onSignal(setup1, 'Progress', (p) =>
+    f(p.step, p.state, p.text, fromVariant(p.detail) as Record<string, unknown>),
+  );
+  return () => void stop.then((s) => s());
+}
+
+await bus.onSignal(setup1, 'SecretsChanged', () => void showSecrets());
+const t = translator(dialogTexts, language);
+
+/** A person without a screen reads the access point's password here, unless the console has a secret of its own. */
+async function showSecrets(): Promise<void> {
+  if (config.console_secret) return;
+  await term.say(t('secrets', { ...(await setup.Secrets({})) })).catch(() => {});
+}
+
+/** The line is a login for nobody who has not the console secret, where the maker sets one. */
+async function login(): Promise<void> {
+  for (let wrong = 0; config.console_secret; wrong++) {
+    const given = await term.ask(t('login'), true);
+    if (await checkSecret(given, config.console_secret)) return;
+    log.warn('a wrong console secret', { path });
+    await new Promise((resolve) => setTimeout(resolve, Math.min(30_000, 1000 * 2 ** wrong)));
+    await term.say(t('login_wrong'));
+  }
+}
+
+const technician = {
+  logs: async (lines: number) =>
+    (await run('journalctl', ['-n', String(lines), '-o', 'short', '--no-pager'])).stdout.toString(),
+  network: async () =>
+    (await Promise.all([run('ip', ['-brief', 'address']), run('ip', ['route'])]))
+      .map((r) => r.stdout.toString())
+      .join(''),
+};
+
+bus.closed.then(() => process.exit(1));
+process.on('SIGTERM', () => process.exit(0));
+ready();
+for (;;) {
+  try {
+    await term.ask('\r\nEnter');
+    await login();
+    if (!config.console_secret) await showSecrets();
+    await setupDialog(term, { channel: 'serial', setup, language, onProgress, technician });
+  } catch (e) {
+    if (!(e instanceof Left)) {
+      log.error('the conversation broke off', { error: e as Error });
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+}

@@ -1,0 +1,197 @@
+// ingle-setup: the ladder, over the hub's real audio, radios and link. Stays until READY, then goes when idle.
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { audio1 } from '../../firmware/audio/contract.ts';
+import { ble1 } from '../../firmware/ble/contract.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { pickLanguage } from '../../firmware/protocol/text/i18n.ts';
+import { bot1 } from '../../firmware/setup/bot-contract.ts';
+import type { AudioOutcome, ChannelPort, Ports } from '../../firmware/setup/ports.ts';
+import { serveSetup } from '../../firmware/setup/serve.ts';
+import { openState } from '../../firmware/setup/state.ts';
+import { connect } from '../../firmware/system/bus.ts';
+import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
+import { logger } from '../../firmware/system/log.ts';
+import { ready, status, stopping } from '../../firmware/system/notify.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { wifi1 } from '../../firmware/wifi/contract.ts';
+import { watchButton } from './button.ts';
+
+const log = logger('setup');
+const config = readConfig();
+const data = dataOf(config, 'setup');
+mkdirSync(data, { recursive: true, mode: 0o700 });
+const bus = await connect();
+const audio = bus.client(audio1);
+const wifi = bus.client(wifi1);
+const uplink = bus.client(uplink1);
+const language = pickLanguage([config.language]);
+
+/** ingle-wizard runs while this file is there, and reads from it where to listen. */
+const accessPointFile = join(config.runtime, 'setup', 'access-point.json');
+/** A factory reset is done by root at the sight of this file, also after a power cut. */
+const resetFile = join(data, 'factory-reset');
+
+async function probe(quick: boolean, signal: AbortSignal): Promise<AudioOutcome> {
+  const cancel = () => void audio.Cancel({}).catch(() => {});
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const r = await audio.Probe({ lang: language, quick }, 130_000);
+    return { ok: r.state === 'READY', reason: r.reason, sink_id: r.sink_id, source_id: r.source_id };
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+const short = (d: [string, string, string, boolean, number, boolean, number, boolean][]) =>
+  d.map(([id, name, type, , , , score, usable]): [string, string, string, number, boolean] => [
+    id,
+    name,
+    type,
+    score,
+    usable,
+  ]);
+
+const channels: ChannelPort[] = [
+  {
+    name: 'ble',
+    async start() {
+      await bus
+        .client(ble1)
+        // Improv knows no PIN: it is open only on a hub that was never set up and holds nothing yet.
+        .Start({ idle_timeout: 600, improv_open: !setup.status().done }, 30_000);
+    },
+    stop: async () => void (await bus.client(ble1).Stop({})),
+  },
+];
+if (config.bot.token)
+  channels.push({
+    name: 'bot',
+    start: async () => void (await bus.client(bot1).Start({}, 30_000)),
+    stop: async () => void (await bus.client(bot1).Stop({})),
+  });
+
+const ports: Ports = {
+  audio: {
+    probe: (signal) => probe(false, signal),
+    retest: (signal) => probe(true, signal),
+    async devices() {
+      const { sinks, sources } = await audio.Enumerate({});
+      return { sinks: short(sinks as never), sources: short(sources as never) };
+    },
+    test: (sink_id, source_id) => audio.Test({ sink_id, source_id }, 40_000),
+    select: async (sink_id, source_id) => void (await audio.SaveProfile({ sink_id, source_id })),
+    async say(texts) {
+      for (const { text, language } of texts)
+        await audio.Say({ text, lang: language, slow: true, sink_id: '*' }, 180_000);
+    },
+  },
+  wifi: {
+    radios: async () => (await wifi.Status({})).radios,
+    scan: (fresh) => wifi.Scan({ fresh }, 40_000),
+    connect: (n) => wifi.Connect({ ...n, security: '' }, 130_000),
+    serving: async () => (await wifi.Status({})).softap !== 'off',
+    async startAccessPoint(ssid, psk, idleSeconds) {
+      const ap = await wifi.SoftapStart({ ssid, psk, cidr: '', idle_timeout: idleSeconds }, 60_000);
+      mkdirSync(join(config.runtime, 'setup'), { recursive: true, mode: 0o755 });
+      // Another user reads it, at its sight: never half of it, and readable whatever the umask.
+      writeFileSync(`${accessPointFile}.new`, JSON.stringify({ address: ap.address.replace(/\/\d+$/, '') }));
+      chmodSync(`${accessPointFile}.new`, 0o644);
+      renameSync(`${accessPointFile}.new`, accessPointFile);
+    },
+    async stopAccessPoint() {
+      rmSync(accessPointFile, { force: true });
+      await wifi.SoftapStop({});
+    },
+  },
+  channels,
+  online: () =>
+    fetch(`${config.root_url}/health/live`, { signal: AbortSignal.timeout(4000), redirect: 'error' }).then(
+      (r) => r.ok,
+      () => false,
+    ),
+  async pairing() {
+    // Just after joining, the link to root is still coming up; who asks for the code waits those seconds.
+    for (const end = Date.now() + 20_000; ; ) {
+      try {
+        return await uplink.IssueCode({ new_passkey: false }, 30_000);
+      } catch (e) {
+        if (Date.now() > end || !(await ports.online())) throw e;
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+      }
+    }
+  },
+  async erase() {
+    await wifi
+      .Forget({ ssid: '' })
+      .catch((e) => log.warn('networks are not forgotten yet', { error: e as Error }));
+    writeFileSync(resetFile, '');
+    log.notice('factory reset: everything kept is being erased');
+  },
+};
+
+/** Serial number of the device: what the maker wrote, else the machine's own id. */
+function serial(): string {
+  if (config.serial) return config.serial;
+  try {
+    return readFileSync('/etc/machine-id', 'utf8').trim();
+  } catch {
+    return '0000';
+  }
+}
+
+rmSync(accessPointFile, { force: true });
+let lastCall = Date.now();
+const setup = await serveSetup(bus, {
+  ports,
+  version,
+  model: config.model,
+  file: await openState(join(data, 'setup.db')),
+  log,
+  device: {
+    name: config.name,
+    serial: serial(),
+    language,
+    ...(config.label ? { label: config.label } : {}),
+  },
+  onCall: () => {
+    lastCall = Date.now();
+  },
+});
+await bus.onSignal(uplink1, 'Paired', () => setup.paired());
+const hasButton = watchButton(log, (press) => {
+  lastCall = Date.now();
+  if (press === 'none') return;
+  log.notice('the button was pressed', { press });
+  if (press === 'reset')
+    void setup.reset('erase').catch((e) => log.error('no factory reset', { error: e as Error }));
+  else
+    try {
+      setup.restart('button');
+    } catch (e) {
+      log.info('the button comes too early', { error: e as Error });
+    }
+});
+ready();
+await setup.begin();
+
+// Once set up there is nothing to do until somebody calls; activation brings the service back. A button cannot.
+const idleMs = 5 * 60_000;
+setInterval(() => {
+  status(setup.state);
+  const done = setup.state === 'READY' || setup.state === 'READY_WITH_LIMITS';
+  if (done && !hasButton() && setup.status().channels.length === 0 && Date.now() - lastCall > idleMs)
+    void leave(0);
+}, 30_000).unref();
+
+async function leave(code: number): Promise<void> {
+  stopping();
+  await setup.stop().catch((e) => log.warn('setup did not stop cleanly', { error: e as Error }));
+  process.exit(code);
+}
+bus.closed.then(() => process.exit(1));
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void leave(0));
+process.on('unhandledRejection', (e) => {
+  log.error('unexpected', { error: e instanceof IngleError ? e : (e as Error) });
+  process.exit(1);
+});

@@ -1,0 +1,156 @@
+// hub_status: this hub's real uptime, load, versions, services and link, as a view and a live state.
+import { readFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { hubStatusText } from '../../../firmware/protocol/text/hub_status.ts';
+import { translator } from '../../../firmware/protocol/text/i18n.ts';
+import type { JsonObject, Skill, SkillContext, SkillDefinition } from '../../../firmware/skills/skill.ts';
+import { readConfig, version } from '../../../firmware/system/config.ts';
+import { unitStates } from '../../../firmware/system/units.ts';
+import { uplink1 } from '../../../firmware/uplink/contract.ts';
+import manifest from './manifest.json' with { type: 'json' };
+import { type CpuTimes, cpuPercent, parseMeminfo, parseStat, parseUptime } from './proc.ts';
+import { hubStatusView } from './view.ts';
+
+/** Samples the chart shows. */
+const SAMPLES = 60;
+/** Between samples while somebody looks, and while nobody does, milliseconds. */
+const WATCHED_MS = 2000;
+const UNWATCHED_MS = 60_000;
+
+const proc = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
+
+function start(ctx: SkillContext): Skill {
+  const t = translator(hubStatusText, ctx.language);
+  const { name } = readConfig();
+  const samples: { at: number; cpu: number; memory: number }[] = [];
+  let cpu: CpuTimes = parseStat(proc('stat'));
+  let percent = 0;
+  let sqlite = '';
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  async function link(): Promise<JsonObject> {
+    try {
+      const s = await ctx.client(uplink1).Status({}, 3000);
+      return {
+        connected: s.connected,
+        text: s.connected ? t('connected') : t('away'),
+        // A socket is an end-to-end channel open now; a pending route is one of root's that leads here without one.
+        sockets: s.channels,
+        pending: s.pending,
+      };
+    } catch {
+      return { connected: false, text: t('away'), sockets: 0, pending: 0 };
+    }
+  }
+
+  /** Reads the machine. `cpu` is the load since the reading before. */
+  async function measure(): Promise<JsonObject> {
+    const at = Date.now();
+    // Asked again at once, there is no span to measure over.
+    const fresh = at - (samples.at(-1)?.at ?? 0) >= 500;
+    if (fresh) {
+      const now = parseStat(proc('stat'));
+      percent = cpuPercent(cpu, now) ?? percent;
+      cpu = now;
+    }
+    const { total_kib, used_kib } = parseMeminfo(proc('meminfo'));
+    const memory = Math.round((1000 * used_kib) / total_kib) / 10;
+    const seconds = parseUptime(proc('uptime'));
+    if (fresh) samples.push({ at, cpu: percent, memory });
+    if (samples.length > SAMPLES) samples.shift();
+    const [linked, names] = await Promise.all([link(), ctx.names()]);
+    return {
+      name,
+      uptime: { seconds, text: uptimeText(seconds) },
+      cpu: { percent },
+      memory: {
+        percent: memory,
+        used_kib,
+        total_kib,
+        text: t('ofMemory', { used: used_kib >> 10, total: total_kib >> 10 }),
+      },
+      versions: { ingle: version, node: process.versions.node, kernel: release(), sqlite: sqlite || '-' },
+      link: linked,
+      samples: samples.map((s) => ({ ...s })),
+      // Only ingle-api asks a skill anything, so while this skill serves an owner it runs.
+      services: unitStates(names, ctx.owners().length > 0).map((u) => ({
+        unit: u.unit,
+        running: u.running,
+        state: u.running ? t('running') : t('stopped'),
+      })),
+    };
+  }
+
+  function uptimeText(seconds: number): string {
+    const d = Math.floor(seconds / 86_400);
+    const h = Math.floor(seconds / 3600) % 24;
+    const m = Math.floor(seconds / 60) % 60;
+    return d > 0 ? t('days', { d, h, m }) : t('hours', { h, m, s: seconds % 60 });
+  }
+
+  async function tick(): Promise<void> {
+    clearTimeout(timer);
+    const owners = ctx.owners();
+    if (owners.length > 0) {
+      const state = await measure();
+      for (const owner of ctx.owners()) ctx.setState(owner, state);
+    }
+    clearTimeout(timer);
+    if (!stopped) timer = setTimeout(run, ctx.viewers() > 0 ? WATCHED_MS : UNWATCHED_MS);
+  }
+  function run(): void {
+    tick().catch((cause) => ctx.log.error('measuring failed', { cause }));
+  }
+  // The library's own word, asked once: SQLite is loaded for it and not used further here.
+  import('../../../firmware/system/store.ts')
+    .then((m) => m.sqliteVersion())
+    .then((v) => {
+      sqlite = v;
+      run();
+    })
+    .catch((cause) => ctx.log.warn('SQLite does not tell its version', { cause }));
+
+  return {
+    attached(owner) {
+      ctx.setView(owner, hubStatusView(ctx.language) as unknown as JsonObject);
+      if (ctx.state(owner)['refresh'] === undefined)
+        ctx.setState(owner, { refresh: { count: 0, refreshed_at: null, text: t('never') } });
+      run();
+    },
+    watched(_owner, viewers) {
+      if (viewers > 0) run();
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+    routes: {
+      'GET /v1/status/summary': async () => ({ body: await measure() }),
+      'GET /v1/state': ({ owner_id }) => ({ body: { ...ctx.state(owner_id) } }),
+      'GET /v1/ui/manifest': () => {
+        const { icon, modes, sizeHints } = manifest.capabilities.ui;
+        return { body: { title: t('title'), icon, modes, sizeHints } };
+      },
+      'POST /v1/refresh': async () => {
+        const measured = await measure();
+        const refreshed_at = new Date().toISOString();
+        return {
+          body: { refreshed_at },
+          state: (now) => {
+            const before = now['refresh'] as { count?: number } | undefined;
+            const count = (before?.count ?? 0) + 1;
+            const time = new Date().toLocaleTimeString(ctx.language);
+            return { ...measured, refresh: { count, refreshed_at, text: t('refreshed', { time, count }) } };
+          },
+        };
+      },
+    },
+  };
+}
+
+export const hubStatus: SkillDefinition = {
+  manifest,
+  title: (language) => translator(hubStatusText, language)('title'),
+  start,
+};

@@ -1,0 +1,87 @@
+// ingle-wifi: owns the radios. Known networks are joined again at its start; the access point comes when asked for.
+import { join } from 'node:path';
+import { connect } from '../../firmware/system/bus.ts';
+import { dataOf, readConfig } from '../../firmware/system/config.ts';
+import { logger } from '../../firmware/system/log.ts';
+import { ready, stopping } from '../../firmware/system/notify.ts';
+import { openStore } from '../../firmware/system/store.ts';
+import { wifi1 } from '../../firmware/wifi/contract.ts';
+import { migrations, networks } from '../../firmware/wifi/networks.ts';
+import { abilities, addresses, listRadios, scan, setCountry } from '../../firmware/wifi/radio.ts';
+import { openSoftap, removeStray } from '../../firmware/wifi/softap.ts';
+import { supplicant } from '../../firmware/wifi/supplicant.ts';
+import { createWifi } from '../../firmware/wifi/wifi.ts';
+
+const log = logger('wifi');
+const config = readConfig();
+const runtime = join(config.runtime, 'wifi');
+const bus = await connect();
+
+async function online(): Promise<boolean> {
+  // A portal in between answers with a page of its own or sends elsewhere.
+  const answer = await fetch(`${config.root_url}/health/live`, {
+    redirect: 'error',
+    signal: AbortSignal.timeout(5000),
+  }).catch(() => undefined);
+  const type = answer?.headers.get('content-type') ?? '';
+  await answer?.body?.cancel();
+  return answer?.status === 200 && !type.includes('text/html');
+}
+
+await removeStray(runtime);
+const store = await openStore(join(dataOf(config, 'wifi'), 'wifi.db'), migrations);
+const wifi = createWifi({
+  radios: { list: listRadios, abilities, scan, addresses, setCountry, openSoftap, online },
+  supplicant: await supplicant(
+    bus,
+    (state) => void wifi.supplicantState(state),
+    () => void wifi.supplicantGone(),
+  ),
+  networks: networks(store),
+  runtime,
+  log,
+  country: config.wifi_country,
+  events: {
+    state: (part, state, old, reason) => served.emit('StateChanged', { part, state, old, reason }),
+    scanDone: (count) => served.emit('ScanDone', { count }),
+    client: (mac, here) => served.emit(here ? 'ClientJoined' : 'ClientLeft', { mac }),
+    result: (ssid, ok, reason) => served.emit('Result', { ssid, ok, reason }),
+    radios: (radios) => served.emit('RadiosChanged', { radios }),
+  },
+});
+const served = await bus.serve(wifi1, {
+  async Scan({ fresh }) {
+    const { networks, age_s } = await wifi.scan(fresh);
+    return {
+      networks: networks.map((n) => [n.ssid, n.signal, n.security] as [string, number, string]),
+      age_s,
+    };
+  },
+  Connect: (n) => wifi.connect(n),
+  async Forget({ ssid }) {
+    await wifi.forget(ssid);
+    return {};
+  },
+  Status: () => wifi.status(),
+  SoftapStart: (a) => wifi.softapStart(a),
+  async SoftapStop() {
+    await wifi.softapStop();
+    return {};
+  },
+  Country: async ({ code }) => ({ code: await wifi.country(code) }),
+});
+await wifi.begin();
+ready();
+
+let ending = false;
+async function end(code: number): Promise<void> {
+  if (ending) return;
+  ending = true;
+  stopping();
+  await wifi.stop();
+  await store.close();
+  process.exit(code);
+}
+process.on('SIGTERM', () => void end(0));
+process.on('SIGINT', () => void end(0));
+bus.closed.then(() => end(1));

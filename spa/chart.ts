@@ -1,0 +1,77 @@
+// chart.line: an inline SVG with its words for who does not see it, and the same values as a table.
+import { html } from 'htm/preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { Scope } from '../firmware/ui/binding.ts';
+import { type Chart, linePath, readChart } from '../firmware/ui/chart.ts';
+import type { Series } from '../firmware/ui/schema.ts';
+import { app } from './store.ts';
+import { shown, t } from './text.ts';
+
+const W = 600;
+const H = 160;
+let ids = 0;
+
+function atText(chart: Chart, x: number): string {
+  if (!chart.time) return shown(x);
+  const long = chart.x[1] - chart.x[0] > 86_400_000;
+  return new Intl.DateTimeFormat(app().language, {
+    ...(long ? { day: 'numeric', month: 'short' } : {}),
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(chart.x[1] - chart.x[0] < 600_000 ? { second: '2-digit' } : {}),
+  }).format(x);
+}
+
+export function LineChart(o: { series: Series[]; title: string; scope: Scope }) {
+  const [id] = useState(() => `chart-${++ids}`);
+  const [table, setTable] = useState(false);
+  const chart = useMemo(() => readChart(o.series, o.scope), [o.series, o.scope.state]);
+  const lines = chart.lines.filter((l) => l.points.length > 0);
+  if (lines.length === 0)
+    return html`<div class="v-chart"><div class="v-empty">${t('chart_empty')}</div></div>`;
+  const words = lines
+    .map((l) => {
+      const ys = l.points.map((p) => p.y);
+      return t('chart_desc', {
+        name: l.label || t('chart_of', { names: '' }),
+        n: ys.length,
+        min: shown(Math.min(...ys)),
+        max: shown(Math.max(...ys)),
+        last: shown(ys.at(-1)),
+      });
+    })
+    .join(' ');
+  const names = lines.map((l) => l.label).join(', ');
+  const share = (y: number) => H - ((y - chart.y[0]) / (chart.y[1] - chart.y[0] || 1)) * H;
+  return html`<figure class="v-chart">
+    ${
+      lines.length > 1 || lines[0]!.label
+        ? html`<ul class="legend" aria-hidden="true">${lines.map((l, i) => html`<li class=${`l${i % 4}`}>${l.label} <strong>${shown(l.points.at(-1)!.y)}</strong></li>`)}</ul>`
+        : null
+    }
+    <div class="frame">
+      <div class="ys axis" aria-hidden="true">${chart.ticks.map((y) => html`<span>${shown(y)}</span>`)}</div>
+      <svg viewBox=${`0 0 ${W} ${H}`} preserveAspectRatio="none" role="img" aria-labelledby=${`${id}-t ${id}-d`}>
+        <title id=${`${id}-t`}>${o.title || t('chart_of', { names })}</title>
+        <desc id=${`${id}-d`}>${words}</desc>
+        ${chart.ticks.map((y) => html`<line x1="0" x2=${W} y1=${share(y)} y2=${share(y)} />`)}
+        ${lines.map((l, i) => html`<path class=${`l${i % 4}`} d=${linePath(l, chart, W, H)} />`)}
+      </svg>
+      <div class="xs axis" aria-hidden="true"><span>${atText(chart, chart.x[0])}</span><span>${atText(chart, chart.x[1])}</span></div>
+    </div>
+    <details onToggle=${(e: Event & { currentTarget: HTMLDetailsElement }) => setTable(e.currentTarget.open)}>
+      <summary>${t('chart_table')}</summary>
+      ${table && html`<${ValueTable} chart=${chart} />`}
+    </details>
+  </figure>`;
+}
+
+function ValueTable({ chart }: { chart: Chart }) {
+  const lines = chart.lines.filter((l) => l.points.length > 0);
+  const xs = [...new Set(lines.flatMap((l) => l.points.map((p) => p.x)))].sort((a, b) => b - a).slice(0, 100);
+  const byX = lines.map((l) => new Map(l.points.map((p) => [p.x, p.y])));
+  return html`<div class="v-table" tabindex="0" role="region" aria-label=${t('chart_table')}><table>
+    <thead><tr><th scope="col">${chart.time ? t('chart_time') : 'x'}</th>${lines.map((l) => html`<th scope="col">${l.label}</th>`)}</tr></thead>
+    <tbody>${xs.map((x) => html`<tr><td class="n">${atText(chart, x)}</td>${byX.map((m) => html`<td class="n">${shown(m.get(x))}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
+}

@@ -1,0 +1,83 @@
+// IndexedDB of the application: keys, pinned hubs, cached icons, the outbox.
+import type { Op } from '../firmware/protocol/outbox.ts';
+import type { StoredKey } from '../firmware/protocol/x25519.ts';
+import type { Icon } from './store.ts';
+
+/** A hub this browser is paired with. */
+export interface Pin {
+  hub_id: string;
+  name: string;
+  owner_id: string;
+  /** The hub's static X25519 key. */
+  hubStatic: Uint8Array;
+  /** The hub's Ed25519 identity key, base64url. */
+  signPub?: string;
+  paired: number;
+  /** Paired by the hub's insecure debug mode. */
+  insecure?: boolean;
+}
+
+interface Tables {
+  /** `browser`: this browser's static key. */
+  keys: StoredKey;
+  hubs: Pin;
+  /** By hub_id. */
+  icons: { icons: Icon[]; at: number };
+  ops_outbox: Op;
+  prefs: unknown;
+}
+type Table = keyof Tables;
+
+const tables: Table[] = ['keys', 'hubs', 'icons', 'ops_outbox', 'prefs'];
+let opening: Promise<IDBDatabase> | undefined;
+
+function database(): Promise<IDBDatabase> {
+  opening ??= new Promise((resolve, reject) => {
+    const r = indexedDB.open('ingle', 1);
+    r.onupgradeneeded = () => {
+      for (const name of tables) r.result.createObjectStore(name);
+    };
+    r.onsuccess = () => resolve(r.result);
+    r.onerror = () => reject(r.error);
+  });
+  return opening;
+}
+
+async function run<R>(
+  table: Table,
+  mode: IDBTransactionMode,
+  work: (s: IDBObjectStore) => IDBRequest<R>,
+): Promise<R> {
+  const db = await database();
+  return new Promise((resolve, reject) => {
+    // `strict`: what this promises to keep is on the disk, not on its way there.
+    const t = db.transaction(table, mode, { durability: 'strict' });
+    const r = work(t.objectStore(table));
+    t.oncomplete = () => resolve(r.result);
+    t.onabort = t.onerror = () => reject(t.error);
+  });
+}
+
+export function read<T extends Table>(table: T, key: string): Promise<Tables[T] | undefined> {
+  return run(table, 'readonly', (s) => s.get(key) as IDBRequest<Tables[T] | undefined>);
+}
+export function readAll<T extends Table>(table: T): Promise<Tables[T][]> {
+  return run(table, 'readonly', (s) => s.getAll() as IDBRequest<Tables[T][]>);
+}
+/** Settles when it is durable. */
+export async function write<T extends Table>(table: T, key: string, value: Tables[T]): Promise<void> {
+  await run(table, 'readwrite', (s) => s.put(value, key));
+}
+export async function erase(table: Table, key?: string): Promise<void> {
+  await run(
+    table,
+    'readwrite',
+    (s): IDBRequest<undefined> => (key === undefined ? s.clear() : s.delete(key)),
+  );
+}
+
+/** The hub this browser is paired with; of several, the one paired last. */
+export async function pinnedHub(hubId?: string): Promise<Pin | undefined> {
+  if (hubId) return read('hubs', hubId);
+  return (await readAll('hubs')).sort((a, b) => b.paired - a.paired)[0];
+}

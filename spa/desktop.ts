@@ -1,0 +1,166 @@
+// The desktop: status bar, grid of skills, the open window.
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { signOut } from './flow.ts';
+import { face, glyph } from './glyphs.ts';
+import { move, pin, sorted } from './icons.ts';
+import { Menu } from './menu.ts';
+import { Insecure, LanguageSwitch } from './pages.ts';
+import { app, type Icon, type Open, set, toast, useApp } from './store.ts';
+import { clock, t } from './text.ts';
+import { Window } from './window.ts';
+import { useUpdate as takeUpdate } from './worker.ts';
+
+function StatusBar() {
+  const { link, lag, hubName } = useApp();
+  const forget = () => {
+    if (confirm(t('forget_sure', { hub: hubName || t('hub_yours') }))) void signOut(true);
+  };
+  const words = { up: t('online'), offline: t('offline'), down: t('no_root'), connecting: t('connecting') }[
+    link
+  ];
+  const tone = { up: 'ok', offline: 'bad', down: 'bad', connecting: 'warn' }[link];
+  const ms = link === 'up' && lag !== null ? Math.round(lag) : null;
+  return html`<header class="bar">
+    <div class="brand"><img src="/icon.svg" alt="" width="32" height="32" /><span>${hubName || 'Ingle'}</span></div>
+    <div role="status" class=${`pill ${tone}`} data-link=${link}
+      aria-label=${ms === null ? words : t('lag_label', { ms })}>${ms === null ? words : `${words} · ${t('lag', { ms })}`}</div>
+    <${Menu} label=${t('menu')} icon="menu">
+      <div class="line"><${LanguageSwitch} /></div>
+      <hr />
+      <button type="button" class="item" onClick=${() => signOut()}>${glyph('out')}${t('sign_out')}</button>
+      <button type="button" class="item" onClick=${forget}>${glyph('trash')}${t('forget')}</button>
+    <//>
+  </header>`;
+}
+
+/** What the page shows may be old: then it says how old. */
+function Banner() {
+  const { link, iconsAt, pending } = useApp();
+  const waits = pending === 1 ? t('pending_one') : pending > 1 ? t('pending', { n: pending }) : '';
+  if (link !== 'offline' && link !== 'down') return null;
+  return html`<div class="note warn banner" role="status">${glyph('offline')}<span>
+    ${t(link === 'offline' ? 'offline_banner' : 'no_root_banner')} ${iconsAt && t('as_of', { time: clock(iconsAt) })} ${waits}
+  </span></div>`;
+}
+
+/** A newer build waits: the person says when, as a reload takes away what is being looked at. */
+function Update() {
+  return (
+    useApp().update &&
+    html`<div class="note banner update" role="status">${glyph('refresh')}<span>${t('refresh_page')}</span>
+      <button type="button" class="button second" onClick=${takeUpdate}>${t('refresh_do')}</button></div>`
+  );
+}
+
+/** Opens a window where the hub can be reached, else says why not. */
+export function openSkill(icon: Icon, mode?: Open['mode'], online = true): void {
+  if (!online) {
+    toast(t('open_blocked', { title: icon.title }));
+    return;
+  }
+  const open: Open = { skill_id: icon.skill_id, mode: mode ?? icon.modes[0] ?? 'modal' };
+  // One step back closes a window, also one that another has led to.
+  history[app().open ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
+  set({ open });
+}
+
+function Tile(o: { icon: Icon; at: number; count: number; online: boolean; drag: Drag }) {
+  const { icon, at, drag } = o;
+  return html`<li
+    class=${`tile${drag.from === icon.skill_id ? ' dragged' : ''}${drag.over === icon.skill_id ? ' target' : ''}`}
+    data-skill=${icon.skill_id}
+    draggable="true"
+    onDragStart=${(e: DragEvent) => {
+      e.dataTransfer?.setData('text/plain', icon.title);
+      drag.set({ from: icon.skill_id, over: null });
+    }}
+    onDragOver=${(e: DragEvent) => {
+      if (!drag.from) return;
+      e.preventDefault();
+      if (drag.over !== icon.skill_id) drag.set({ from: drag.from, over: icon.skill_id });
+    }}
+    onDrop=${(e: DragEvent) => {
+      e.preventDefault();
+      if (drag.from) void move(drag.from, at);
+      drag.set({ from: null, over: null });
+    }}
+    onDragEnd=${() => drag.set({ from: null, over: null })}
+  >
+    <button type="button" class="open" aria-disabled=${o.online ? undefined : 'true'}
+      onClick=${() => openSkill(icon, undefined, o.online)}>
+      <span class="face">${face(icon.icon)}</span>
+      <span class="title">${icon.title}</span>
+    </button>
+    ${icon.pinned && html`<span class="pin">${glyph('pin')}<span class="sr">${t('pinned')}</span></span>`}
+    <div class="more">
+      <${Menu} label=${t('tile_menu', { title: icon.title })} icon="dots">
+        <button type="button" class="item" onClick=${() => pin(icon, !icon.pinned)}>${glyph('pin')}${t(icon.pinned ? 'unpin' : 'pin')}</button>
+        <button type="button" class="item" disabled=${at === 0} onClick=${() => move(icon.skill_id, at - 1)}>${glyph('left')}${t('move_before')}</button>
+        <button type="button" class="item" disabled=${at === o.count - 1} onClick=${() => move(icon.skill_id, at + 1)}>${glyph('right')}${t('move_after')}</button>
+        ${
+          icon.modes.includes('panel') &&
+          html`<button type="button" class="item" onClick=${() => openSkill(icon, 'panel', o.online)}>${glyph('panel')}${t('open_panel')}</button>`
+        }
+      <//>
+    </div>
+  </li>`;
+}
+
+interface Drag {
+  from: string | null;
+  over: string | null;
+  set(d: { from: string | null; over: string | null }): void;
+}
+
+function Grid() {
+  const { icons, link } = useApp();
+  const [drag, setDrag] = useState<{ from: string | null; over: string | null }>({ from: null, over: null });
+  if (!icons)
+    return html`<ul class="grid" aria-busy="true">${[0, 1, 2].map(() => html`<li class="bone"></li>`)}</ul>`;
+  if (icons.length === 0)
+    return html`<div class="v-empty"><h2>${t('no_skills')}</h2><p>${t('no_skills_lead')}</p></div>`;
+  const list = sorted(icons);
+  return html`<ul class="grid">${list.map(
+    (icon, at) =>
+      html`<${Tile} key=${icon.skill_id} icon=${icon} at=${at} count=${list.length} online=${link === 'up'}
+        drag=${{ ...drag, set: setDrag }} />`,
+  )}</ul>`;
+}
+
+const wide = matchMedia('(min-width: 64rem)');
+
+export function Desktop() {
+  const { open, icons, hubName } = useApp();
+  const [isWide, setWide] = useState(wide.matches);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    const change = () => setWide(wide.matches);
+    wide.addEventListener('change', change);
+    const back = () => set({ open: null });
+    window.addEventListener('popstate', back);
+    heading.current?.focus();
+    return () => {
+      wide.removeEventListener('change', change);
+      window.removeEventListener('popstate', back);
+    };
+  }, []);
+  const icon = open && icons?.find((i) => i.skill_id === open.skill_id);
+  useEffect(() => {
+    document.title = icon ? `${icon.title} · Ingle` : hubName || 'Ingle';
+  }, [icon, hubName]);
+  const docked = open?.mode === 'panel' && isWide;
+  return html`<div data-page="desktop">
+    <div class=${`desk${docked ? ' docked' : ''}`} inert=${Boolean(icon) && !docked}>
+      <${StatusBar} />
+      <main>
+        <h1 tabindex="-1" ref=${heading}>${t('skills')}</h1>
+        <${Insecure} />
+        <${Banner} />
+        <${Update} />
+        <${Grid} />
+      </main>
+    </div>
+    ${icon && html`<${Window} key=${icon.skill_id} icon=${icon} mode=${open.mode} docked=${docked} />`}
+  </div>`;
+}

@@ -1,0 +1,47 @@
+// A button with a menu (a disclosure, WAI-ARIA practices): arrows move, Escape closes, focus comes back.
+import { html } from 'htm/preact';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Glyph, glyph } from './glyphs.ts';
+
+export function Menu(o: { label: string; icon: Glyph; children?: ComponentChildren }) {
+  const [open, setOpen] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const items = () => [
+    ...(box.current?.querySelectorAll<HTMLButtonElement>('.menu button:not([disabled])') ?? []),
+  ];
+  useEffect(() => {
+    if (!open) return;
+    items()[0]?.focus();
+    const away = (e: Event) => {
+      if (!box.current?.contains(e.target as Node)) setOpen(false);
+    };
+    document.addEventListener('pointerdown', away);
+    return () => document.removeEventListener('pointerdown', away);
+  }, [open]);
+  const close = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  const onKeyDown = (e: KeyboardEvent) => {
+    if (!open) return;
+    const list = items();
+    const at = list.indexOf(document.activeElement as HTMLButtonElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: list.length - 1 }[e.key];
+    if (e.key === 'Escape') close();
+    else if (e.key === 'Tab') setOpen(false);
+    else if (to !== undefined) list[(to + list.length) % list.length]?.focus();
+    else return;
+    if (e.key !== 'Tab') e.preventDefault();
+    e.stopPropagation();
+  };
+  const onChosen = (e: Event) => {
+    if ((e.target as Element).closest('.item')) close();
+  };
+  return html`<div ref=${box} onKeyDown=${onKeyDown}>
+    <button type="button" class="icon-button" ref=${button} aria-label=${o.label} aria-haspopup="true"
+      aria-expanded=${open ? 'true' : 'false'} onClick=${() => setOpen(!open)}>${glyph(o.icon)}</button>
+    ${open && html`<div class="menu" role="group" aria-label=${o.label} onClick=${onChosen}>${o.children}</div>`}
+  </div>`;
+}

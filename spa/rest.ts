@@ -1,0 +1,42 @@
+// What the application asks of root over HTTP.
+import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
+import { keepSession, type Session, session } from './session.ts';
+
+/**
+ * POST with a JSON body.
+ * @throws IngleError what root said, or `unavailable` when it did not answer.
+ */
+export async function post<R>(
+  path: string,
+  body: unknown,
+  jwt?: string,
+  headers: Record<string, string> = {},
+): Promise<R> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(jwt ? { authorization: `Bearer ${jwt}` } : {}),
+        ...headers,
+      },
+      body: JSON.stringify(body),
+      credentials: 'same-origin',
+      signal: AbortSignal.timeout(20_000),
+    });
+  } catch {
+    throw new IngleError('unavailable', 'No answer.');
+  }
+  const json: unknown = await response.json().catch(() => null);
+  if (!response.ok) throw fromBody(json, response.status);
+  return json as R;
+}
+
+/** This tab's session, opened at root when there is none. */
+export async function openSession(): Promise<Session> {
+  const s = session();
+  if (s) return s;
+  const { sid } = await post<{ sid: string }>('/v1/session', {});
+  return keepSession({ sid });
+}

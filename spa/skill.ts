@@ -1,0 +1,222 @@
+// What a skill's window shows: its view and state documents, live; or why they cannot be shown.
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import { evaluateAll } from '../firmware/ui/binding.ts';
+import { overlayState } from '../firmware/ui/overlay.ts';
+import {
+  type Action,
+  nodeTypes,
+  type View as ViewDocument,
+  type ViewError,
+  validateView,
+} from '../firmware/ui/schema.ts';
+import { openSkill } from './desktop.ts';
+import { assertToHub, currentLink, failed } from './flow.ts';
+import { type Glyph, glyph } from './glyphs.ts';
+import { changes } from './icons.ts';
+import { type Drawing, View } from './render.ts';
+import { app, type Icon, toast, useApp } from './store.ts';
+import { joinRoom, type Room } from './sync.ts';
+import { clock, errorText, t } from './text.ts';
+import { Bones } from './window.ts';
+
+/** How a skill without a view yet, or without the right, stands. */
+type Gate = 'opening' | 'open' | 'elevate' | 'forbidden' | 'missing';
+
+/** What the hub says on opening: the documents that make the screen of this person on this browser. */
+interface OpenAnswer {
+  view: string;
+  state: string;
+  /** The state of this browser alone; it lies over the other. */
+  prefs?: string;
+}
+
+interface Opened {
+  rooms: Room[];
+  viewRoom: Room;
+  stateRooms: Room[];
+}
+
+function joinSkill(keys: OpenAnswer, changed: () => void, refused: (e: IngleError) => void): Opened {
+  const join = (key: string) => joinRoom(key, currentLink, changed, refused);
+  const viewRoom = join(keys.view);
+  const stateRooms = [join(keys.state), ...(keys.prefs ? [join(keys.prefs)] : [])];
+  return { viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
+}
+
+export function Skill({ icon }: { icon: Icon }) {
+  const { link } = useApp();
+  const [gate, setGate] = useState<Gate>('opening');
+  const [, draw] = useState(0);
+  const opened = useRef<Opened | null>(null);
+  const seen = useRef<{
+    view: ViewDocument | null;
+    errors: ViewError[];
+    state: unknown;
+    at: number;
+    raw: string;
+  }>({
+    view: null,
+    errors: [],
+    state: {},
+    at: 0,
+    raw: '',
+  });
+  const queued = useRef(false);
+
+  const read = () => {
+    const o = opened.current;
+    if (!o) return;
+    const content = o.viewRoom.content();
+    if (content['layout'] !== undefined) {
+      const raw = JSON.stringify(content);
+      if (raw !== seen.current.raw) {
+        // A node type of a newer schema is drawn as a note, so it alone does not condemn the view.
+        const errors = validateView(content).filter(
+          (e) => !e.message.startsWith(`must be one of ${nodeTypes[0]}`),
+        );
+        Object.assign(seen.current, { raw, view: content as unknown as ViewDocument, errors });
+      }
+    }
+    seen.current.state = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), {});
+    if (o.rooms.every((r) => r.live)) seen.current.at = Date.now();
+  };
+  // Updates come in bursts; a frame's worth of them is one drawing.
+  const changed = () => {
+    if (queued.current) return;
+    queued.current = true;
+    setTimeout(() => {
+      queued.current = false;
+      read();
+      draw((n) => n + 1);
+    }, 30);
+  };
+  const refused = (e: IngleError) => {
+    if (e.code === 'assertion_required') setGate('elevate');
+    else if (e.code === 'forbidden') setGate('forbidden');
+    else if (e.code === 'not_found' || e.code === 'unavailable') setGate('missing');
+  };
+
+  useEffect(() => {
+    if (gate !== 'opening' && gate !== 'missing') return;
+    let gone = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const open = async () => {
+      const l = currentLink();
+      if (!l?.up) return;
+      try {
+        const mode = app().open?.mode ?? icon.modes[0] ?? 'modal';
+        const keys = await l.request<OpenAnswer>('POST', '/v1/open', { skill_id: icon.skill_id, mode });
+        if (gone) return;
+        opened.current ??= joinSkill(keys, changed, refused);
+        setGate('open');
+      } catch (e) {
+        const error = toIngleError(e);
+        if (gone) return;
+        refused(error);
+        timer = setTimeout(open, 2000);
+      }
+    };
+    void open();
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [gate, link]);
+  useEffect(
+    () => () => {
+      for (const r of opened.current?.rooms ?? []) r.close();
+      opened.current = null;
+    },
+    [],
+  );
+
+  const drawing: Drawing = {
+    scope: { state: seen.current.state, meta: seen.current.view?.meta ?? {} },
+    act: (action, value) => act(icon, action, drawing, value),
+  };
+  const { view, errors } = seen.current;
+  if (gate === 'elevate') return html`<${Elevate} icon=${icon} done=${() => setGate('opening')} />`;
+  if (gate === 'forbidden')
+    return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: icon.title })} lead=${t('skill_forbidden_lead')} />`;
+  if (gate === 'missing' && !view)
+    return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: icon.title })} lead=${t('skill_missing_lead')} />`;
+  if (!view) return html`<${Bones} title=${icon.title} />`;
+  const stale = link !== 'up' || opened.current?.rooms.some((r) => !r.live);
+  return html`<div aria-busy=${stale ? 'true' : undefined} data-live=${stale ? 'no' : 'yes'}>
+    ${
+      (link === 'offline' || link === 'down') &&
+      html`<div class="note warn banner stale" role="status">${glyph('offline')}<span>${t(link === 'down' ? 'no_root_banner' : 'offline_banner')} ${seen.current.at ? t('as_of', { time: clock(seen.current.at) }) : ''}</span></div>`
+    }
+    ${
+      link === 'up' &&
+      icon.available === false &&
+      html`<div class="note warn banner stale" role="status">${glyph('info')}<span>${t('skill_missing', { title: icon.title })}. ${t('skill_missing_lead')}</span></div>`
+    }
+    ${errors.length > 0 ? html`<${Faults} errors=${errors} />` : html`<${View} layout=${view.layout} drawing=${drawing} />`}
+  </div>`;
+}
+
+/** Does an action of a view: as a command, which waits in the outbox until the hub has done it. */
+async function act(icon: Icon, action: Action, drawing: Drawing, value?: string): Promise<void> {
+  if (action.type === 'navigate') {
+    const to = app().icons?.find((i) => i.skill_id === action.path?.replace(/^skill:/, ''));
+    if (to) openSkill(to, action.mode, app().link === 'up');
+    return;
+  }
+  const fill = (o: Record<string, unknown> | undefined) => ({
+    ...(evaluateAll(o ?? {}, drawing.scope) as Record<string, unknown>),
+    ...(value === undefined ? {} : { value }),
+  });
+  const filled =
+    action.type === 'http.get'
+      ? { type: action.type, path: action.path }
+      : action.type === 'http.post'
+        ? { type: action.type, path: action.path, body: fill(action.body) }
+        : { type: action.type, topic: action.topic, payload: fill(action.payload) };
+  const box = await changes();
+  const { done } = await box.enqueue({
+    method: 'COMMAND',
+    path: action.path ?? action.topic ?? '',
+    body: { skill_id: icon.skill_id, action: filled },
+  });
+  done.catch(() => {});
+  if (app().link !== 'up') return toast(t('queued'));
+  box.online();
+  await done.catch(() => {});
+}
+
+function Message(o: { glyph: Glyph; title: string; lead: string }) {
+  return html`<div class="gate"><div class="hero">${glyph(o.glyph)}</div><h3>${o.title}</h3><p class="soft">${o.lead}</p></div>`;
+}
+
+function Elevate({ icon, done }: { icon: Icon; done: () => void }) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState('');
+  const ask = async () => {
+    setBusy(true);
+    setError('');
+    try {
+      await assertToHub();
+      done();
+    } catch (e) {
+      if (e instanceof IngleError) setError(errorText(e.code));
+      else if (e instanceof Error && 'notice' in e) setError(t('passkey_cancelled'));
+      else failed(e);
+    }
+    setBusy(false);
+  };
+  return html`<div class="gate">
+    <div class="hero">${glyph('finger')}</div>
+    <h3>${t('elevate_title')}</h3>
+    <p class="soft">${t('elevate_lead', { title: icon.title })}</p>
+    <div class="slot" aria-live="polite">${error && html`<div class="note bad" role="alert">${glyph('info')}<span>${error}</span></div>`}</div>
+    <button type="button" class="button" disabled=${busy} onClick=${ask}>${busy ? html`<span class="spin"></span>` : glyph('finger')}${t('approve_do')}</button>
+  </div>`;
+}
+
+function Faults({ errors }: { errors: ViewError[] }) {
+  return html`<div class="gate"><h3>${t('view_bad')}</h3><p class="soft">${t('view_bad_lead')}</p>
+    <ul>${errors.slice(0, 20).map((e) => html`<li><code>${e.pointer || '/'}</code> ${e.message}</li>`)}</ul></div>`;
+}

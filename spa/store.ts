@@ -1,0 +1,118 @@
+// The one state of the application, and how a component follows it.
+import { useLayoutEffect, useState } from 'preact/hooks';
+import type { ErrorCode } from '../firmware/protocol/errors.ts';
+import type { Suspicion } from '../firmware/protocol/text/channel.ts';
+import type { Language } from '../firmware/protocol/text/i18n.ts';
+import type { SpaText } from '../firmware/protocol/text/spa.ts';
+
+/** What stands above a page's button: a text of ours, or an error's. */
+export type Notice = { text: SpaText; command?: string } | { error: ErrorCode; message?: string };
+
+export type Page =
+  | { at: 'boot' }
+  | { at: 'entry'; notice?: Notice; busy?: SpaText }
+  | { at: 'second'; notice?: Notice; title?: 'code_wrong_title'; busy?: SpaText }
+  | { at: 'register'; notice?: Notice; busy?: SpaText }
+  | { at: 'login'; notice?: Notice; busy?: SpaText; out?: boolean }
+  | { at: 'nopasskey'; notice?: Notice; busy?: SpaText }
+  | { at: 'connecting'; step: 'hub' | 'prove' | 'open' }
+  | { at: 'approve'; notice?: Notice; busy?: SpaText }
+  | { at: 'refused'; notice: Notice }
+  | { at: 'alarm'; reason: Suspicion }
+  | { at: 'elsewhere' }
+  | { at: 'desktop' };
+
+/** Icon record of the icon manager (spec "Icon record"). */
+export interface Icon {
+  skill_id: string;
+  title: string;
+  icon: string;
+  entrypoint: string;
+  modes: ('modal' | 'panel')[];
+  sizeHints?: { w: number; h: number };
+  pinned: boolean;
+  /** Place in the owner's order; null while the owner has not placed it. */
+  order: number | null;
+  /** False while the skill does not run. */
+  available?: boolean;
+}
+
+export interface Open {
+  skill_id: string;
+  mode: 'modal' | 'panel';
+}
+
+export interface App {
+  language: Language;
+  page: Page;
+  /** `up`: the hub lets streams pass. */
+  link: 'down' | 'connecting' | 'offline' | 'up';
+  lag: number | null;
+  hubName: string | null;
+  /** The pairing is, or was, by the hub's insecure debug mode. */
+  insecure: boolean;
+  icons: Icon[] | null;
+  /** When `icons` were last seen live, milliseconds. */
+  iconsAt: number | null;
+  open: Open | null;
+  /** Changes that wait for the hub. */
+  pending: number;
+  toast: string | null;
+  /** A newer build waits. */
+  update: boolean;
+}
+
+let state: App = {
+  language: 'en',
+  page: { at: 'boot' },
+  link: 'connecting',
+  lag: null,
+  hubName: null,
+  insecure: false,
+  icons: null,
+  iconsAt: null,
+  open: null,
+  pending: 0,
+  toast: null,
+  update: false,
+};
+const followers = new Set<() => void>();
+
+export function app(): App {
+  return state;
+}
+
+export function set(patch: Partial<App>): void {
+  state = { ...state, ...patch };
+  for (const f of [...followers]) f();
+}
+
+export function show(page: Page): void {
+  set({ page });
+}
+
+/** Calls `f` after each change, until the function it gives back is called. */
+export function follow(f: () => void): () => void {
+  followers.add(f);
+  return () => followers.delete(f);
+}
+
+/** The state in a component, drawn anew when it changes. */
+export function useApp(): App {
+  const [, draw] = useState(state);
+  // At once, not after the next paint: what changes until then would never be drawn.
+  useLayoutEffect(() => {
+    const stop = follow(() => draw(state));
+    draw(state);
+    return stop;
+  }, []);
+  return state;
+}
+
+let hideToast: ReturnType<typeof setTimeout> | undefined;
+/** A short word at the foot of the page; screen readers say it. */
+export function toast(text: string): void {
+  clearTimeout(hideToast);
+  set({ toast: text });
+  hideToast = setTimeout(() => set({ toast: null }), 5000);
+}

@@ -1,0 +1,56 @@
+// The service worker: keeps the shell of one build, so that the application opens without a network.
+declare const INGLE_PRECACHE: string[];
+declare const INGLE_BUILD: string;
+
+// The DOM's types and a worker's cannot be in one program; this is what is used of the latter.
+interface Extendable extends Event {
+  waitUntil(p: Promise<unknown>): void;
+}
+interface FetchLike extends Extendable {
+  request: Request;
+  respondWith(r: Promise<Response>): void;
+}
+const worker = globalThis as unknown as {
+  addEventListener(type: 'install' | 'activate', f: (e: Extendable) => void): void;
+  addEventListener(type: 'fetch', f: (e: FetchLike) => void): void;
+  addEventListener(type: 'message', f: (e: MessageEvent) => void): void;
+  skipWaiting(): Promise<void>;
+  clients: { claim(): Promise<void> };
+};
+const cacheName = `ingle-${INGLE_BUILD}`;
+
+worker.addEventListener('install', (e) => {
+  e.waitUntil(
+    caches
+      .open(cacheName)
+      .then((c) => c.addAll(INGLE_PRECACHE.map((path) => new Request(path, { cache: 'reload' })))),
+  );
+});
+
+worker.addEventListener('activate', (e) => {
+  e.waitUntil(
+    (async () => {
+      for (const name of await caches.keys())
+        if (name.startsWith('ingle-') && name !== cacheName) await caches.delete(name);
+      await worker.clients.claim();
+    })(),
+  );
+});
+
+worker.addEventListener('message', (e) => {
+  if (e.data === 'take over') void worker.skipWaiting();
+});
+
+worker.addEventListener('fetch', (e) => {
+  const url = new URL(e.request.url);
+  if (e.request.method !== 'GET' || url.origin !== location.origin) return;
+  const path = e.request.mode === 'navigate' ? '/' : url.pathname;
+  if (e.request.mode === 'navigate' && url.pathname !== '/') return;
+  if (!INGLE_PRECACHE.includes(path)) return;
+  e.respondWith(
+    caches
+      .open(cacheName)
+      .then((c) => c.match(path))
+      .then((hit) => hit ?? fetch(e.request)),
+  );
+});

@@ -1,0 +1,96 @@
+// A skill's window: a modal dialog, or a panel docked beside the desktop where there is room.
+import { html } from 'htm/preact';
+import type { FunctionComponent } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { face, glyph } from './glyphs.ts';
+import type { Icon, Open } from './store.ts';
+import { t } from './text.ts';
+
+type Screen = FunctionComponent<{ icon: Icon }>;
+let loaded: Screen | null = null;
+/** Where the focus goes when the last window closes; one window may lead to the next. */
+let opener: Element | null = null;
+
+/** The way every window closes, so that the browser's back button and ours are one. */
+export function closeWindow(): void {
+  history.back();
+}
+
+/** What the skill wishes for its window, as the style sheet reads it; the screen sets the bounds. */
+function sizeOf({ sizeHints }: Icon): Record<string, string> {
+  return sizeHints ? { '--w': `${sizeHints.w}px`, '--h': `${sizeHints.h}px` } : {};
+}
+
+export function Window(o: { icon: Icon; mode: Open['mode']; docked: boolean }) {
+  const [Skill, setSkill] = useState<Screen | null>(() => loaded);
+  const dialog = useRef<HTMLDivElement>(null);
+  // While it is drawn first: once the desktop is inert, the focus is gone from there.
+  useState(() => {
+    if (document.activeElement?.closest('.desk')) opener = document.activeElement;
+  });
+  useEffect(() => {
+    if (!loaded)
+      void import('./skill.ts').then((m) => {
+        loaded = m.Skill;
+        setSkill(() => m.Skill);
+      });
+    dialog.current?.focus();
+    return () => {
+      const back = opener;
+      // The desktop stops being inert in the same turn; focus can move only after that.
+      queueMicrotask(() => {
+        if (back instanceof HTMLElement && back.isConnected && !document.querySelector('.window'))
+          back.focus();
+      });
+    };
+  }, []);
+  const onKeyDown = (e: KeyboardEvent) => {
+    if (e.key === 'Escape') {
+      e.preventDefault();
+      closeWindow();
+    }
+    if (e.key === 'Tab' && !o.docked) keepInside(e, dialog.current!);
+  };
+  const onVeil = (e: Event) => {
+    if (e.target === e.currentTarget) closeWindow();
+  };
+  return html`<div class=${`veil ${o.docked ? 'panel' : 'modal'}`} onClick=${o.docked ? undefined : onVeil}>
+    <div class="window" style=${sizeOf(o.icon)} role="dialog" aria-modal=${o.docked ? undefined : 'true'} aria-labelledby="window-title"
+      tabindex="-1" ref=${dialog} onKeyDown=${onKeyDown} data-window=${o.icon.skill_id}>
+      <header>
+        <span class="sr">${face(o.icon.icon)}</span>
+        <h2 id="window-title">${o.icon.title}</h2>
+        <button type="button" class="icon-button" aria-label=${t('close')} onClick=${closeWindow}>${glyph('close')}</button>
+      </header>
+      <div class="body">${Skill ? html`<${Skill} icon=${o.icon} />` : html`<${Bones} title=${o.icon.title} />`}</div>
+    </div>
+  </div>`;
+}
+
+/** Tab goes round inside a modal window. */
+function keepInside(e: KeyboardEvent, box: HTMLElement): void {
+  const all = [
+    ...box.querySelectorAll<HTMLElement>(
+      'button:not([disabled]), select, input, a[href], summary, [tabindex="0"]',
+    ),
+  ].filter((x) => x.offsetParent !== null);
+  const [first, last] = [all[0], all.at(-1)];
+  if (!first || !last) {
+    e.preventDefault();
+    return;
+  }
+  const at = document.activeElement;
+  if (e.shiftKey ? at === first || at === box : at === last) {
+    e.preventDefault();
+    (e.shiftKey ? last : first).focus();
+  }
+}
+
+/** Stands where a screen will be. */
+export function Bones({ title }: { title: string }) {
+  return html`<div class="v-stack" aria-busy="true">
+    <span class="sr" role="status">${t('opening_skill', { title })}</span>
+    <div class="v-row"><div class="bone v-card"></div><div class="bone v-card"></div></div>
+    <div class="bone"></div><div class="bone"></div>
+  </div>`;
+}

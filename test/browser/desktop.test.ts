@@ -1,0 +1,200 @@
+// timeout: 240 s
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { House } from '../../services/cli/house.ts';
+import { startHouse } from '../house.ts';
+import { at, launch, online, openStatus, type Phone, pairByLink, phone, press } from './phone.ts';
+
+let house: House;
+let browser: Browser;
+let p: Phone;
+test.before(async () => {
+  [house, browser] = await Promise.all([startHouse(), launch()]);
+  p = await phone(browser);
+  await pairByLink(p, house);
+});
+test.after(async () => {
+  await browser?.close();
+  await house?.stop();
+});
+
+/** The chart's words, which hold its newest values. */
+const chart = (page: Page) => page.locator('.v-chart desc').first().textContent();
+const refreshed = (page: Page) => page.locator('.v-row.end p').textContent();
+
+async function changes(
+  page: Page,
+  read: (p: Page) => Promise<string | null>,
+  from: string | null,
+): Promise<void> {
+  for (let i = 0; i < 150; i++) {
+    if ((await read(page)) !== from) return;
+    await page.waitForTimeout(100);
+  }
+  assert.unreachable(`still ${from}`);
+}
+
+test('opening the hub status shows its numbers and a chart that move, and refresh changes the state', async () => {
+  await openStatus(p.page);
+  await p.page.getByText('Uptime').waitFor();
+  await p.page.locator('.v-chart svg path').first().waitFor();
+  await changes(p.page, chart, await chart(p.page));
+  const before = await refreshed(p.page);
+  await press(p.page, 'Refresh');
+  await changes(p.page, refreshed, before);
+});
+
+test('the back button closes the window and the focus is where it was', async () => {
+  await p.page.goBack();
+  await p.page.locator('.window').waitFor({ state: 'detached' });
+  await p.page.waitForFunction(() => document.activeElement?.closest('.tile') !== null);
+});
+
+/** No person touches the page: it is back by itself, and the clock runs from the death of the process. */
+async function survives(name: string): Promise<void> {
+  await openStatus(p.page);
+  const restarts = (await house.status()).processes.find((x) => x.name === name)!.restarts;
+  const was = await chart(p.page);
+  house.kill(name);
+  const began = Date.now();
+  while (
+    (await house.status().catch(() => null))?.processes.find((x) => x.name === name)?.restarts === restarts
+  )
+    await p.page.waitForTimeout(50);
+  await online(p.page);
+  await p.page.locator('[data-live="yes"]').waitFor();
+  await changes(p.page, chart, was);
+  console.log(`FIGURE back_after_kill_${name.replace(/\W/g, '_')}_ms ${Date.now() - began}`);
+  await p.page.keyboard.press('Escape');
+  await p.page.locator('.window').waitFor({ state: 'detached' });
+}
+for (const name of ['root', 'uplink', 'api', 'skill hub_status'])
+  test(`kill -9 of ${name} while a skill is open heals by itself`, () => survives(name));
+
+test('while the hub is away icons stay, opening says why not, and a change is kept and sent later', async () => {
+  await house.hold('uplink');
+  await p.page.locator('[data-link="offline"]').waitFor();
+  await p.page.getByText('Shown as of').waitFor();
+  await p.page.locator('.tile[data-skill="hub_status"] .open').click({ force: true });
+  await p.page.getByText('cannot open: the hub is offline').waitFor();
+  await p.page
+    .getByRole('button', { name: /Options for/ })
+    .first()
+    .click();
+  await press(p.page, 'Pin');
+  await p.page.getByText('1 change waits to be sent').waitFor();
+  // A reload loses neither the icons nor the change.
+  await p.page.reload();
+  await at(p.page, 'desktop');
+  await p.page.getByText('1 change waits to be sent').waitFor();
+  house.release('uplink');
+  await online(p.page);
+  const token = readFileSync(`${house.data}/hub/api/token`, 'utf8').trim();
+  for (let i = 0; ; i++) {
+    const answer = await fetch(`${house.api}/v1/icons`, { headers: { 'x-service-token': token } });
+    const waiting = await p.page.evaluate(
+      () =>
+        new Promise<number>((ok) => {
+          const r = indexedDB.open('ingle');
+          r.onsuccess = () => {
+            const c = r.result.transaction('ops_outbox').objectStore('ops_outbox').count();
+            c.onsuccess = () => ok(c.result);
+          };
+        }),
+    );
+    if (answer.ok && waiting === 0) break;
+    assert.ok(i < 150, `the change never arrived: ${answer.status}, ${waiting} wait`);
+    await p.page.waitForTimeout(100);
+  }
+  await p.page.locator('.tile .pin').first().waitFor();
+  await p.page.reload();
+  await at(p.page, 'desktop');
+  await online(p.page);
+  await p.page.locator('.tile .pin').first().waitFor();
+});
+
+test('a tap that the hub has not answered when it is killed is done, and done once', async () => {
+  await openStatus(p.page);
+  const before = await refreshed(p.page);
+  await press(p.page, 'Refresh');
+  house.kill('api');
+  await changes(p.page, refreshed, before);
+  await online(p.page);
+  await p.page.keyboard.press('Escape');
+});
+
+test('a second tab says the first one is there, takes over without a passkey, and the first says so', async () => {
+  const second = await phone(browser, { context: p.context });
+  await second.page.goto(house.origin);
+  await at(second.page, 'elsewhere');
+  await press(second.page, 'Use here');
+  await at(second.page, 'desktop');
+  await online(second.page);
+  await at(p.page, 'elsewhere');
+  await press(p.page, 'Use here');
+  await at(p.page, 'desktop');
+  await online(p.page);
+  await at(second.page, 'elsewhere');
+  await second.close();
+});
+
+test('without a network the shell opens and says how old it is', async () => {
+  await p.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await p.page.reload();
+  await at(p.page, 'desktop');
+  await online(p.page);
+  await p.context.setOffline(true);
+  await p.page.reload();
+  await at(p.page, 'desktop');
+  await p.page.locator('[data-link="down"]').waitFor();
+  await p.page.getByText('Shown as of').waitFor();
+  assert.ok(await p.page.locator('.tile[data-skill="hub_status"]').isVisible());
+  await p.context.setOffline(false);
+  await online(p.page);
+});
+
+test('everything can be reached by keyboard alone', async () => {
+  const { page } = p;
+  await page.reload();
+  await at(page, 'desktop');
+  await online(page);
+  const focus = async (wanted: string) => {
+    for (let i = 0; i < 30; i++) {
+      if (await page.evaluate((s) => document.activeElement?.matches(s), wanted)) return;
+      await page.keyboard.press('Tab');
+    }
+    assert.unreachable(`Tab does not reach ${wanted}`);
+  };
+  await focus('.tile .open');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-live="yes"]').waitFor();
+  // Tab stays inside the window.
+  for (let i = 0; i < 12; i++) {
+    await page.keyboard.press('Tab');
+    assert.ok(await page.evaluate(() => document.activeElement?.closest('.window') !== null));
+  }
+  await page.keyboard.press('Escape');
+  await page.locator('.window').waitFor({ state: 'detached' });
+  await focus('.tile .more button');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement?.closest('.menu') !== null);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Escape');
+  await page.locator('.menu').waitFor({ state: 'detached' });
+});
+
+test('signing out leaves the hub known and nothing of the session', async () => {
+  const { page } = p;
+  await press(page, 'Menu');
+  await press(page, 'Sign out');
+  await at(page, 'login');
+  assert.is(await page.evaluate(() => sessionStorage.length), 0);
+  await press(page, 'Sign in with passkey');
+  await at(page, 'desktop');
+});
+
+test('nothing broke on the way', () => assert.equal(p.errors, []));
+
+test.run();

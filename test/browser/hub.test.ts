@@ -1,0 +1,249 @@
+// timeout: 180 s
+// What the hub sends, on a desk: actions, sizes, the owner's order, new keys, a new build.
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as Y from 'yjs';
+import { archiveSchema, loadDocument } from '../../firmware/documents/archive.ts';
+import { mergeContent, readContent } from '../../firmware/documents/content.ts';
+import { run } from '../../firmware/system/exec.ts';
+import { openStore } from '../../firmware/system/store.ts';
+import type { House } from '../../services/cli/house.ts';
+import { freePort } from '../../services/cli/runtime.ts';
+import { startHouse } from '../house.ts';
+import { serveLantern } from './lantern.ts';
+import {
+  askHub,
+  at,
+  countKept,
+  launch,
+  online,
+  openStatus,
+  type Phone,
+  pairByLink,
+  phone,
+  press,
+} from './phone.ts';
+
+let house: House;
+let browser: Browser;
+let front: Server;
+let p: Phone;
+/** What stands in front of root says of the service worker, when a newer build lies there. */
+let newer = '';
+test.before(async () => {
+  const [port, back] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
+  front = createServer(
+    (req, res) =>
+      void pass(req, back).then(([status, headers, body]) => res.writeHead(status, headers).end(body)),
+  );
+  front.on('upgrade', (req: IncomingMessage, socket) => {
+    const to = connect(back, '127.0.0.1', () => {
+      const lines = req.rawHeaders.flatMap((v, i, all) => (i % 2 ? [] : [`${v}: ${all[i + 1]}`]));
+      to.write(`GET ${req.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+      socket.pipe(to).pipe(socket);
+    });
+    to.on('error', () => socket.destroy());
+    socket.on('error', () => to.destroy());
+  });
+  await new Promise<void>((ok) => front.listen(port, '127.0.0.1', ok));
+  [house, browser] = await Promise.all([
+    startHouse({ port: back, host: '127.0.0.1', origin: `http://localhost:${port}` }),
+    launch(),
+  ]);
+  await serveLantern(house);
+  p = await phone(browser, { size: { width: 1280, height: 800 } });
+  await pairByLink(p, house);
+});
+test.after(async () => {
+  await browser?.close();
+  front?.closeAllConnections();
+  front?.close();
+  await house?.stop();
+});
+
+type Passed = [number, Record<string, string | string[] | undefined>, Buffer];
+/** One request to root and its answer; the service worker's is that of a newer build once there is one. */
+function pass(req: IncomingMessage, port: number): Promise<Passed> {
+  return new Promise((resolve) => {
+    const worker = req.url === '/sw.js';
+    const headers = worker ? { ...req.headers, 'accept-encoding': 'identity' } : req.headers;
+    const on = request({ host: '127.0.0.1', port, path: req.url, method: req.method, headers }, (res) => {
+      const parts: Buffer[] = [];
+      res.on('data', (d: Buffer) => parts.push(d));
+      res.on('end', () => {
+        const body = Buffer.concat(parts);
+        const given =
+          worker && newer ? Buffer.from(body.toString().replace(/\b[0-9a-f]{64}\b/g, newer)) : body;
+        const { etag, ...others } = res.headers;
+        const kept = etag === undefined || worker ? others : { ...others, etag };
+        resolve([res.statusCode!, { ...kept, 'content-length': String(given.length) }, given]);
+      });
+    });
+    on.on('error', () => resolve([502, {}, Buffer.alloc(0)]));
+    req.pipe(on);
+  });
+}
+
+const lantern = (page: Page) => page.locator('.tile[data-skill="lantern"]');
+async function openLantern(page: Page): Promise<void> {
+  await lantern(page).locator('.open').click();
+  await page.locator('[data-window="lantern"] [data-live="yes"]').waitFor();
+}
+async function closeWindow(page: Page): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.locator('.window').waitFor({ state: 'detached' });
+}
+
+test('a window has the size its skill wishes for, and a phone gives it the whole width', async () => {
+  await openLantern(p.page);
+  const size = async () =>
+    p.page
+      .locator('.window')
+      .evaluate((w) => [(w as HTMLElement).offsetWidth, (w as HTMLElement).offsetHeight]);
+  assert.equal(await size(), [560, 420]);
+  await p.page.setViewportSize({ width: 390, height: 844 });
+  assert.is((await size())[0], 390);
+  await p.page.setViewportSize({ width: 1280, height: 800 });
+  await closeWindow(p.page);
+});
+
+test('a choice is done by the hub, and a button leads to another skill', async () => {
+  await openLantern(p.page);
+  await p.page.getByText('It glows softly').waitFor();
+  await p.page.getByLabel('Glow').selectOption('brightly');
+  await p.page.getByText('It glows brightly').waitFor();
+  await press(p.page, 'Look at the hub');
+  await p.page.locator('[data-window="hub_status"]').waitFor();
+  assert.ok(await p.page.locator('.veil.panel').isVisible());
+  assert.is(await p.page.locator('[data-window="lantern"]').count(), 0);
+  await closeWindow(p.page);
+  await p.page.waitForFunction(() => document.activeElement?.closest('[data-skill="lantern"]') !== null);
+});
+
+const shown = (page: Page) =>
+  page.locator('.tile').evaluateAll((all) => all.map((e) => (e as HTMLElement).dataset['skill']));
+const kept = async () =>
+  ((await (await askHub(house, '/v1/icons')).json()) as { skill_id: string }[]).map((i) => i.skill_id);
+async function settled(): Promise<void> {
+  for (let i = 0; (await countKept(p.page, 'ops_outbox')) > 0; i++) {
+    assert.ok(i < 150, 'the order was never taken');
+    await p.page.waitForTimeout(100);
+  }
+}
+
+test('icons are moved by keyboard and by hand, and the order is the same after a reload', async () => {
+  const { page } = p;
+  assert.equal(await shown(page), ['hub_status', 'lantern']);
+  await lantern(page).locator('.more button').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.menu').waitFor();
+  while (!(await page.evaluate(() => /Move forward/.test(document.activeElement?.textContent ?? ''))))
+    await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByText('Lantern is now number 1 of 2').waitFor();
+  assert.ok(
+    await page.evaluate(() => document.activeElement?.closest('[data-skill="lantern"]') !== null),
+    'the focus went elsewhere',
+  );
+  await settled();
+  assert.equal(await kept(), ['lantern', 'hub_status']);
+  await page.reload();
+  await at(page, 'desktop');
+  await online(page);
+  assert.equal(await shown(page), ['lantern', 'hub_status']);
+  await lantern(page).dragTo(page.locator('.tile[data-skill="hub_status"]'));
+  await page.getByText('Lantern is now number 2 of 2').waitFor();
+  await settled();
+  assert.equal(await kept(), ['hub_status', 'lantern']);
+});
+
+test('a part of a newer hub that this build cannot draw is named, and the rest is drawn', async () => {
+  // A newer hub stored it: this one refuses such a view at its door.
+  await house.hold('api');
+  const { owner_id } = (await house.status()).uplink;
+  const key = `${owner_id}/lantern/view:main`;
+  const store = await openStore(join(house.data, 'hub/api/api.db'), archiveSchema);
+  const { doc, next } = await loadDocument(store, key);
+  const before = Y.encodeStateVector(doc);
+  const layout = structuredClone(readContent(doc)['layout']) as { children: object[] };
+  layout.children.splice(1, 0, { type: 'dial', label: 'Warmth' });
+  mergeContent(doc, { layout: layout as never });
+  await store.run(
+    'INSERT INTO doc_updates (key, n, data) VALUES (?, ?, ?)',
+    key,
+    next,
+    Y.encodeStateAsUpdate(doc, before),
+  );
+  await store.close();
+  house.release('api');
+  await openLantern(p.page);
+  await p.page.getByText('Not supported here: dial').waitFor();
+  await p.page.getByText('It glows brightly').waitFor();
+  await press(p.page, 'Look at the hub');
+  await p.page.locator('[data-window="hub_status"] [data-live="yes"]').waitFor();
+  await closeWindow(p.page);
+});
+
+test('after the hub rotates its key the open page goes on without a person, and so does the next one', async () => {
+  const { page } = p;
+  const pinned = () =>
+    page.evaluate(
+      () =>
+        new Promise<string>((ok) => {
+          const r = indexedDB.open('ingle');
+          r.onsuccess = () => {
+            const all = r.result.transaction('hubs').objectStore('hubs').getAll();
+            all.onsuccess = () => ok([...(all.result[0] as { hubStatic: Uint8Array }).hubStatic].join());
+          };
+        }),
+    );
+  const before = await pinned();
+  await openStatus(page);
+  const said = await run(process.execPath, ['services/cli/ingle.mjs', 'key', 'rotate'], {
+    env: { INGLE_BUS_ADDRESS: house.bus },
+  });
+  assert.is(said.code, 0, said.stderr);
+  for (let i = 0; (await pinned()) === before; i++) {
+    assert.ok(i < 150, 'the page never followed');
+    await page.waitForTimeout(100);
+  }
+  const text = page.locator('.v-row.end p');
+  const was = await text.textContent();
+  await press(page, 'Refresh');
+  await page.waitForFunction((w) => document.querySelector('.v-row.end p')?.textContent !== w, was);
+  await page.reload();
+  await at(page, 'desktop');
+  await online(page);
+});
+
+test('a newer build says so on the desktop, and one press brings it', async () => {
+  const { page } = p;
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.reload();
+  await at(page, 'desktop');
+  await online(page);
+  assert.is(await page.getByText('A new version is ready').count(), 0);
+  newer = 'f'.repeat(64);
+  await page.evaluate(() =>
+    navigator.serviceWorker
+      .getRegistration()
+      .then((r) => r?.update())
+      .then(() => undefined),
+  );
+  await page.getByText('A new version is ready').waitFor();
+  await page.evaluate(() => Object.assign(window, { old: true }));
+  await press(page, 'Reload');
+  await page.waitForFunction(() => !('old' in window));
+  await at(page, 'desktop');
+  await online(page);
+  assert.equal(await page.evaluate(() => caches.keys()), [`ingle-${newer}`]);
+  assert.is(await page.getByText('A new version is ready').count(), 0);
+});
+
+test('nothing broke on the way', () => assert.equal(p.errors, []));
+
+test.run();

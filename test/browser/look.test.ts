@@ -1,0 +1,175 @@
+// timeout: 240 s
+// Every page at a phone's and a desk's size: pictures into dist/screenshots, and axe-core over each.
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { House } from '../../services/cli/house.ts';
+import { startHouse } from '../house.ts';
+import { at, launch, online, openStatus, type PhoneOptions, phone, press, shot } from './phone.ts';
+
+let house: House;
+let browser: Browser;
+test.before(async () => {
+  [house, browser] = await Promise.all([startHouse(), launch()]);
+});
+test.after(async () => {
+  await browser?.close();
+  await house?.stop();
+});
+
+const axe = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+const faults: string[] = [];
+
+/** A picture, axe's verdict, no sideways scrolling, and nothing for a thumb under 44 px. */
+async function check(page: Page, name: string): Promise<void> {
+  await shot(page, name);
+  // By CDP, which the page's content policy does not rule.
+  const found = (await page.evaluate(
+    `${axe};axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations)`,
+  )) as Violation[];
+  const bad = found.filter((v) => v.impact === 'serious' || v.impact === 'critical');
+  faults.push(...bad.map((v) => `${name}: ${v.id} ${v.nodes.map((n) => n.html.slice(0, 160)).join(' | ')}`));
+  const small = await page.evaluate(() => {
+    const scrolls = document.documentElement.scrollWidth > innerWidth ? ['the page scrolls sideways'] : [];
+    const targets = [...document.querySelectorAll<HTMLElement>('button, select, input, summary')];
+    return [
+      ...scrolls,
+      ...targets
+        .filter((e) => e.offsetParent && !e.closest('[inert]'))
+        .map((e) => ({ e, r: e.getBoundingClientRect() }))
+        .filter(({ r }) => r.width < 43.5 || r.height < 43.5)
+        .map(({ e, r }) => `${e.outerHTML.slice(0, 80)} ${r.width}x${r.height}`),
+    ];
+  });
+  faults.push(...small.map((what) => `${name}: ${what}`));
+}
+
+/** Past the passkey, whether the hub has one yet or not. */
+async function sign(page: Page): Promise<void> {
+  const first = page.locator('[data-page="register"]');
+  await first.or(page.locator('[data-page="login"]')).waitFor();
+  if (await first.isVisible()) return press(page, 'Make a passkey');
+  await press(page, 'This phone has no passkey');
+  await press(page, 'My code permits a new passkey');
+}
+
+const looks: [string, PhoneOptions][] = [
+  ['phone-light', {}],
+  ['phone-dark', { dark: true }],
+  ['desk-light', { size: { width: 1280, height: 800 } }],
+];
+for (const [name, options] of looks)
+  test(`every page from code to skill reads well: ${name}`, async () => {
+    const p = await phone(browser, options);
+    const { page } = p;
+    await page.goto(house.origin);
+    await at(page, 'entry');
+    await check(page, `${name}-01-entry`);
+    await page.getByLabel('Code from the hub').fill('000000');
+    await press(page, 'Continue');
+    await page.getByText('This code does not work').waitFor();
+    await check(page, `${name}-02-entry-wrong`);
+    const code = await house.issueCode({ newPasskey: true });
+    await page.getByLabel('Code from the hub').fill(code.device_code);
+    await press(page, 'Continue');
+    await at(page, 'second');
+    await check(page, `${name}-03-second`);
+    await page.getByLabel('Second group').fill(code.secret);
+    await press(page, 'Continue');
+    const first = page.locator('[data-page="register"]');
+    await first.or(page.locator('[data-page="login"]')).waitFor();
+    if (await first.isVisible()) {
+      await check(page, `${name}-04-register`);
+      await press(page, 'Make a passkey');
+    } else {
+      await check(page, `${name}-05-login`);
+      await press(page, 'This phone has no passkey');
+      await at(page, 'nopasskey');
+      await check(page, `${name}-06-nopasskey`);
+      await press(page, 'My code permits a new passkey');
+    }
+    await at(page, 'approve');
+    await check(page, `${name}-07-approve`);
+    await press(page, 'Confirm with passkey');
+    await online(page);
+    await page.locator('.tile').first().waitFor();
+    await check(page, `${name}-08-desktop`);
+    await page
+      .getByRole('button', { name: /Options for/ })
+      .first()
+      .click();
+    await page.locator('.menu').waitFor();
+    await check(page, `${name}-09-tile-menu`);
+    await page.keyboard.press('Escape');
+    await openStatus(page);
+    await page.locator('.v-chart svg path').first().waitFor();
+    await page.waitForFunction(() =>
+      /: ([8-9]|\d\d)/.test(document.querySelector('.v-chart desc')?.textContent ?? ''),
+    );
+    await check(page, `${name}-10-skill`);
+    await page.locator('.v-chart summary').click();
+    await page.locator('.v-chart table').waitFor();
+    await check(page, `${name}-11-chart-table`);
+    await page.keyboard.press('Escape');
+    await page.locator('.window').waitFor({ state: 'detached' });
+    await page
+      .getByRole('button', { name: /Options for/ })
+      .first()
+      .click();
+    await press(page, 'Open as panel');
+    await page.locator('[data-live="yes"]').waitFor();
+    await check(page, `${name}-12-panel`);
+    await page.keyboard.press('Escape');
+    await page.locator('.window').waitFor({ state: 'detached' });
+
+    const other = await phone(browser, { ...options, context: p.context });
+    await other.page.goto(house.origin);
+    await at(other.page, 'elsewhere');
+    await check(other.page, `${name}-13-elsewhere`);
+    await other.close();
+
+    await house.hold('uplink');
+    await page.locator('[data-link="offline"]').waitFor();
+    await check(page, `${name}-14-offline`);
+    house.release('uplink');
+    await online(page);
+    await press(page, 'Menu');
+    await press(page, 'Русский');
+    await page.keyboard.press('Escape');
+    await check(page, `${name}-15-desktop-ru`);
+    await press(page, 'Меню');
+    await press(page, 'Выйти');
+    await at(page, 'login');
+    await check(page, `${name}-16-signed-out-ru`);
+    await p.close();
+  });
+
+test('a relay that alters a pairing is answered by a plain warning over the whole page', async () => {
+  const p = await phone(browser);
+  // The relay here is a hostile one: it turns a bit in the hub's answer to the first handshake.
+  await p.page.routeWebSocket(/socket\.io/, (ws) => {
+    const server = ws.connectToServer();
+    server.onMessage((m) => {
+      if (typeof m !== 'string' && m[0] === 6) m[40] = m[40]! ^ 1;
+      ws.send(m);
+    });
+  });
+  await p.page.goto((await house.issueCode({ newPasskey: true })).link);
+  await sign(p.page);
+  await at(p.page, 'alarm');
+  await p.page.getByText('Stop: this is not your hub').waitFor();
+  await check(p.page, 'phone-light-17-alarm');
+  await p.close();
+});
+
+test('on none of them axe finds anything serious, nothing scrolls sideways, and thumbs have 44 px', () =>
+  assert.equal(faults, []));
+
+test.run();

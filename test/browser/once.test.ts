@@ -1,0 +1,86 @@
+// timeout: 240 s
+// Taps during repeated deaths of everything on the way: what the page has taken is done, and done once.
+import type { Browser } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { House } from '../../services/cli/house.ts';
+import { startHouse } from '../house.ts';
+import { askHub, countKept, launch, online, openStatus, type Phone, pairByLink, phone } from './phone.ts';
+
+let house: House;
+let browser: Browser;
+let p: Phone;
+test.before(async () => {
+  [house, browser] = await Promise.all([startHouse(), launch()]);
+  p = await phone(browser);
+  await pairByLink(p, house);
+});
+test.after(async () => {
+  await browser?.close();
+  await house?.stop();
+});
+
+/** Commands the page still keeps: each leaves only when the hub has said done. */
+const waiting = () => countKept(p.page, 'ops_outbox');
+
+/** What the skill itself has counted. */
+async function counted(): Promise<number> {
+  for (;;) {
+    const r = await askHub(house, '/skills/hub_status/v1/state').catch(() => undefined);
+    if (r?.ok) return ((await r.json()) as { refresh?: { count: number } }).refresh?.count ?? 0;
+    await p.page.waitForTimeout(100);
+  }
+}
+
+test('each tap taken while root, uplink, api and the skill die at random is done exactly once', async () => {
+  await openStatus(p.page);
+  const button = p.page.locator('.window .v-row.end button');
+  await button.waitFor();
+  await p.page.evaluate(() => {
+    const failed: string[] = [];
+    Object.assign(window, { failed });
+    new MutationObserver(() => {
+      const said = document.querySelector('.toast')?.textContent ?? '';
+      if (/did not do that/.test(said)) failed.push(said);
+    }).observe(document.body, { childList: true, subtree: true, characterData: true });
+  });
+  const before = await counted();
+  const names = ['root', 'uplink', 'api', 'skill hub_status'];
+  let kills = 0;
+  let over = false;
+  const killer = (async () => {
+    while (!over) {
+      await new Promise((done) => setTimeout(done, Math.random() * 3500));
+      // Whoever is still starting is left to start, else its supervisor would wait ever longer.
+      const name = names[Math.floor(Math.random() * names.length)]!;
+      if (over || !house.pid(name)) continue;
+      house.kill(name);
+      kills++;
+    }
+  })();
+  let taps = 0;
+  const until = Date.now() + 45_000;
+  while (Date.now() < until || taps < 15) {
+    await p.page.locator('.window .v-row.end button:not([aria-busy])').waitFor();
+    await button.click();
+    taps++;
+    await p.page.waitForTimeout(Math.random() * 400);
+  }
+  over = true;
+  await killer;
+  await online(p.page);
+  for (let i = 0; (await waiting()) > 0; i++) {
+    assert.ok(i < 600, `${await waiting()} taps were never acknowledged`);
+    await p.page.waitForTimeout(100);
+  }
+  await p.page.locator('[data-live="yes"]').waitFor();
+  assert.equal(await p.page.evaluate(() => (window as unknown as { failed: string[] }).failed), []);
+  assert.is((await counted()) - before, taps, 'taps done on the hub');
+  assert.ok(kills >= 8, `only ${kills} deaths`);
+  console.log(`FIGURE taps_once ${taps}`);
+  console.log(`FIGURE deaths_meanwhile ${kills}`);
+});
+
+test('nothing broke on the way', () => assert.equal(p.errors, []));
+
+test.run();

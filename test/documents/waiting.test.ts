@@ -1,0 +1,67 @@
+// What waits: for what may yet succeed, for a free place, for a budget that fills again.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { patience, queueOf } from '../../firmware/documents/waiting.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { allowance } from '../../firmware/skills/allowance.ts';
+
+const test = suite('waiting');
+
+test('what may yet succeed is tried again when woken, and what never will is not', async () => {
+  const waits = patience(60_000);
+  let tries = 0;
+  const done = waits.patiently(async () => {
+    if (++tries < 3) throw new IngleError('unavailable', 'Not yet.');
+    return 'done';
+  });
+  while (tries < 3) {
+    waits.wake();
+    await new Promise((ok) => setImmediate(ok));
+  }
+  assert.is(await done, 'done');
+  const refused = new IngleError('forbidden', 'No.');
+  const said = await waits.patiently(() => Promise.reject(refused)).catch((e) => e);
+  assert.is(said, refused);
+});
+
+test('patience ends: then the last failure is the answer', async () => {
+  const late = new IngleError('timeout', 'Too late.');
+  assert.is(
+    await patience(-1)
+      .patiently(() => Promise.reject(late))
+      .catch((e) => e),
+    late,
+  );
+});
+
+test('so many of a name pass at a time, the next in the order they came', async () => {
+  const slots = queueOf(2);
+  const order: number[] = [];
+  const first = await slots('a');
+  await slots('a');
+  const third = slots('a').then((release) => (order.push(3), release));
+  const fourth = slots('a').then((release) => (order.push(4), release));
+  await slots('b');
+  assert.equal(order, []);
+  first();
+  (await third)();
+  await fourth;
+  assert.equal(order, [3, 4]);
+});
+
+test('a skill may say so much at once and so much a second, counted in updates and in bytes', () => {
+  let now = 0;
+  const said = (bytes: number, most: number) => {
+    const a = allowance(() => now);
+    let n = 0;
+    while (n < most && a.spend(bytes)) n++;
+    return { a, n };
+  };
+  const small = said(1, 1000);
+  assert.is(small.n, 200);
+  now += 2000;
+  assert.ok(small.a.spend(1));
+  assert.is(said(1024 * 1024, 1000).n, 4);
+});
+
+test.run();

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { utf8 } from '../../firmware/protocol/bytes.ts';
+import { decodeControl, encodeControl } from '../../firmware/protocol/control.ts';
+import { splitTyped } from '../../firmware/protocol/pairing.ts';
+import type { Control } from '../../firmware/protocol/wire.ts';
+
+const test = suite('control');
+
+test('every control message comes out as it went in', () => {
+  const all: Control[] = [
+    {
+      t: 'welcome',
+      hub_id: 'h',
+      hub_name: 'Дом',
+      version: '1.0.0',
+      admitted: false,
+      need: 'assertion',
+      first: true,
+      challenge: 'abc',
+      elevated_until: 0,
+    },
+    { t: 'assertion', credential: { id: 'x' }, public_key: 'k', label: 'phone' },
+    { t: 'admitted', elevated_until: 5 },
+    { t: 'refused', error: 'assertion_failed', message: 'No.' },
+    { t: 'rotate', e2e_pub: 'a', sign_pub: 'b', signature: 'c' },
+  ];
+  for (const c of all) assert.equal(decodeControl(encodeControl(c)), c);
+});
+
+test('what is no control message is left to others; what is malformed is refused', () => {
+  assert.is(decodeControl(Uint8Array.of(1, 2, 3)), null);
+  const bad = [
+    '',
+    '{',
+    '[]',
+    '{}',
+    '{"t":"no"}',
+    '{"t":"toString"}',
+    '{"t":"admitted"}',
+    '{"t":"admitted","elevated_until":0,"x":1}',
+  ];
+  for (const json of bad)
+    assert.throws(
+      () => decodeControl(Uint8Array.of(0, ...utf8(json))),
+      (e: { code?: string }) => e.code === 'invalid_request',
+    );
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 100 }), (b) => {
+      try {
+        decodeControl(b);
+      } catch (e) {
+        assert.is((e as { code?: string }).code, 'invalid_request');
+      }
+    }),
+  );
+});
+
+test('the typed code is taken however it is grouped, and nothing else is', () => {
+  for (const t of ['482-913 507-226', '482913507226', ' 482 913 507 226 '])
+    assert.equal(splitTyped(t), { code: '482913', secret: '507226' });
+  for (const t of ['', '482-913', '482-913 507-22x', '4829135072261']) assert.is(splitTyped(t), null);
+});
+
+test.run();

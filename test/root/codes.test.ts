@@ -1,0 +1,152 @@
+// timeout: 300 s
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { solvePow } from '../../firmware/protocol/pow.ts';
+import { call, newAddress, newHub, newTab, type RootProcess, startRoot } from './kit.ts';
+
+const test = suite<{ root: RootProcess }>('codes');
+test.before(async (c) => {
+  c.root = await startRoot({ INGLE_ROOT_SURGE: '100000' });
+});
+test.after((c) => c.root.stop());
+
+/** A code that is not `code`. */
+const other = (code: string, add = 1) => {
+  const n = String((Number(code.replace('-', '')) + add) % 1_000_000).padStart(6, '0');
+  return `${n.slice(0, 3)}-${n.slice(3)}`;
+};
+
+test('a code is 3+3 digits, lives 10 minutes and names the page', async ({ root }) => {
+  const hub = await newHub(root);
+  const r = await call(root, 'POST', '/v1/owner/login/device-code', {}, await hub.headers());
+  assert.is(r.status, 200);
+  assert.match(r.body.device_code, /^\d{3}-\d{3}$/);
+  assert.is(r.body.expires_in, 600);
+  assert.is(new URL(r.body.verify_uri).origin, root.origin);
+});
+
+test('a code is taken with or without its hyphen, by its new and its old name', async ({ root }) => {
+  const hub = await newHub(root);
+  for (const body of [
+    { device_code: await hub.code() },
+    { device_code: (await hub.code()).replace('-', '') },
+    { code: await hub.code() },
+  ]) {
+    // Each call of hub.code() voids the code before it, so only the last one of the list is open.
+    const tab = await newTab(root);
+    const last = await hub.code();
+    const key = Object.keys(body)[0] as 'code' | 'device_code';
+    const typed = body[key as never] as string;
+    const code = typed.includes('-') ? last : last.replace('-', '');
+    const r = await tab.post('/v1/owner/login/verify', { [key]: code, sid: tab.sid });
+    assert.equal(r.body, { ok: true, owner_id: hub.owner_id, subnet_id: hub.subnet_id, hub_id: hub.hub_id });
+    assert.is(await tab.stage(), 'PREAUTH');
+  }
+});
+
+test('wrong, spent and replaced codes get the very same answer', async ({ root }) => {
+  const hub = await newHub(root);
+  const replaced = await hub.code();
+  const code = await hub.code();
+  const first = await newTab(root);
+  assert.is((await first.verify(code)).status, 200);
+  const answers = [];
+  for (const typed of [other(code, 7), code, replaced, 'abc', ''])
+    answers.push(await (await newTab(root)).verify(typed));
+  answers.push(await first.verify(code));
+  for (const a of answers) {
+    assert.is(a.status, 400);
+    assert.is(a.body.error, 'invalid_device_code');
+    assert.equal(a.body, answers[0]!.body);
+  }
+});
+
+test('five wrong codes shut a sid out, even for the right code, and others are undisturbed', async ({
+  root,
+}) => {
+  const hub = await newHub(root);
+  const code = await hub.code();
+  const tab = await newTab(root);
+  for (let i = 1; i <= 5; i++) assert.is((await tab.verify(other(code, i))).status, 400);
+  const r = await tab.verify(code);
+  assert.is(r.status, 429);
+  assert.is(r.body.error, 'rate_limited');
+  assert.ok(Number(r.headers.get('retry-after')) > 0);
+  assert.is((await (await newTab(root)).verify(code)).status, 200);
+});
+
+test('the count of wrong codes survives kill -9', async ({ root }) => {
+  const hub = await newHub(root);
+  const code = await hub.code();
+  const tab = await newTab(root);
+  for (let i = 1; i <= 5; i++) await tab.verify(other(code, i));
+  await root.kill();
+  await root.again();
+  assert.is((await tab.verify(code)).status, 429);
+  assert.is((await (await newTab(root)).verify(code)).status, 200, 'and so does the open code');
+});
+
+test('twenty tries a minute shut an address out, whatever sids it uses', async ({ root }) => {
+  const from = { 'x-forwarded-for': newAddress() };
+  let refused = 0;
+  for (let i = 0; i < 45 && refused === 0; i++) {
+    const tab = await newTab(root);
+    const r = await tab.post('/v1/owner/login/verify', { device_code: '000-000', sid: tab.sid }, from);
+    if (r.status === 429) {
+      refused = i;
+      assert.ok(Number(r.headers.get('retry-after')) > 0);
+    } else assert.is(r.status, 400);
+  }
+  // Twenty in any minute: a few more if a minute went by on a slow machine.
+  assert.ok(refused >= 20, `refused after ${refused}`);
+});
+
+test('only the address a trusted proxy saw counts', async ({ root }) => {
+  const tab = await newTab(root);
+  const seen = newAddress();
+  let last = 0;
+  for (let i = 0; i < 45 && last !== 429; i++) {
+    const t = await newTab(root);
+    const forged = { 'x-forwarded-for': `1.2.3.${i}, ${seen}` };
+    last = (await t.post('/v1/owner/login/verify', { device_code: '000-000', sid: t.sid }, forged)).status;
+  }
+  assert.is(last, 429);
+  assert.is((await tab.verify('000-000')).status, 400);
+});
+
+test('a code of another browser cannot be used on a stolen sid', async ({ root }) => {
+  const hub = await newHub(root);
+  const victim = await newTab(root);
+  const thief = await newTab(root);
+  const body = { device_code: await hub.code(), sid: victim.sid };
+  assert.is((await thief.post('/v1/owner/login/verify', body)).status, 401);
+  assert.is((await call(root, 'POST', '/v1/owner/login/verify', body)).status, 401);
+  assert.is((await victim.verify(body.device_code)).status, 200);
+});
+
+test('while guesses surge everybody works, and one solution opens the door once', async () => {
+  const root = await startRoot({ INGLE_ROOT_SURGE: '3' });
+  try {
+    const hub = await newHub(root);
+    const code = await hub.code();
+    for (let i = 1; i <= 3; i++) await (await newTab(root)).verify(other(code, i));
+    const tab = await newTab(root);
+    const r = await tab.verify(code);
+    assert.is(r.status, 429);
+    const { challenge, bits } = r.body.details.pow;
+    const solution = await solvePow(challenge, bits);
+    const send = (t: typeof tab, s: string, c: string) =>
+      t.post('/v1/owner/login/verify', { device_code: c, sid: t.sid }, { 'x-ingle-pow': s });
+    const thief = await newTab(root);
+    assert.is((await send(thief, solution, code)).status, 429, 'a solution is of one sid');
+    assert.is((await send(tab, `${challenge}.x`, code)).status, 429, 'no work, no entry');
+    assert.is((await send(tab, solution, other(code, 9))).status, 400);
+    assert.is((await send(tab, solution, code)).status, 429, 'a solution counts once');
+    const again = (await tab.verify(code)).body.details.pow;
+    assert.is((await send(tab, await solvePow(again.challenge, again.bits), code)).status, 200);
+  } finally {
+    await root.stop();
+  }
+});
+
+test.run();

@@ -1,0 +1,306 @@
+// A real root process, hubs and browsers for the tests of root and for its benches.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SignJWT } from 'jose';
+import { io, type Socket } from 'socket.io-client';
+import type { RouteStatus } from '../../firmware/protocol/wire.ts';
+import { migrations } from '../../root/schema.ts';
+import { openStore } from '../../root/store.ts';
+import { authenticator } from '../authenticator.ts';
+
+export async function freePort(): Promise<number> {
+  const s = createServer().listen(0, '127.0.0.1');
+  await once(s, 'listening');
+  const { port } = s.address() as { port: number };
+  s.close();
+  await once(s, 'close');
+  return port;
+}
+
+/** Waits until `check` gives something true. The limit is for a machine that hangs, not for a slow one. */
+export async function until<T>(
+  check: () => T | Promise<T>,
+  what = 'a condition',
+): Promise<NonNullable<Awaited<T>>> {
+  for (let i = 0; i < 6000; i++) {
+    const v = await check();
+    if (v) return v as NonNullable<Awaited<T>>;
+    await new Promise((r) => setTimeout(r, 10));
+  }
+  throw new Error(`waited in vain for ${what}`);
+}
+
+export type RootProcess = Awaited<ReturnType<typeof startRoot>>;
+
+/** Starts root as a process of its own; `kill` is kill -9, `again` starts it on the same data and port. */
+export async function startRoot(env: Record<string, string> = {}, command: string[] = []) {
+  const port = await freePort();
+  const data = mkdtempSync(join(tmpdir(), 'ingle-root-'));
+  const origin = `http://localhost:${port}`;
+  let child: ChildProcess;
+  let log = '';
+  async function launch() {
+    const line = [...command, process.execPath, '--import', 'tsx', 'root/main.ts'];
+    child = spawn(line[0]!, line.slice(1), {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        ...process.env,
+        INGLE_ROOT_PORT: String(port),
+        INGLE_ROOT_DATA: data,
+        INGLE_ROOT_PROXIES: '1',
+        ...env,
+      },
+    });
+    child.stderr!.on('data', (d: Buffer) => {
+      log += d.toString();
+    });
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`root ended: ${log}`);
+      return fetch(`http://127.0.0.1:${port}/health/ready`).then(
+        (r) => r.ok,
+        () => false,
+      );
+    }, 'root to be ready');
+  }
+  async function ended(signal: NodeJS.Signals) {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
+    return child.exitCode;
+  }
+  await launch();
+  return {
+    port,
+    origin,
+    data,
+    url: `http://127.0.0.1:${port}`,
+    pid: () => child.pid!,
+    log: () => log,
+    alive: () => child.exitCode === null && child.signalCode === null,
+    again: launch,
+    kill: () => ended('SIGKILL'),
+    terminate: () => ended('SIGTERM'),
+    async stop() {
+      await ended('SIGKILL');
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field in assertions
+  body: any;
+}
+
+/** One call; `body` is JSON unless it is text already. */
+export async function call(
+  root: { url: string },
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const r = await fetch(root.url + path, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await r.text();
+  let parsed: unknown = text;
+  try {
+    parsed = JSON.parse(text);
+  } catch {}
+  return { status: r.status, headers: r.headers, body: parsed };
+}
+
+/** A browser's address, a new one each time, so that limits count each test by itself. */
+let address = 0;
+export function newAddress(): string {
+  address++;
+  return `10.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}`;
+}
+
+export type Hub = Awaited<ReturnType<typeof newHub>>;
+
+/** A hub with its own keys, enrolled. */
+export async function newHub(root: { url: string; origin: string }) {
+  let sign = generateKeyPairSync('ed25519').privateKey;
+  const e2e = () => generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }).x as string;
+  const from = { 'x-forwarded-for': newAddress() };
+  const identity = { owner_id: '', subnet_id: '', hub_id: '', certificate: '', expires_at: 0 };
+  const hub = {
+    ...identity,
+    e2e,
+    from,
+    key: () => sign,
+    setKey(k: KeyObject) {
+      sign = k;
+    },
+    pub: (k: KeyObject = sign) =>
+      createPrivateKey(k.export({ format: 'pem', type: 'pkcs8' })).export({ format: 'jwk' }).x as string,
+    /** A proof; `claims` may spoil it. */
+    proof(claims: Record<string, unknown> = {}, key = sign): Promise<string> {
+      const now = Math.floor(Date.now() / 1000);
+      return new SignJWT({
+        aud: root.origin,
+        iat: now,
+        exp: now + 60,
+        jti: randomBytes(16).toString('base64url'),
+        ...claims,
+      })
+        .setProtectedHeader({ alg: 'EdDSA' })
+        .sign(key);
+    },
+    async headers(claims: Record<string, unknown> = {}) {
+      return {
+        ...from,
+        authorization: `Bearer ${await hub.proof(claims)}`,
+        'x-ingle-certificate': hub.certificate,
+      };
+    },
+    async enrol() {
+      const body = { sign_pub: hub.pub(), e2e_pub: e2e(), proof: await hub.proof() };
+      const r = await call(root, 'POST', '/v1/hub/enrol', body, from);
+      if (r.status === 200) Object.assign(hub, r.body);
+      return r;
+    },
+    async code(claims: Record<string, unknown> = {}): Promise<string> {
+      const r = await call(root, 'POST', '/v1/owner/login/device-code', {}, await hub.headers(claims));
+      if (r.status !== 200) throw new Error(JSON.stringify(r.body));
+      return r.body.device_code;
+    },
+    /** The socket, unconnected; a new proof for each attempt. */
+    socket(o: { accept?: boolean } = {}): Socket {
+      const s = io(`${root.url}/hub`, {
+        transports: ['websocket'],
+        forceNew: true,
+        reconnectionDelay: 50,
+        reconnectionDelayMax: 200,
+        extraHeaders: { 'x-forwarded-for': from['x-forwarded-for'] },
+        auth: (cb) =>
+          hub.proof().then((proof) => cb({ hub_id: hub.hub_id, certificate: hub.certificate, proof })),
+      });
+      s.on('status', (_, ack) => ack?.());
+      if (o.accept !== false) {
+        s.on('connect', () => s.emit('hub.online', hub.online()));
+        s.on('pairing.request', (m: { sid: string }) => s.emit('pairing.accept', { sid: m.sid }, () => {}));
+      }
+      return s;
+    },
+    online: () => ({
+      hub_id: hub.hub_id,
+      subnet_id: hub.subnet_id,
+      caps: { version: '0', e2e: ['noise-ik'], ui: ['ui/v0'], features: [] },
+    }),
+  };
+  const r = await hub.enrol();
+  if (r.status !== 200) throw new Error(JSON.stringify(r.body));
+  return hub;
+}
+
+/** A browser tab with a sid; `cookie` of another tab makes it the same browser. */
+export async function newTab(
+  root: { url: string; origin: string },
+  o: { cookie?: string; keys?: ReturnType<typeof authenticator> } = {},
+) {
+  const from = { 'x-forwarded-for': newAddress() };
+  const opened = await call(
+    root,
+    'POST',
+    '/v1/session',
+    {},
+    { ...from, ...(o.cookie ? { cookie: o.cookie } : {}) },
+  );
+  if (opened.status !== 200) throw new Error(JSON.stringify(opened.body));
+  const cookie = o.cookie ?? opened.headers.get('set-cookie')!.split(';')[0]!;
+  const keys = o.keys ?? authenticator(root.origin);
+  const tab = {
+    sid: opened.body.sid as string,
+    cookie,
+    keys,
+    from,
+    token: '',
+    browser_key_id: '',
+    post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
+      call(root, 'POST', path, body, { ...from, cookie, origin: root.origin, ...headers }),
+    bearer: () => ({ ...from, cookie, authorization: `Bearer ${tab.token}` }),
+    verify: (code: string) => tab.post('/v1/owner/login/verify', { device_code: code, sid: tab.sid }),
+    async register() {
+      const c = await tab.post('/v1/owner/webauthn/registration/challenge', { sid: tab.sid });
+      if (c.status !== 200) return c;
+      const credential = keys.create(c.body.publicKeyCredentialCreationOptions);
+      return tab.post('/v1/owner/webauthn/registration/finish', { sid: tab.sid, credential });
+    },
+    async login() {
+      const c = await tab.post('/v1/owner/webauthn/login/challenge', { sid: tab.sid });
+      if (c.status !== 200) return c;
+      const credential = keys.get(c.body.publicKeyCredentialRequestOptions);
+      const r = await tab.post('/v1/owner/webauthn/login/finish', { sid: tab.sid, credential });
+      if (r.status === 200) {
+        tab.token = r.body.session_jwt;
+        tab.browser_key_id = r.body.browser_key_id;
+      }
+      return r;
+    },
+    offer: (body: Record<string, unknown> = {}) =>
+      tab.post(
+        '/v1/browser/pairing/offer',
+        { sid: tab.sid, ...body },
+        { authorization: `Bearer ${tab.token}` },
+      ),
+    async stage(): Promise<string> {
+      return (await tab.post('/v1/session', { sid: tab.sid })).body.stage;
+    },
+    socket(o: { announce?: boolean } = {}): Socket & { last?: RouteStatus } {
+      const s = io(`${root.url}/owner`, {
+        transports: ['websocket'],
+        forceNew: true,
+        reconnectionDelay: 50,
+        reconnectionDelayMax: 200,
+        extraHeaders: { cookie, 'x-forwarded-for': from['x-forwarded-for'] },
+        auth: (cb) => cb({ token: tab.token, sid: tab.sid }),
+      }) as Socket & { last?: RouteStatus };
+      s.on('status', (m: RouteStatus, ack?: () => void) => {
+        s.last = m;
+        ack?.();
+      });
+      if (o.announce !== false) s.on('connect', () => s.emit('owner.online', tab.online(), () => {}));
+      return s;
+    },
+    online: () => ({ sid: tab.sid, session_jwt: tab.token, browser_key_id: tab.browser_key_id }),
+  };
+  return tab;
+}
+
+/** A hub, and a tab that is signed in to it with a passkey. */
+export async function signedIn(root: { url: string; origin: string }) {
+  const hub = await newHub(root);
+  const tab = await newTab(root);
+  for (const r of [await tab.verify(await hub.code()), await tab.register(), await tab.login()])
+    if (r.status !== 200) throw new Error(JSON.stringify(r.body));
+  return { hub, tab };
+}
+
+/** The first event of that name, as its arguments. */
+export function heard(s: Socket, event: string): Promise<unknown[]> {
+  return new Promise((resolve) => s.once(event, (...args: unknown[]) => resolve(args)));
+}
+
+/** Emits and gives the acknowledgement. */
+// biome-ignore lint/suspicious/noExplicitAny: looked at field by field in assertions
+export function ask(s: Socket, event: string, ...args: unknown[]): Promise<any> {
+  return s.timeout(30_000).emitWithAck(event, ...args);
+}
+
+/** Root's own database, for what time alone would bring about. */
+export function openDatabase(root: { data: string }) {
+  return openStore(join(root.data, 'root.sqlite'), migrations);
+}

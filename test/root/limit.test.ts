@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { solvePow, verifyPow } from '../../firmware/protocol/pow.ts';
+import { readConfig } from '../../root/config.ts';
+import { clientKey, limit } from '../../root/limit.ts';
+import { allow, newHub, newLink } from '../../root/links.ts';
+import { openSurge } from '../../root/surge.ts';
+
+const test = suite('limit');
+const refused = (work: () => void): number | undefined => {
+  try {
+    work();
+  } catch (e) {
+    return (e as { details: { retry_after: number } }).details.retry_after;
+  }
+  return undefined;
+};
+
+test('never more than the limit in a window, and retry_after is long enough', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(9000), { maxLength: 200 }), (steps) => {
+      let t = 1_000_000;
+      const l = limit(20, 60, () => t);
+      let taken: number[] = [];
+      for (const step of steps) {
+        t += step;
+        const wait = refused(() => l.take('a'));
+        if (wait === undefined) taken.push(t);
+        else {
+          assert.ok(wait >= 1 && wait <= 61, String(wait));
+          const kept = t;
+          t += wait * 1000;
+          if (refused(() => l.take('a')) !== undefined) assert.unreachable('still shut after the wait');
+          taken.push(t);
+          t = Math.max(t, kept);
+        }
+        taken = taken.filter((x) => x > t - 30_000);
+        assert.ok(taken.length <= 20);
+      }
+    }),
+  );
+});
+
+test('one key does not use up another, and quiet ones are forgotten', () => {
+  let t = 0;
+  const l = limit(1, 60, () => t);
+  l.take('a');
+  l.take('b');
+  assert.ok(refused(() => l.take('a')));
+  t = 200_000;
+  l.sweep();
+  l.take('a');
+});
+
+test('an IPv6 household counts as one, and IPv4 in any dress as itself', () => {
+  assert.is(clientKey('203.0.113.9'), '203.0.113.9');
+  assert.is(clientKey('::ffff:203.0.113.9'), '203.0.113.9');
+  assert.is(clientKey('2001:db8:1:2:3:4:5:6'), clientKey('2001:db8:1:2::9'));
+  assert.is.not(clientKey('2001:db8:1:2::1'), clientKey('2001:db8:1:3::1'));
+  assert.is(clientKey('2001:0db8:0001:0002:0:0:0:1'), clientKey('2001:db8:1:2::9'));
+});
+
+test('a sid may send 8 MiB a second, and what it sends in one direction does not count in the other', () => {
+  const link = newLink({ sid: 's', owner_id: 'o', subnet_id: 'n', stage: 'AUTH' }, newHub('h'));
+  let sent = 0;
+  while (allow(link, 'up', 65_535)) sent += 65_535;
+  assert.ok(sent >= 16 * 1024 * 1024 - 65_535);
+  assert.ok(allow(link, 'down', 65_535));
+});
+
+test('work is asked for from the threshold on, grows with the surge and fades with it', async () => {
+  let t = 60_000_000;
+  const mac = (x: string) => Buffer.alloc(32, x.length).toString('base64url');
+  const s = openSurge(4, mac, () => t);
+  const pow = () => {
+    try {
+      s.check('sid', '');
+    } catch (e) {
+      return (e as { details: { pow: { challenge: string; bits: number } } }).details.pow;
+    }
+    return undefined;
+  };
+  for (let i = 0; i < 3; i++) s.failed();
+  assert.is(pow(), undefined);
+  s.failed();
+  const { challenge, bits } = pow()!;
+  for (let i = 0; i < 400; i++) s.failed();
+  assert.ok(pow()!.bits > bits && pow()!.bits <= 21);
+  const solution = await solvePow(challenge, bits);
+  assert.ok(verifyPow(solution, bits));
+  t += 180_000;
+  assert.is(pow(), undefined);
+});
+
+test('root does not start with settings that make no sense', () => {
+  const read = (...argv: string[]) => readConfig(argv, {});
+  assert.throws(() => read('--port', 'x'), /--port/);
+  assert.throws(() => read('--origin', 'http://hub.example'), /https/);
+  assert.throws(() => read('--nonsense', '1'));
+  assert.is(read('--port', '9000').origin, 'http://localhost:9000');
+  assert.is(readConfig([], { INGLE_ROOT_MTLS_HEADER: 'X-Cert' }).mtlsHeader, 'x-cert');
+});
+
+test.run();

@@ -1,0 +1,152 @@
+#!/usr/bin/env node
+// Runs every test, a process a file, and ends in one line `N passed, N failed`.
+//   node test/run.mjs [unit|system|services|root|browser|vm|bench|…] [--grep name]
+// A suite that cannot run here (no root rights, no Chromium) says why and is counted as skipped.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { build } from '../services/cli/build.mjs';
+import { install } from '../services/cli/install.mjs';
+
+const top = dirname(dirname(fileURLToPath(import.meta.url)));
+process.chdir(top);
+const args = process.argv.slice(2);
+const only = args.filter((a) => !a.startsWith('--'));
+await install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages'));
+
+/** Folders of test/ in the order they run; the heavy ones last, alone on the machine. */
+const order = [
+  'protocol',
+  'system',
+  'services',
+  'audio',
+  'wifi',
+  'ble',
+  'setup',
+  'systemd',
+  'root',
+  'uplink',
+  'cli',
+  'browser',
+  'vm',
+  'bench',
+];
+function find(dir) {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((e) =>
+    e.isDirectory() ? find(join(dir, e.name)) : e.name.endsWith('.test.ts') ? [join(dir, e.name)] : [],
+  );
+}
+const rank = (file) => {
+  const folder = relative('test', file).split('/')[0];
+  const i = order.indexOf(folder);
+  return i < 0 ? order.indexOf('services') : i;
+};
+const files = find('test')
+  .filter((f) => only.length === 0 || only.some((o) => f.includes(o)))
+  .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+
+if (!args.includes('--no-setup')) {
+  const need = await import('./needs.mjs');
+  await need.install(files);
+}
+
+let passed = 0;
+let failed = 0;
+let skipped = 0;
+const broken = [];
+// Where no file runs the bundles, nothing is built for it.
+const wantsBundles = files.some((f) => /\bdist\/|house\.ts/.test(readFileSync(f, 'utf8')));
+if (wantsBundles && !args.includes('--no-build'))
+  try {
+    await build((what) => console.log(`built ${what}`));
+  } catch (e) {
+    // Much can be tested without the bundles; what cannot says so itself.
+    failed++;
+    broken.push('the build');
+    console.log(`FAIL ${e.message}`);
+  }
+
+/** These measure, or fill the machine: one at a time, after all others. */
+const alone = ['cli', 'root', 'uplink', 'browser', 'vm', 'bench'];
+const folderOf = (file) => relative('test', file).split('/')[0];
+const light = files.filter((f) => !alone.includes(folderOf(f)));
+const heavy = files.filter((f) => alone.includes(folderOf(f)));
+const worker = async (queue) => {
+  for (let file = queue.shift(); file; file = queue.shift()) await test(file);
+};
+await Promise.all([worker(light), worker(light)]);
+await worker(heavy);
+if (files.length === 0) {
+  console.log(`No test file matches ${only.join(' ')}`);
+  failed++;
+}
+if (broken.length) console.log(`\nFailed:\n${broken.map((f) => `  ${f}`).join('\n')}`);
+if (skipped) console.log(`${skipped} skipped; the reasons stand above.`);
+console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
+process.exit(failed ? 1 : 0);
+
+async function test(file) {
+  const began = Date.now();
+  // A heavy suite says how long it may take in its first lines: `// timeout: 600 s`.
+  const seconds = Number(/^\/\/ timeout: (\d+) s/m.exec(readFileSync(file, 'utf8'))?.[1] ?? 120);
+  const { code, out } = await runFile(file, seconds);
+  const plain = stripVTControlCharacters(out);
+  // A file may hold several suites; its last summary counts them all.
+  const n = (name) =>
+    Number([...plain.matchAll(new RegExp(`^\\s+${name}:\\s+(\\d+)`, 'gm'))].at(-1)?.[1] ?? 0);
+  const total = n('Total');
+  const skip = n('Skipped');
+  const ok = n('Passed');
+  let bad = total - ok - skip;
+  // A file that died, hung or ran nothing is a failure, whatever it counted; so is a skip without its reason.
+  if (code !== 0 && bad === 0) bad = 1;
+  if (code === 0 && total === 0) bad = 1;
+  const silent = skip > 0 && !/^SKIP /m.test(plain);
+  if (silent) bad++;
+  passed += ok;
+  failed += bad;
+  skipped += skip;
+  const word = bad ? 'FAIL' : 'ok';
+  console.log(
+    `${word.padEnd(4)} ${file} (${ok}/${total}${skip ? `, ${skip} skipped` : ''}, ${((Date.now() - began) / 1000).toFixed(1)} s)`,
+  );
+  for (const line of plain.split('\n')) if (/^(SKIP|FIGURE) /.test(line)) console.log(`     ${line}`);
+  if (silent) console.log('     skips without a line "SKIP <reason>"');
+  if (bad) {
+    broken.push(file);
+    console.log(out);
+  }
+}
+
+function runFile(file, seconds) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', file], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      env: { ...process.env, FORCE_COLOR: '0', NODE_ENV: 'test' },
+    });
+    let out = '';
+    const keep = (d) => {
+      out += d;
+      if (out.length > 2_000_000) out = out.slice(-1_000_000);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    const killGroup = () => {
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch {}
+    };
+    const timer = setTimeout(() => {
+      out += `\nThe file took longer than ${seconds} s and was stopped.\n`;
+      killGroup();
+    }, seconds * 1000);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      killGroup();
+      resolve({ code: code ?? 1, out });
+    });
+  });
+}

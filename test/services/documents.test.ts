@@ -1,0 +1,505 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as Y from 'yjs';
+import {
+  type Caller,
+  checkPrincipal,
+  type Principal,
+  rightsOf,
+  skillAcl,
+} from '../../firmware/documents/acl.ts';
+import { archiveSchema } from '../../firmware/documents/archive.ts';
+import { checkCommand, pendingEntries } from '../../firmware/documents/command.ts';
+import { etagOf, type JsonObject, mergeContent, readContent } from '../../firmware/documents/content.ts';
+import { parseDuration } from '../../firmware/documents/duration.ts';
+import { acceptId, findId, finishId, openIds, trimJournal } from '../../firmware/documents/journal.ts';
+import { formatKey, parseKey } from '../../firmware/documents/key.ts';
+import { openLibrary } from '../../firmware/documents/library.ts';
+import {
+  decodeMessage,
+  encodeAwareness,
+  encodeStep1,
+  encodeUpdate,
+} from '../../firmware/documents/message.ts';
+import { openSigner } from '../../firmware/documents/sign.ts';
+import { copyOf, MAX_OWNER_DOCUMENT, stage } from '../../firmware/documents/staging.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { checkManifest } from '../../firmware/skills/manifest.ts';
+import { logger } from '../../firmware/system/log.ts';
+import { openStore, type Store } from '../../firmware/system/store.ts';
+import { ensureToken, rotateToken, tokenCheck } from '../../firmware/system/token.ts';
+import manifest from '../../services/skills/hub_status/manifest.json' with { type: 'json' };
+
+const test = suite<{ dir: string }>('documents');
+test.before((c) => {
+  c.dir = mkdtempSync(join(tmpdir(), 'ingle-docs-'));
+});
+test.after((c) => rmSync(c.dir, { recursive: true, force: true }));
+
+const codeOf = (f: () => unknown): string => {
+  try {
+    f();
+    return 'fine';
+  } catch (e) {
+    return e instanceof IngleError ? e.code : `not ours: ${String(e)}`;
+  }
+};
+
+const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,20}$/).filter((s) => s !== 'owner');
+const branch = fc.oneof(
+  fc.constantFrom('main', 'ab/A', 'ab/B'),
+  fc.tuple(fc.constantFrom('owner', 'device', 'preview'), id).map(([k, v]) => `${k}/${v}`),
+);
+const keys = fc.record({
+  owner_id: id,
+  skill_id: fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/),
+  doc_type: fc.constantFrom('view' as const, 'state' as const),
+  branch,
+});
+
+test('a document key means the same in both spellings and survives the way through text', () => {
+  fc.assert(
+    fc.property(keys, (k) => {
+      assert.equal(parseKey(formatKey(k)), { ...k });
+      assert.equal(parseKey(`owner/${formatKey(k)}`), { ...k });
+    }),
+  );
+});
+
+test('a text that is no document key is refused in words, whatever it is', () => {
+  for (const bad of [
+    '',
+    ':',
+    'a/b/view',
+    'a/b/view:',
+    'a/b/other:main',
+    'a/b/c/view:main',
+    'owner/b/view:main',
+  ])
+    assert.is(
+      codeOf(() => parseKey(bad)),
+      'invalid_request',
+      bad,
+    );
+  for (const bad of [
+    'a/b/view:ab/C',
+    'a/b/view:device/',
+    'a/b/view:device/a/b',
+    'a/b/view:owner/..%2f',
+    'a/../b/view:main',
+  ])
+    assert.is(
+      codeOf(() => parseKey(bad)),
+      'invalid_request',
+      bad,
+    );
+  fc.assert(
+    fc.property(fc.string({ maxLength: 600 }), (text) => {
+      const said = codeOf(() => assert.is(formatKey(parseKey(text)), text.replace(/^owner\//, '')));
+      assert.ok(said === 'fine' || said === 'invalid_request', said);
+    }),
+  );
+});
+
+test('only what the table allows may be read or written', () => {
+  const p = (o: Partial<Principal>): Principal => ({
+    owner_id: 'o1',
+    browser: 'b1',
+    role: 'owner',
+    elevated_until: 0,
+    ...o,
+  });
+  const rows: [key: string, caller: Caller, read: boolean, write: boolean][] = [
+    ['o1/weather/view:main', p({}), true, false],
+    ['o1/weather/state:main', p({}), true, false],
+    ['o1/weather/state:device/b1', p({}), true, true],
+    ['o1/weather/state:device/b2', p({}), true, false],
+    ['o1/weather/view:device/b1', p({}), true, false],
+    ['o1/weather/state:owner/o1', p({}), true, true],
+    ['o1/weather/state:owner/o2', p({}), true, false],
+    ['o1/commands/state:device/b1', p({}), true, true],
+    ['o1/commands/state:device/b2', p({}), true, false],
+    ['o1/commands/state:owner/o1', p({}), true, false],
+    ['o1/commands/state:main', p({}), true, false],
+    ['o2/weather/view:main', p({}), false, false],
+    ['o2/commands/state:device/b1', p({}), false, false],
+    ['o1/weather/view:main', p({ role: 'kid' }), false, false],
+    ['o1/weather/state:owner/o1', p({ role: 'adult' }), false, false],
+    ['o1/weather/state:device/b1', p({ role: 'guest' }), true, true],
+    ['o1/weather/state:main', null, true, false],
+    ['o1/commands/state:device/x', null, true, true],
+  ];
+  for (const [text, caller, read, write] of rows) {
+    const key = parseKey(text);
+    assert.equal(
+      rightsOf(key, skillAcl(key.skill_id), caller),
+      { read, write },
+      `${text} ${caller?.role} ${caller?.owner_id}`,
+    );
+  }
+  const role = parseKey('o1/weather/view:main');
+  assert.ok(rightsOf(role, ['ROLE:KID:read'], p({ role: 'kid' })).read);
+  assert.not(rightsOf(role, [], p({})).read, 'an empty list lets nobody in');
+  assert.not(rightsOf(role, ['OWNER:read', 'SKILL:weather:write'], p({})).write);
+});
+
+test('a principal is taken exactly as defined or not at all', () => {
+  const good = { owner_id: 'o1', browser: 'b', role: 'owner', elevated_until: 0 };
+  assert.equal(checkPrincipal(good), good);
+  for (const bad of [
+    null,
+    [],
+    'x',
+    {},
+    { ...good, more: 1 },
+    { ...good, role: 'root' },
+    { ...good, owner_id: '../x' },
+    { ...good, elevated_until: '9' },
+    { ...good, elevated_until: Infinity },
+  ])
+    assert.is(
+      codeOf(() => checkPrincipal(bad)),
+      'invalid_request',
+      JSON.stringify(bad),
+    );
+});
+
+test('a state changed 100000 times stays as small as its content', () => {
+  const doc = new Y.Doc();
+  const state = (i: number): JsonObject => ({
+    cpu: { percent: i % 101 },
+    at: i,
+    text: `tick ${i}`,
+    samples: Array.from({ length: 10 }, (_, k) => i + k),
+  });
+  mergeContent(doc, state(0));
+  const first = Y.encodeStateAsUpdate(doc).length;
+  for (let i = 1; i <= 100_000; i++) mergeContent(doc, state(i));
+  const size = Y.encodeStateAsUpdate(doc).length;
+  const content = JSON.stringify(readContent(doc)).length;
+  console.log(`FIGURE state_doc_bytes_after_100000_changes ${size} (content ${content}, after one ${first})`);
+  assert.ok(size < content + 1024, `${size} bytes for ${content} of content`);
+  assert.equal(readContent(copyOf(doc)), state(100_000));
+});
+
+test('a state written by one skill process after another stays small too', () => {
+  let stored: Uint8Array = new Uint8Array();
+  for (let run = 0; run < 300; run++) {
+    const doc = new Y.Doc();
+    if (stored.length) Y.applyUpdate(doc, stored);
+    mergeContent(doc, { a: run, b: { c: run }, d: `run ${run}` });
+    stored = Y.encodeStateAsUpdate(doc);
+  }
+  console.log(`FIGURE state_doc_bytes_after_300_restarts ${stored.length}`);
+  assert.ok(stored.length < 400, `${stored.length}`);
+});
+
+test('what is written under any key names reaches a reader whole, in updates and as a state', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 2 })), { maxLength: 5 }),
+      (steps) => {
+        const writer = new Y.Doc();
+        const follower = new Y.Doc();
+        writer.on('update', (u: Uint8Array) => Y.applyUpdate(follower, u));
+        for (const s of steps) mergeContent(writer, s as JsonObject);
+        const reader = copyOf(writer);
+        for (const doc of [follower, reader]) {
+          assert.is(etagOf(readContent(doc)), etagOf(readContent(writer)));
+          const vector = Y.encodeStateVectorFromUpdate(Y.encodeStateAsUpdate(doc));
+          assert.equal([...Y.encodeStateAsUpdate(writer, vector)].slice(0, 1), [0], 'nothing is lacking');
+        }
+      },
+    ),
+  );
+});
+
+test('equal content has an equal etag, whatever the order of its keys', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (o) => {
+      const turned = Object.fromEntries(Object.entries(o).reverse());
+      assert.is(etagOf(o as JsonObject), etagOf(turned as JsonObject));
+    }),
+  );
+  assert.is.not(etagOf({ a: 1 }), etagOf({ a: 2 }));
+});
+
+test('bytes that are no sync message or no update are refused, and the document stays', () => {
+  const doc = new Y.Doc();
+  mergeContent(doc, { a: 1 });
+  const other = copyOf(doc);
+  mergeContent(other, { b: 2 });
+  const good = Y.encodeStateAsUpdate(other, Y.encodeStateVector(doc));
+  const bent = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    // A true update with a byte or two changed, or cut short.
+    fc
+      .tuple(fc.nat(good.length - 1), fc.nat(255), fc.integer({ min: 1, max: good.length }))
+      .map(([at, to, cut]) => {
+        const bytes = good.slice();
+        bytes[at] = to;
+        return bytes.subarray(0, cut);
+      }),
+  );
+  fc.assert(
+    fc.property(bent, (bytes) => {
+      const before = Y.encodeStateAsUpdate(doc);
+      for (const said of [codeOf(() => stage(doc, bytes, 10_000)), codeOf(() => decodeMessage(bytes))])
+        assert.ok(['fine', 'invalid_request', 'too_large'].includes(said), said);
+      assert.equal(Y.encodeStateAsUpdate(doc), before);
+    }),
+    { numRuns: 400 },
+  );
+  assert.is(decodeMessage(encodeStep1(new Uint8Array([0]))).type, 'step1');
+  assert.is(decodeMessage(encodeUpdate(good)).type, 'update');
+  assert.is(
+    codeOf(() => decodeMessage(encodeAwareness(new Uint8Array(20_000)))),
+    'too_large',
+  );
+});
+
+test('an update that skips what came before, is too large or nests too deep is refused', () => {
+  const far = new Y.Doc();
+  far.getMap('content').set('a', 1);
+  const vector = Y.encodeStateVector(far);
+  far.getMap('content').set('a', 2);
+  const empty = new Y.Doc();
+  assert.is(
+    codeOf(() => stage(empty, Y.encodeStateAsUpdate(far, vector), 10_000)),
+    'invalid_request',
+  );
+  const big = new Y.Doc();
+  big.getMap('content').set('a', 'x'.repeat(MAX_OWNER_DOCUMENT));
+  assert.is(
+    codeOf(() => stage(empty, Y.encodeStateAsUpdate(big), MAX_OWNER_DOCUMENT)),
+    'too_large',
+  );
+  let deep: unknown = 1;
+  for (let i = 0; i < 5000; i++) deep = [deep];
+  const nested = new Y.Doc();
+  nested.getMap('content').set('a', deep);
+  assert.is(
+    codeOf(() => stage(empty, Y.encodeStateAsUpdate(nested), 1e6)),
+    'invalid_request',
+  );
+});
+
+async function library(file: string, dir: string) {
+  const store = await openStore(file, archiveSchema);
+  const signer = openSigner(join(dir, 'key'));
+  return { store, signer, docs: openLibrary({ store, signer, log: logger('test'), needed: () => false }) };
+}
+const rowsOf = async (store: Store, key: string) =>
+  (await store.get<{ n: number }>('SELECT count(*) AS n FROM doc_updates WHERE key = ?', key))!.n;
+
+test('a document is on disk when its write settles, is folded now and then, and comes back after a restart', async ({
+  dir,
+}) => {
+  const file = join(dir, 'a.db');
+  const key = 'o1/weather/state:device/b1';
+  const a = await library(file, dir);
+  const room = await a.docs.open(key);
+  for (let i = 0; i < 150; i++) {
+    const change = stage(room.doc, (doc) => void doc.getMap('content').set('n', i), 1e6).update!;
+    await room.write(change);
+  }
+  const rows = await rowsOf(a.store, key);
+  assert.ok(rows < 70, `${rows} rows`);
+  // A second door to the same file sees what is stored: nothing waits in memory.
+  const b = await library(file, dir);
+  assert.equal(readContent((await b.docs.open(key)).doc), { n: 149 });
+  const index = (await b.store.get<{ etag: string; rev: number; updated_at: number }>(
+    'SELECT * FROM docs_index',
+  ))!;
+  assert.is(index.etag, etagOf({ n: 149 }));
+  assert.is(index.rev, 150);
+  await a.store.close();
+  await b.store.close();
+});
+
+test('nobody sees a change before it is on disk', async ({ dir }) => {
+  const { docs, store } = await library(join(dir, 'b.db'), dir);
+  const key = 'o1/weather/state:device/b1';
+  const room = await docs.open(key);
+  const seen: number[] = [];
+  room.join({
+    canWrite: true,
+    send: () => {
+      rowsOf(store, key).then((n) => seen.push(n));
+    },
+  });
+  await room.write((doc) => void doc.getMap('content').set('a', 1));
+  await rowsOf(store, key);
+  assert.equal(seen, [0, 1], 'the greeting found nothing, the broadcast found the row');
+  const fault = await room
+    .write((doc) => void doc.getMap('content').set('a', 2), {
+      also: () => Promise.reject(new IngleError('conflict', 'no')),
+    })
+    .catch((e) => e);
+  assert.is(fault.code, 'conflict');
+  assert.equal(readContent(room.doc), { a: 1 });
+  assert.is(await rowsOf(store, key), 1);
+  await store.close();
+});
+
+test('view documents are signed, and a changed etag no longer verifies', async ({ dir }) => {
+  const { docs, store, signer } = await library(join(dir, 'c.db'), dir);
+  const key = 'o1/weather/view:main';
+  await (await docs.open(key)).write((doc) => mergeContent(doc, { schema: 'ui/v0' }));
+  const row = (await store.get<{ etag: string; signature: string }>('SELECT * FROM docs_index'))!;
+  assert.ok(signer.verify(key, row.etag, row.signature));
+  assert.not(signer.verify(key, etagOf({ schema: 'x' }), row.signature));
+  assert.not(signer.verify('o1/other/view:main', row.etag, row.signature));
+  assert.is(statSync(join(dir, 'key')).mode & 0o777, 0o600);
+  assert.is(openSigner(join(dir, 'key')).publicKey, signer.publicKey);
+  await store.close();
+});
+
+test('a document past its time goes, unless somebody looks at it', async ({ dir }) => {
+  const { docs, store } = await library(join(dir, 'd.db'), dir);
+  const put = async (key: string, ttl: string) =>
+    (await docs.open(key)).write((doc) => {
+      mergeContent(doc, { a: 1 });
+      doc.getMap('meta').set('ttl', ttl);
+    });
+  await put('o1/s/state:main', '1s');
+  await put('o1/t/state:main', '8h');
+  await put('o1/u/state:main', '1s');
+  await store.run('UPDATE docs_index SET updated_at = updated_at - 60');
+  (await docs.open('o1/u/state:main')).join({ canWrite: false, send() {} });
+  assert.equal(await docs.sweep(), ['o1/s/state:main']);
+  assert.is(await rowsOf(store, 'o1/s/state:main'), 0);
+  assert.is(await rowsOf(store, 'o1/t/state:main'), 1);
+  assert.is(await rowsOf(store, 'o1/u/state:main'), 1);
+  await store.close();
+});
+
+test('durations read as written and nothing else does', () => {
+  assert.equal(['30s', '5m', '8h', '7d'].map(parseDuration), [30, 300, 28_800, 604_800]);
+  for (const bad of ['', '5', 'h', '-1h', '1.5h', '999999d', '0s', 5, null])
+    assert.is(parseDuration(bad), undefined);
+});
+
+test('an id is taken once, and its first answer is kept', async ({ dir }) => {
+  const store = await openStore(join(dir, 'e.db'), archiveSchema);
+  const entry = { owner_id: 'o1', id: 'x', document: 'd', principal: null, command: { a: 1 } };
+  assert.ok(await acceptId(store, entry, 1));
+  assert.not(await acceptId(store, { ...entry, command: { a: 2 } }, 2));
+  assert.ok(await acceptId(store, { ...entry, owner_id: 'o2' }, 2), 'owners do not share ids');
+  assert.is((await openIds(store)).length, 2);
+  await finishId(store, 'o1', 'x', { status: 'done', result: { status: 200, body: 1 } }, 3);
+  assert.equal((await findId(store, 'o1', 'x'))?.outcome, {
+    status: 'done',
+    result: { status: 200, body: 1 },
+  });
+  assert.equal(
+    (await openIds(store)).map((e) => e.owner_id),
+    ['o2'],
+  );
+  await trimJournal(store, 3 + 31 * 86_400);
+  assert.is(await findId(store, 'o1', 'x'), undefined);
+  assert.ok(await findId(store, 'o2', 'x'), 'what is not done is not forgotten');
+  await store.close();
+});
+
+test('a command says what it wants or is told where it is wrong', () => {
+  const good = {
+    id: 'c1',
+    at: 1,
+    skill_id: 'weather',
+    action: { type: 'http.post', path: '/skills/weather/v1/x' },
+  };
+  assert.equal(checkCommand('c1', good).action, {
+    type: 'http.post',
+    path: '/skills/weather/v1/x',
+    body: {},
+  });
+  const pointer = (v: unknown) => {
+    try {
+      checkCommand('c1', v);
+      return 'fine';
+    } catch (e) {
+      return (e as IngleError).details?.['pointer'];
+    }
+  };
+  assert.is(pointer({ ...good, id: 'c2' }), '/id');
+  assert.is(pointer({ ...good, at: 'x' }), '/at');
+  assert.is(pointer({ ...good, skill_id: '../x' }), '/skill_id');
+  assert.is(pointer({ ...good, action: { type: 'exec' } }), '/action/type');
+  assert.is(pointer({ ...good, action: { type: 'http.get', path: 'http://x' } }), '/action/path');
+  assert.is(
+    pointer({ ...good, action: { type: 'bus.publish', topic: 'scenario.cancel.1' } }),
+    '/action/topic',
+  );
+  fc.assert(fc.property(fc.jsonValue(), (v) => assert.ok(['', '/id', '/at'].includes(String(pointer(v))))));
+  assert.equal(
+    pendingEntries({ a: { status: 'done' }, b: { status: 'pending' }, c: 1 }).map(([k]) => k),
+    ['b', 'c'],
+  );
+});
+
+test('a manifest is right, or its author reads what is wrong', () => {
+  assert.is(checkManifest(manifest).id, 'hub_status');
+  const wrong: [change: object, pointer: string][] = [
+    [{ id: 'Hub-Status' }, '/id'],
+    [{ version: '1.0' }, '/version'],
+    [{ extra: 1 }, '/extra'],
+    [{ capabilities: { visual: true } }, '/capabilities/ui'],
+    [{ capabilities: { ui: { title: 'x', modes: ['window'], schema: 'ui/v0' } } }, '/capabilities/ui/modes'],
+    [{ capabilities: { ui: { title: 'x', modes: ['modal'] } } }, '/capabilities/ui'],
+    [
+      { capabilities: { ui: { title: 'x', modes: ['modal'], entrypoint: '/v1/../x' } } },
+      '/capabilities/ui/entrypoint',
+    ],
+    [
+      { capabilities: { ui: { title: 'x', modes: ['modal'], schema: 'ui/v0', icon: 'javascript:x' } } },
+      '/capabilities/ui/icon',
+    ],
+    [{ permissions: { ownerOnly: 'yes' } }, '/permissions/ownerOnly'],
+  ];
+  for (const [change, pointer] of wrong) {
+    const e = (() => {
+      try {
+        checkManifest({ ...manifest, ...change });
+        return undefined;
+      } catch (x) {
+        return x as IngleError;
+      }
+    })();
+    assert.is(e?.details?.['pointer'], pointer, JSON.stringify(change));
+    assert.match(e!.message, /^The manifest/);
+  }
+  fc.assert(
+    fc.property(fc.jsonValue(), (v) =>
+      assert.is(
+        codeOf(() => checkManifest(v)),
+        'invalid_request',
+      ),
+    ),
+  );
+});
+
+test('the service token is made once, readable by its group, and a rotated one replaces it', async ({
+  dir,
+}) => {
+  const file = join(dir, 'api/token');
+  const first = ensureToken(file);
+  assert.is(ensureToken(file), first);
+  assert.is(statSync(file).mode & 0o777 & ~0o640, 0);
+  const check = tokenCheck(file);
+  assert.ok(check.matches(first));
+  assert.not(check.matches(''));
+  assert.not(check.matches(first.slice(0, -1)));
+  const second = rotateToken(file);
+  assert.is.not(second, first);
+  assert.is(readFileSync(file, 'utf8').trim(), second);
+  check.reload();
+  assert.ok(check.matches(second));
+  assert.not(check.matches(first));
+});
+
+test.run();

@@ -1,0 +1,162 @@
+// A real ingle-api and real skill hosts as processes on a private bus, and a small client of theirs.
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import WebSocket from 'ws';
+import type { Principal } from '../../firmware/documents/acl.ts';
+import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
+import { start, stop } from '../../firmware/system/exec.ts';
+import { privateBus } from '../bus.ts';
+
+export const owner: Principal = { owner_id: 'o1', browser: 'phone1', role: 'owner', elevated_until: 4e9 };
+
+export const principal = (p: Partial<Principal> = {}): string =>
+  toBase64url(utf8(JSON.stringify({ ...owner, ...p })));
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((ok) => server.listen(0, '127.0.0.1', ok));
+  const { port } = server.address() as { port: number };
+  await new Promise((ok) => server.close(ok));
+  return port;
+}
+
+/** Waits for a condition, asking again and again; fails by name after a minute. */
+export async function until<T>(
+  what: string,
+  ask: () => T | Promise<T>,
+  seconds = 60,
+): Promise<NonNullable<T>> {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    const value = await Promise.resolve()
+      .then(ask)
+      .catch(() => undefined);
+    if (value) return value as NonNullable<T>;
+    if (Date.now() > end) throw new Error(`never came: ${what}`);
+    await new Promise((r) => setTimeout(r, 50));
+  }
+}
+
+export interface Answered {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came
+  body: any;
+}
+
+export type TestHub = Awaited<ReturnType<typeof startHub>>;
+
+/** Starts a bus, ingle-api and the given skills. */
+export async function startHub(o: { skills?: string[]; env?: Record<string, string> } = {}) {
+  const bus = await privateBus();
+  const data = mkdtempSync(join(tmpdir(), 'ingle-api-'));
+  const port = await freePort();
+  const env = {
+    INGLE_BUS_ADDRESS: bus.address,
+    INGLE_DATA: data,
+    INGLE_API_PORT: String(port),
+    INGLE_CONFIG: '/nonexistent',
+    INGLE_LOG: process.env['INGLE_LOG'] ?? 'error',
+    ...o.env,
+  };
+  const base = `http://127.0.0.1:${port}`;
+  const children = new Map<string, ChildProcess>();
+
+  function spawn(name: string, args: string[]): ChildProcess {
+    const child = start(process.execPath, ['--import', 'tsx', ...args], {
+      env,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    children.set(name, child);
+    return child;
+  }
+  const tokenOf = (): string => readFileSync(join(data, 'api/token'), 'utf8').trim();
+  const hub = {
+    bus,
+    data,
+    base,
+    env,
+    children,
+    token: tokenOf,
+    /** A request with the service token; `as` names a principal. */
+    async ask(
+      method: string,
+      path: string,
+      a: {
+        body?: unknown;
+        raw?: string | Uint8Array;
+        as?: Partial<Principal>;
+        headers?: Record<string, string>;
+      } = {},
+    ): Promise<Answered> {
+      const r = await fetch(base + path, {
+        method,
+        headers: {
+          'x-service-token': tokenOf(),
+          ...(a.as ? { 'x-ingle-principal': principal(a.as) } : {}),
+          ...a.headers,
+        },
+        ...(a.raw !== undefined
+          ? { body: a.raw as string }
+          : a.body !== undefined
+            ? { body: JSON.stringify(a.body) }
+            : {}),
+      });
+      const text = await r.text();
+      return {
+        status: r.status,
+        headers: r.headers,
+        body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text,
+      };
+    },
+    async startApi(): Promise<void> {
+      spawn('api', ['services/api/main.ts']);
+      await until('the API', async () => (await fetch(`${base}/health/ready`)).status === 200);
+    },
+    startSkill(id: string): void {
+      spawn(id, ['services/skill-host/main.ts', id]);
+    },
+    async kill(name: string): Promise<void> {
+      const child = children.get(name);
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      await new Promise<void>((gone) => {
+        child.once('close', () => gone());
+        child.kill('SIGKILL');
+      });
+    },
+    /** Settles when a skill serves the owner. */
+    async available(id: string, as: Partial<Principal> = owner): Promise<void> {
+      await until(`skill ${id}`, async () => {
+        const icons: Answered = await hub.ask('GET', '/v1/icons', { as });
+        return icons.body.some(
+          (i: { skill_id: string; available: boolean }) => i.skill_id === id && i.available,
+        );
+      });
+    },
+    /** The class y-websocket's provider opens sockets with: it adds what uplink would. */
+    webSocket(as?: Partial<Principal>, token: string | null = tokenOf()): typeof globalThis.WebSocket {
+      const headers: Record<string, string> = {};
+      if (token !== null) headers['x-service-token'] = token;
+      if (as) headers['x-ingle-principal'] = principal(as);
+      return class extends WebSocket {
+        constructor(url: string, protocols?: string[]) {
+          super(url, protocols, { headers });
+        }
+      } as unknown as typeof globalThis.WebSocket;
+    },
+    async stop(): Promise<void> {
+      await Promise.all([...children.values()].map((c) => stop(c)));
+      await bus.stop();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+  await hub.startApi();
+  for (const id of o.skills ?? []) {
+    hub.startSkill(id);
+    await hub.available(id);
+  }
+  return hub;
+}

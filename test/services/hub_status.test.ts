@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { languages } from '../../firmware/protocol/text/i18n.ts';
+import { skill1, skillBusName } from '../../firmware/skills/contract.ts';
+import { connect } from '../../firmware/system/bus.ts';
+import { introspection } from '../../firmware/system/contract.ts';
+import { validateView } from '../../firmware/ui/schema.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { cpuPercent, parseMeminfo, parseStat, parseUptime } from '../../services/skills/hub_status/proc.ts';
+import { hubStatusView } from '../../services/skills/hub_status/view.ts';
+import { startHub, type TestHub, until } from './hub.ts';
+
+const test = suite<{ hub: TestHub }>('hub_status');
+test.before(async (c) => {
+  c.hub = await startHub({ skills: ['hub_status'], env: { INGLE_NAME: 'Кухня', INGLE_LANG: 'ru' } });
+});
+test.after((c) => c.hub.stop());
+
+const proc = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
+
+test("the numbers are the machine's own", async ({ hub }) => {
+  const before = parseUptime(proc('uptime'));
+  const s = (await hub.ask('GET', '/skills/hub_status/v1/status/summary', { as: {} })).body;
+  const after = parseUptime(proc('uptime'));
+  assert.ok(s.uptime.seconds >= before && s.uptime.seconds <= after);
+  assert.is(s.memory.total_kib, parseMeminfo(proc('meminfo')).total_kib);
+  assert.ok(s.memory.used_kib > 0 && s.memory.used_kib < s.memory.total_kib);
+  assert.ok(s.cpu.percent >= 0 && s.cpu.percent <= 100);
+  assert.is(s.versions.node, process.versions.node);
+  assert.is(s.versions.kernel, release());
+  assert.match(s.versions.sqlite, /^3\.\d+\.\d+$/);
+  assert.is(s.name, 'Кухня');
+  const unit = (name: string) => s.services.find((u: { unit: string }) => u.unit === name);
+  assert.ok(unit('ingle-api').running && unit('ingle-skill@hub_status').running);
+  assert.not(unit('ingle-uplink').running);
+  assert.is(unit('ingle-uplink').state, 'не работает');
+});
+
+test('what the kernel says is read right', () => {
+  const a = parseStat('cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 1 1 1\n');
+  const b = parseStat('cpu  150 0 50 850 50 0 0 0 0 0\n');
+  assert.equal(a, { busy: 150, total: 1000 });
+  assert.is(cpuPercent(a, b), 50);
+  assert.is(cpuPercent(a, a), null);
+  assert.equal(parseMeminfo('MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  400 kB\n'), {
+    total_kib: 1000,
+    used_kib: 600,
+  });
+});
+
+test('its view is valid in every language and its manifest names the title in this one', async ({ hub }) => {
+  for (const l of languages) assert.equal(validateView(hubStatusView(l)), []);
+  const m = (await hub.ask('GET', '/skills/hub_status/v1/ui/manifest', { as: {} })).body;
+  assert.is(m.title, 'Состояние хаба');
+  assert.is((await hub.ask('GET', '/v1/icons', { as: {} })).body[0].title, 'Состояние хаба');
+});
+
+test('a refresh counts up and tells when', async ({ hub }) => {
+  const state = async () => (await hub.ask('GET', '/skills/hub_status/v1/state', { as: {} })).body.refresh;
+  const before = await state();
+  assert.is((await hub.ask('POST', '/skills/hub_status/v1/refresh', { as: {} })).status, 200);
+  const after = await state();
+  assert.is(after.count, before.count + 1);
+  assert.ok(Date.parse(after.refreshed_at) <= Date.now());
+});
+
+test('the skill on the bus is what its contract says', async ({ hub }) => {
+  const bus = await connect(hub.bus.address);
+  const [xml] = await bus.call(
+    skillBusName('hub_status'),
+    skill1.path,
+    'org.freedesktop.DBus.Introspectable',
+    'Introspect',
+  );
+  assert.ok(String(xml).includes(introspection(skill1)));
+  bus.close();
+});
+
+test('online sockets and pending routes are those of the link to root', async ({ hub }) => {
+  const bus = await connect(hub.bus.address);
+  const served = {
+    ...{ connected: true, root: 'http://localhost:1', owner_id: '', subnet_id: '', hub_id: '', keys: '' },
+    ...{ expires_at: 0n, browsers: 7, channels: 2, pending: 3, insecure: false, last_error: '' },
+  };
+  // The rest of the contract is not asked here.
+  await bus.serve(uplink1, { Status: () => served } as never);
+  const s = (await hub.ask('GET', '/skills/hub_status/v1/status/summary', { as: {} })).body;
+  assert.equal([s.link.connected, s.link.sockets, s.link.pending], [true, 2, 3]);
+  bus.close();
+});
+
+test('a skill that floods is unheard and shown as unavailable, while another goes on', async ({ hub }) => {
+  const bus = await connect(hub.bus.address);
+  const served = await bus.serve(
+    skill1,
+    {
+      Manifest: () => ({
+        manifest: {
+          id: { signature: 's', value: 'flood' },
+          version: { signature: 's', value: '1.0.0' },
+          capabilities: {
+            signature: 'a{sv}',
+            value: {
+              visual: { signature: 'b', value: true },
+              ui: {
+                signature: 'a{sv}',
+                value: {
+                  title: { signature: 's', value: 'Flood' },
+                  modes: { signature: 'as', value: ['modal'] },
+                  schema: { signature: 's', value: 'ui/v0' },
+                },
+              },
+            },
+          },
+        },
+      }),
+      Attach: () => ({ documents: [] }),
+      Watch: () => ({}),
+      Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
+    },
+    { busName: skillBusName('flood') },
+  );
+  await hub.available('flood');
+  const icon = async (id: string) =>
+    (await hub.ask('GET', '/v1/icons', { as: {} })).body.find((i: { skill_id: string }) => i.skill_id === id);
+  for (let i = 0; i < 2000; i++)
+    served.emit('Update', { owner_id: 'o1', doc: 'state:main', update: new Uint8Array([0, 0]) });
+  await until('the flood to be unheard', async () => (await icon('flood')).available === false);
+  assert.is((await icon('hub_status')).available, true);
+  assert.is((await hub.ask('POST', '/skills/hub_status/v1/refresh', { as: {} })).status, 200);
+  bus.close();
+});
+
+test.run();

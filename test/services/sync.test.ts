@@ -1,0 +1,253 @@
+// Rooms over real sockets, with npm's y-websocket as the client.
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import WebSocket from 'ws';
+import { WebsocketProvider } from 'y-websocket';
+import * as Y from 'yjs';
+import type { Principal } from '../../firmware/documents/acl.ts';
+import { readContent } from '../../firmware/documents/content.ts';
+import { encodeStep1, encodeUpdate } from '../../firmware/documents/message.ts';
+import { principal, startHub, type TestHub, until } from './hub.ts';
+
+const test = suite<{ hub: TestHub }>('sync');
+test.before(async (c) => {
+  c.hub = await startHub({ skills: ['hub_status'] });
+});
+/** Each has a clock (awareness) that keeps the process alive until the document is destroyed. */
+const docs: Y.Doc[] = [];
+test.after(async (c) => {
+  await c.hub.stop();
+  for (const doc of docs) doc.destroy();
+});
+
+type Closed = { code: number; reason: string };
+
+/** A provider as the owner's browser runs it. */
+function join(hub: TestHub, room: string, as?: Partial<Principal>) {
+  const doc = new Y.Doc();
+  const provider = new WebsocketProvider(`${hub.base.replace('http', 'ws')}/sync`, room, doc, {
+    WebSocketPolyfill: hub.webSocket(as),
+    disableBc: true,
+    maxBackoffTime: 500,
+  });
+  docs.push(doc);
+  const closed = new Promise<Closed>((resolve) => provider.on('closed', (c: Closed) => resolve(c)));
+  const synced = () => until(`sync of ${room}`, () => provider.synced);
+  return { doc, provider, closed, synced, content: () => readContent(doc), end: () => provider.destroy() };
+}
+
+/** A bare socket, for what no provider would send. */
+async function bare(hub: TestHub, room: string, as: Partial<Principal> = {}) {
+  const ws = new WebSocket(`${hub.base.replace('http', 'ws')}/sync/${room}`, {
+    headers: { 'x-service-token': hub.token(), 'x-ingle-principal': principal(as) },
+  });
+  const heard: Uint8Array[] = [];
+  ws.on('message', (m: Buffer) => heard.push(m));
+  ws.on('error', () => {});
+  const closed = new Promise<number>((resolve) => ws.on('close', (code) => resolve(code)));
+  await new Promise((resolve) => ws.on('open', resolve));
+  return { ws, heard, closed };
+}
+
+test("y-websocket's provider reads a skill's view and state, in every spelling of the room", async ({
+  hub,
+}) => {
+  for (const room of [
+    'o1/hub_status/state:main',
+    'owner/o1/hub_status/state:main',
+    encodeURIComponent('o1/hub_status/state:main'),
+  ]) {
+    const a = join(hub, room, {});
+    await a.synced();
+    const state = await until('a state', () => (a.content()['cpu'] ? a.content() : undefined));
+    assert.ok(Array.isArray(state['samples']));
+    a.end();
+  }
+  const view = join(hub, 'o1/hub_status/view:main', {});
+  await view.synced();
+  assert.is(view.content()['schema'], 'ui/v0');
+  view.end();
+});
+
+test('a watched state moves by itself', async ({ hub }) => {
+  const a = join(hub, 'o1/hub_status/state:main', {});
+  await a.synced();
+  const samples = () => (a.content()['samples'] as unknown[]).length;
+  const before = samples();
+  await until('two more samples', () => samples() >= before + 2);
+  a.end();
+});
+
+test('two tabs of a browser see what the other writes, and a third after a restart', async ({ hub }) => {
+  const room = 'o1/hub_status/state:device/phone1';
+  const a = join(hub, room, {});
+  const b = join(hub, room, {});
+  await Promise.all([a.synced(), b.synced()]);
+  a.doc.getMap('content').set('theme', 'dark');
+  await until('the other tab', () => b.content()['theme'] === 'dark');
+  b.doc.getMap('content').set('size', 2);
+  await until('the first tab', () => a.content()['size'] === 2);
+  // What the other tab has seen is on disk: killing the service at this moment loses none of it.
+  await hub.kill('api');
+  a.doc.getMap('content').set('offline', true);
+  await hub.startApi();
+  await until('the change made meanwhile', () => b.content()['offline'] === true);
+  a.end();
+  b.end();
+  const c = join(hub, room, {});
+  await c.synced();
+  assert.equal(c.content(), { theme: 'dark', size: 2, offline: true });
+  c.end();
+  await hub.available('hub_status');
+});
+
+test('presence passes between the sockets of a room and ends with them', async ({ hub }) => {
+  const a = join(hub, 'o1/hub_status/state:main', {});
+  const b = join(hub, 'o1/hub_status/state:main', { browser: 'phone2' });
+  await Promise.all([a.synced(), b.synced()]);
+  a.provider.awareness.setLocalState({ name: 'a' });
+  await until('presence', () => b.provider.awareness.getStates().has(a.doc.clientID));
+  a.end();
+  await until('absence', () => !b.provider.awareness.getStates().has(a.doc.clientID));
+  b.end();
+});
+
+test('who may not join is told why, closed for good, and nobody else notices', async ({ hub }) => {
+  const witness = join(hub, 'o1/hub_status/state:main', {});
+  await witness.synced();
+  const past = { elevated_until: 1 };
+  const rows: [room: string, as: Partial<Principal>, code: number][] = [
+    ['o2/hub_status/state:main', {}, 4403],
+    ['owner/o2/hub_status/state:main', {}, 4403],
+    ['o1/commands/state:device/phone1', { owner_id: 'o2' }, 4403],
+    ['o1/hub_status/view:main', { role: 'kid' }, 4403],
+    ['o1/hub_status/view:main', past, 4401],
+    ['o1/hub_status/state:main', past, 4401],
+    ['o1/nobody/view:main', {}, 4404],
+    ['o1/desktop/view:main', {}, 4404],
+    ['o1/hub_status/other:main', {}, 4400],
+    ['%ff', {}, 4400],
+    ['', {}, 4400],
+  ];
+  const warn = console.warn;
+  const said: string[] = [];
+  console.warn = (text: string) => said.push(text);
+  for (const [room, as, code] of rows) {
+    const a = join(hub, room, as);
+    const c = await a.closed;
+    assert.is(c.code, code, `${room} ${JSON.stringify(as)} ${c.reason}`);
+    assert.match(c.reason, /^[a-z_]+: /);
+    assert.equal(a.content(), {});
+    a.end();
+  }
+  console.warn = warn;
+  assert.is(said.filter((s) => /Permission denied/.test(s)).length, rows.length);
+  assert.ok(witness.provider.wsconnected);
+  witness.end();
+});
+
+test('without the token a socket is not even opened', async ({ hub }) => {
+  const codes = await Promise.all(
+    [null, 'wrong'].map(
+      (t) =>
+        new Promise((resolve) => {
+          const Socket = hub.webSocket({}, t) as unknown as typeof WebSocket;
+          const ws = new Socket(`${hub.base.replace('http', 'ws')}/sync/o1/hub_status/view:main`);
+          ws.on('unexpected-response', (_q, r) => resolve(r.statusCode));
+          ws.on('open', () => resolve('open'));
+          ws.on('error', () => {});
+        }),
+    ),
+  );
+  assert.equal(codes, [401, 401]);
+});
+
+test("a browser cannot write a skill's documents, nor another device's", async ({ hub }) => {
+  const reader = join(hub, 'o1/hub_status/state:main', {});
+  await reader.synced();
+  const warn = console.warn;
+  console.warn = () => {};
+  for (const [room, as] of [
+    ['o1/hub_status/state:main', {}],
+    ['o1/hub_status/view:main', {}],
+    ['o1/commands/state:device/phone2', {}],
+    ['o1/hub_status/state:device/phone2', {}],
+  ] as [string, Partial<Principal>][]) {
+    const a = join(hub, room, as);
+    await a.synced();
+    a.doc.getMap('content').set('forged', true);
+    assert.is((await a.closed).code, 4403, room);
+    a.end();
+    const b = join(hub, room, as);
+    await b.synced();
+    assert.is(b.content()['forged'], undefined, room);
+    b.end();
+  }
+  console.warn = warn;
+  assert.is(reader.content()['forged'], undefined);
+  assert.ok(reader.provider.wsconnected);
+  reader.end();
+});
+
+test('malformed, huge and fast messages close their own socket only', async ({ hub }) => {
+  const room = 'o1/hub_status/state:device/phone1';
+  const witness = join(hub, room, {});
+  await witness.synced();
+  const send = async (...messages: (Uint8Array | string)[]): Promise<number> => {
+    const s = await bare(hub, room);
+    for (const m of messages) s.ws.send(m);
+    return s.closed;
+  };
+  const far = new Y.Doc();
+  far.getMap('content').set('a', 1);
+  const vector = Y.encodeStateVector(far);
+  far.getMap('content').set('a', 2);
+  const large = new Y.Doc();
+  for (let i = 0; i < 8; i++) large.getMap('content').set(`k${i}`, 'x'.repeat(50_000));
+  const parts: Uint8Array[] = [];
+  const slow = new Y.Doc();
+  slow.on('update', (u: Uint8Array) => parts.push(encodeUpdate(u)));
+  for (let i = 0; i < 8; i++) slow.getMap('content').set(`k${i}`, 'x'.repeat(50_000));
+  assert.is(await send('text'), 4400);
+  assert.is(await send(new Uint8Array([])), 4400);
+  assert.is(await send(new Uint8Array([9, 9, 9])), 4400);
+  assert.is(await send(encodeUpdate(new Uint8Array([1, 2, 3]))), 4400);
+  assert.is(await send(encodeUpdate(Y.encodeStateAsUpdate(far, vector))), 4400, 'an update out of order');
+  assert.is(await send(...parts), 4413, 'a document that grows too large');
+  assert.ok(
+    [1006, 1009].includes(await send(encodeUpdate(Y.encodeStateAsUpdate(large)))),
+    'a message too large',
+  );
+  // Where the rest of a flood is still on its way, the line is cut before the code arrives.
+  const flood = Array.from({ length: 400 }, () => encodeStep1(new Uint8Array([0])));
+  assert.ok([4529, 1006].includes(await send(...flood)), 'too many messages');
+  const seeds = fc.sample(fc.uint8Array({ minLength: 1, maxLength: 80 }), 40);
+  await Promise.all(
+    seeds.map(async (bytes) => {
+      const s = await bare(hub, room);
+      s.ws.send(bytes);
+      s.ws.send(new Uint8Array([77]));
+      assert.ok((await s.closed) >= 4400);
+    }),
+  );
+  assert.ok(witness.provider.wsconnected, 'the other socket of the room stays');
+  witness.doc.getMap('content').set('still', 'here');
+  const after = join(hub, room, {});
+  await until('the change', () => after.content()['still'] === 'here');
+  witness.end();
+  after.end();
+});
+
+test('a right to an admin skill that runs out closes its sockets', async ({ hub }) => {
+  const warn = console.warn;
+  console.warn = () => {};
+  const soon = Math.floor(Date.now() / 1000) + 4;
+  const a = join(hub, 'o1/hub_status/state:main', { elevated_until: soon });
+  await a.synced();
+  assert.is((await a.closed).code, 4401);
+  a.end();
+  console.warn = warn;
+});
+
+test.run();

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buttonReader, meaning } from '../../firmware/setup/button.ts';
+
+function event(ms: number, type: number, code: number, value: number): Buffer {
+  const b = Buffer.alloc(24);
+  b.writeBigInt64LE(BigInt(Math.floor(ms / 1000)), 0);
+  b.writeBigInt64LE(BigInt((ms % 1000) * 1000), 8);
+  b.writeUInt16LE(type, 16);
+  b.writeUInt16LE(code, 18);
+  b.writeInt32LE(value, 20);
+  return b;
+}
+
+test('a short press does nothing, a long one starts setup again, a very long one erases', () => {
+  for (const [ms, want] of [
+    [200, 'none'],
+    [2999, 'none'],
+    [3000, 'restart'],
+    [14_999, 'restart'],
+    [15_000, 'reset'],
+  ] as const)
+    assert.is(meaning(ms), want);
+});
+
+test('presses are read from input events in pieces of any size; other keys are not ours', () => {
+  const all = Buffer.concat([
+    event(1_000, 1, 0x198, 1),
+    event(1_500, 1, 30, 1),
+    event(4_000, 1, 0x198, 2),
+    event(5_000, 0, 0, 0),
+    event(5_200, 1, 0x198, 0),
+    event(30_000, 1, 30, 0),
+    event(31_000, 1, 0x211, 0),
+  ]);
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 80 }), (step) => {
+      const presses: string[] = [];
+      const feed = buttonReader((p) => presses.push(p));
+      for (let at = 0; at < all.length; at += step) feed(all.subarray(at, at + step));
+      assert.equal(presses, ['restart']);
+    }),
+  );
+});
+
+test.run();

@@ -1,0 +1,111 @@
+// A hub whose audio and radio are told what to do: for faults and conversations. Real ones are in test/vm.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AudioOutcome, Ports, WifiOutcome } from '../../firmware/setup/ports.ts';
+import { serveSetup } from '../../firmware/setup/serve.ts';
+import { openState } from '../../firmware/setup/state.ts';
+import { connect } from '../../firmware/system/bus.ts';
+import { logger } from '../../firmware/system/log.ts';
+import { privateBus } from '../bus.ts';
+
+export interface World {
+  audio: AudioOutcome;
+  wifi: WifiOutcome;
+  radios: number;
+  online: boolean;
+  joined: string[];
+  erased: number;
+  link: string;
+}
+
+/** Starts a private bus with a served ladder over a made-up world. */
+export async function fakeHub(given: Partial<World> = {}) {
+  const world: World = {
+    audio: { ok: false, reason: 'no_estimate' },
+    wifi: { ok: true, reason: '' },
+    radios: 2,
+    online: false,
+    joined: [],
+    erased: 0,
+    link: 'https://ingle.example/#v1.482-913.AAAA.BBBB',
+    ...given,
+  };
+  const daemon = await privateBus();
+  const bus = await connect(daemon.address);
+  const ports: Ports = {
+    audio: {
+      probe: async () => world.audio,
+      retest: async () => world.audio,
+      devices: async () => ({
+        sinks: [['spk', 'Speaker', 'builtin', 95, true]],
+        sources: [['mic', 'Microphone', 'builtin', 95, true]],
+      }),
+      test: async () => ({ verdict: 'ok', corr: 0.91, latency_ms: 83.2, snr_db: 21 }),
+      select: async () => {},
+      say: async () => {},
+    },
+    wifi: {
+      radios: async () => world.radios,
+      scan: async () => ({
+        networks: [
+          ['Home "5G" <b>', 88, 'wpa2'],
+          ['Café', 40, 'open'],
+        ],
+        age_s: 2,
+      }),
+      connect: async (n) => {
+        world.joined.push(`${n.ssid}/${n.psk}/${n.hidden}`);
+        if (world.wifi.ok) world.online = true;
+        return world.wifi;
+      },
+      serving: async () => false,
+      startAccessPoint: async () => {},
+      stopAccessPoint: async () => {},
+    },
+    channels: [],
+    online: async () => world.online,
+    pairing: async () => ({
+      link: world.link,
+      device_code: '482-913',
+      secret: '507-226',
+      expires_at: 2_000_000_000n,
+    }),
+    erase: async () => {
+      world.erased++;
+    },
+  };
+  const setup = await serveSetup(bus, {
+    ports,
+    version: '1.2.3',
+    model: 'test',
+    file: await openState(join(mkdtempSync(join(tmpdir(), 'ingle-hub-')), 'setup.db')),
+    log: logger('setup'),
+    device: { name: 'Ingle', serial: '00001234', language: 'en' },
+    times: { audio: 2000, retest: 2000, look: 100_000 },
+  });
+  return {
+    world,
+    bus,
+    setup,
+    address: daemon.address,
+    async stop() {
+      await setup.stop();
+      bus.close();
+      await daemon.stop();
+    },
+  };
+}
+
+/** Settles when `check` holds; fails with `what` after 20 s. */
+export async function until<T>(
+  check: () => T | undefined | false | Promise<T | undefined | false>,
+  what: string,
+): Promise<T> {
+  for (let i = 0; i < 400; i++) {
+    const value = await check();
+    if (value) return value;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`never happened: ${what}`);
+}

@@ -1,0 +1,322 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { type LadderEvent, type LadderState, ladder } from '../../firmware/setup/ladder.ts';
+import type { AudioOutcome, Ports, WifiOutcome } from '../../firmware/setup/ports.ts';
+import { makePin, makePsk, spell } from '../../firmware/setup/secrets.ts';
+import { createSetup } from '../../firmware/setup/setup.ts';
+import { openState } from '../../firmware/setup/state.ts';
+import { openWindow, PIN_TRIES } from '../../firmware/setup/window.ts';
+import { logger } from '../../firmware/system/log.ts';
+
+test('the ladder moves as the specification says, and in no other way', () => {
+  const rows: [LadderState, LadderEvent, LadderState | undefined][] = [
+    ['BOOT', 'fresh', 'AUDIO'],
+    ['BOOT', 'resume', 'CHANNELS'],
+    ['AUDIO', 'audio_ok', 'READY'],
+    ['AUDIO', 'audio_late', 'CHANNELS'],
+    ['AUDIO', 'audio_failed', 'CHANNELS'],
+    ['AUDIO', 'audio_ok_offline', 'CHANNELS'],
+    ['CHANNELS', 'no_radio', 'CONSOLE'],
+    ['CHANNELS', 'connect', 'CONNECTING'],
+    ['CHANNELS', 'idle', 'HINT'],
+    ['CHANNELS', 'audio_late', undefined],
+    ['CONNECTING', 'connected', 'RETEST'],
+    ['CONNECTING', 'connect_failed', 'CHANNELS'],
+    ['CONNECTING', 'connect', undefined],
+    ['RETEST', 'audio_ok', 'READY'],
+    ['RETEST', 'audio_late', 'READY_WITH_LIMITS'],
+    ['HINT', 'restart', 'AUDIO'],
+    ['READY', 'connect', undefined],
+    ['READY', 'restart', 'AUDIO'],
+  ];
+  for (const [state, event, next] of rows) assert.is(ladder[state][event], next, `${state} ${event}`);
+});
+
+test('no state is a dead end: a restart or a reset leads out of each', () => {
+  for (const [state, moves] of Object.entries(ladder))
+    assert.ok('restart' in moves || state === 'BOOT', `${state} has no way out`);
+});
+
+test('a PSK has 12 characters nobody mishears, and a PIN six digits', () => {
+  const seen = new Set<string>();
+  for (let i = 0; i < 200; i++) {
+    const psk = makePsk();
+    assert.match(psk, /^[2-9acefhjkmrwxy]{12}$/);
+    seen.add(psk);
+    assert.match(makePin(), /^\d{6}$/);
+  }
+  assert.is(seen.size, 200);
+  assert.is(spell('abcde2'), 'a b c d, e 2');
+});
+
+test('a wrong PIN is counted, and the last wrong one closes the window', () => {
+  const w = openWindow({ ssid: 's', psk: 'p', pin: '012345', window: 'w' });
+  assert.equal(w.authorise('012-345'), { ok: true, left: PIN_TRIES });
+  for (let i = 1; i <= PIN_TRIES; i++)
+    assert.equal(w.authorise('543210'), { ok: false, left: PIN_TRIES - i });
+  assert.ok(w.closed);
+  assert.throws(() => w.authorise('012345'), /Too many/);
+});
+
+interface World {
+  audio: AudioOutcome | 'hangs';
+  wifi: WifiOutcome;
+  radios: number;
+  online: boolean;
+  noBle?: boolean;
+  idle?: number;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+async function house(world: World, file = join(mkdtempSync(join(tmpdir(), 'ingle-setup-')), 'setup.db')) {
+  const calls: string[] = [];
+  const states: LadderState[] = [];
+  const progress: string[] = [];
+  const waiting: { state: LadderState; resolve: () => void }[] = [];
+  const hangs = (signal: AbortSignal) =>
+    new Promise<AudioOutcome>((_, no) => signal.addEventListener('abort', () => no(new Error('aborted'))));
+  const audio = (signal: AbortSignal) =>
+    world.audio === 'hangs' ? hangs(signal) : Promise.resolve(world.audio);
+  const ports: Ports = {
+    audio: {
+      probe: audio,
+      retest: audio,
+      devices: async () => ({ sinks: [], sources: [] }),
+      test: async () => ({ verdict: 'ok', corr: 1, latency_ms: 80, snr_db: 20 }),
+      select: async () => {},
+      say: async (texts) => void calls.push(`say ${texts[0]?.text.includes('password')}`),
+    },
+    wifi: {
+      radios: async () => world.radios,
+      scan: async () => ({ networks: [], age_s: 0 }),
+      connect: async () => world.wifi,
+      serving: async () => world.radios > 0,
+      startAccessPoint: async (ssid, psk) => void calls.push(`ap ${ssid} ${psk}`),
+      stopAccessPoint: async () => void calls.push('ap stop'),
+    },
+    channels: [
+      {
+        name: 'ble',
+        async start() {
+          if (world.noBle) throw new IngleError('unavailable', 'no adapter');
+          calls.push('ble');
+        },
+        stop: async () => void calls.push('ble stop'),
+      },
+    ],
+    online: async () => world.online,
+    pairing: async () => ({ link: 'l', device_code: 'd', secret: 's', expires_at: 0n }),
+    erase: async () => void calls.push('erase'),
+  };
+  const setup = await createSetup({
+    ports,
+    file: await openState(file),
+    log: logger('setup-test'),
+    device: { name: 'Ingle', serial: 'abc1234', language: 'en' },
+    onState(state) {
+      states.push(state);
+      for (const w of waiting.filter((x) => x.state === state)) w.resolve();
+    },
+    onProgress: (step, state, text) => progress.push(`${step} ${state} ${text}`),
+    onSecrets: () => calls.push('secrets'),
+    times: { audio: 40, retest: 40, idle: world.idle ?? 200, look: 10 },
+  });
+  const reach = (state: LadderState) =>
+    setup.state === state
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => waiting.push({ state, resolve }));
+  return { setup, calls, states, progress, reach, file };
+}
+
+test('a hub that speaks, hears and has a network is ready at once', async () => {
+  const h = await house({
+    audio: { ok: true, reason: '', sink_id: 'a', source_id: 'b' },
+    wifi: { ok: true, reason: '' },
+    radios: 1,
+    online: true,
+  });
+  await h.setup.begin();
+  await h.reach('READY');
+  assert.equal(h.states, ['AUDIO', 'READY']);
+  assert.equal(h.setup.status().verified_profile, { sink_id: 'a', source_id: 'b' });
+  await h.setup.stop();
+});
+
+test('an audio test that never ends gives way to the access point, and its late answer does nothing', async () => {
+  const h = await house({ audio: 'hangs', wifi: { ok: true, reason: '' }, radios: 1, online: false });
+  await h.setup.begin();
+  await h.reach('CHANNELS');
+  await h.reach('HINT');
+  assert.equal(h.states, ['AUDIO', 'CHANNELS', 'HINT']);
+  await h.setup.stop();
+  assert.match(h.calls.join('\n'), /^secrets\nap Ingle-1234 \S{12}\nble\nsay true\nap stop\nble stop$/);
+});
+
+test('a wrong password leads back to the same access point with its reason, a right one to ready', async () => {
+  const world: World = {
+    audio: { ok: false, reason: 'noisy' },
+    wifi: { ok: false, reason: 'wrong_password' },
+    radios: 1,
+    online: false,
+  };
+  const h = await house(world);
+  await h.setup.begin();
+  await h.reach('CHANNELS');
+  const psk = h.setup.secrets().psk;
+  assert.equal(await h.setup.connect('softap', { ssid: 'home', psk: 'badbadbad', hidden: false }), {
+    interrupts: true,
+  });
+  await assertCode(h.setup.connect('ble', { ssid: 'home', psk: 'badbadbad', hidden: false }), 'conflict');
+  await h.reach('CHANNELS');
+  assert.is(h.setup.status().reason, 'wrong_password');
+  assert.is(h.setup.secrets().psk, psk);
+  world.wifi = { ok: true, reason: '' };
+  await h.setup.connect('softap', { ssid: 'home', psk: 'goodgoodgood', hidden: false });
+  await h.reach('READY_WITH_LIMITS');
+  assert.is(h.setup.status().ssid, 'home');
+  await h.setup.stop();
+  assert.ok(h.calls.includes('ap stop'));
+});
+
+test('without a radio the console stays the way in, and a cable ends the wait', async () => {
+  const world: World = {
+    audio: { ok: false, reason: 'no_estimate' },
+    wifi: { ok: true, reason: '' },
+    radios: 0,
+    online: false,
+  };
+  const h = await house(world);
+  h.setup.begin();
+  // BLE still starts in this house, so the ladder stays at CHANNELS; take it away.
+  await h.reach('CHANNELS');
+  world.online = true;
+  await h.reach('READY_WITH_LIMITS');
+  await h.setup.stop();
+});
+
+test('a radio plugged in opens the access point, and one pulled out leaves the console', async () => {
+  const world: World = {
+    audio: { ok: false, reason: 'no_devices' },
+    wifi: { ok: true, reason: '' },
+    radios: 0,
+    online: false,
+    noBle: true,
+    idle: 60_000,
+  };
+  const h = await house(world);
+  await h.setup.begin();
+  await h.reach('CONSOLE');
+  world.radios = 1;
+  await h.reach('CHANNELS');
+  await until(() => h.setup.status().channels.includes('softap'));
+  world.radios = 0;
+  await h.reach('CONSOLE');
+  assert.equal(h.setup.status().channels, []);
+  assert.is(h.setup.status().softap, null);
+  assert.ok(h.progress.includes('softap failed channel_failed'));
+  await h.setup.stop();
+});
+
+test('an access point that came back by itself after a failed join is not started again', async () => {
+  const world: World = {
+    audio: { ok: false, reason: 'noisy' },
+    wifi: { ok: false, reason: 'no_address' },
+    radios: 1,
+    online: false,
+    idle: 60_000,
+  };
+  const h = await house(world);
+  await h.setup.begin();
+  await until(() => h.setup.status().channels.includes('softap'));
+  const starts = () => h.calls.filter((c) => c.startsWith('ap Ingle')).length;
+  await h.setup.connect('softap', { ssid: 'home', psk: 'goodgoodgood', hidden: false });
+  await until(() => h.setup.state === 'CHANNELS' && h.setup.status().reason === 'no_address');
+  await h.setup.stop();
+  assert.is(starts(), 1);
+});
+
+test('BLE that brought the hub into its network stays for the pairing link, until a browser is paired', async () => {
+  const world: World = {
+    audio: { ok: false, reason: 'no_devices' },
+    wifi: { ok: true, reason: '' },
+    radios: 1,
+    online: false,
+    idle: 60_000,
+  };
+  const h = await house(world);
+  await h.setup.begin();
+  await until(() => h.setup.status().channels.includes('ble'));
+  await h.setup.connect('ble', { ssid: 'home', psk: 'goodgoodgood', hidden: false });
+  await h.reach('READY_WITH_LIMITS');
+  await until(() => h.calls.includes('ap stop'));
+  assert.equal(h.setup.status().channels, ['ble']);
+  h.setup.paired();
+  await until(() => h.calls.includes('ble stop'));
+  assert.equal(h.setup.status().channels, []);
+  await h.setup.stop();
+});
+
+test('a bad network name or password is refused with a pointer and moves nothing', async () => {
+  const h = await house({ audio: 'hangs', wifi: { ok: true, reason: '' }, radios: 2, online: false });
+  await h.setup.begin();
+  await h.reach('CHANNELS');
+  await assertCode(h.setup.connect('serial', { ssid: '', psk: '', hidden: false }), 'invalid_request');
+  await assertCode(
+    h.setup.connect('serial', { ssid: 'x'.repeat(33), psk: '', hidden: false }),
+    'invalid_request',
+  );
+  await assertCode(h.setup.connect('serial', { ssid: 'x', psk: 'short', hidden: false }), 'invalid_request');
+  assert.is(h.setup.state, 'CHANNELS');
+  await h.setup.stop();
+});
+
+test('a cut in the middle resumes where a person was, with new secrets', async () => {
+  const world: World = { audio: 'hangs', wifi: { ok: true, reason: '' }, radios: 1, online: false };
+  const h = await house(world);
+  await h.setup.begin();
+  await h.reach('CHANNELS');
+  const psk = h.setup.secrets().psk;
+  // No stop: the process just goes away. Its file is read by the next one.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const again = await house(world, h.file);
+  await again.setup.begin();
+  await again.reach('CHANNELS');
+  assert.equal(again.states, ['CHANNELS']);
+  assert.is.not(again.setup.secrets().psk, psk);
+  await again.setup.stop();
+  await h.setup.stop();
+});
+
+test('a factory reset erases and starts as new', async () => {
+  const h = await house({
+    audio: { ok: true, reason: '' },
+    wifi: { ok: true, reason: '' },
+    radios: 1,
+    online: true,
+  });
+  await h.setup.begin();
+  await h.reach('READY');
+  await assertCode(h.setup.reset('yes'), 'invalid_request');
+  await h.setup.reset('erase');
+  assert.ok(h.calls.includes('erase'));
+  await h.reach('READY');
+  assert.equal(h.states, ['AUDIO', 'READY', 'BOOT', 'AUDIO', 'READY']);
+  await h.setup.stop();
+});
+
+async function assertCode(p: Promise<unknown>, code: string): Promise<void> {
+  const e = await p.then(
+    () => undefined,
+    (x) => x,
+  );
+  assert.is(e?.code, code);
+}
+
+test.run();

@@ -1,0 +1,196 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { packetType, serialPacket } from '../../firmware/ble/improv.ts';
+import { utf8 } from '../../firmware/protocol/bytes.ts';
+import { checkSecret, hashSecret } from '../../firmware/setup/console-secret.ts';
+import { fakeHub, until } from './fake-hub.ts';
+
+/** The far end of a pseudo-terminal whose near end the service has. */
+function line(path: string) {
+  const fd = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+  let seen = Buffer.alloc(0);
+  const timer = setInterval(() => {
+    const b = Buffer.alloc(65536);
+    try {
+      const n = readSync(fd, b);
+      seen = Buffer.concat([seen, b.subarray(0, n)]);
+    } catch {}
+  }, 10);
+  return {
+    get bytes() {
+      return seen;
+    },
+    write: (data: string | Uint8Array) => void writeSync(fd, typeof data === 'string' ? utf8(data) : data),
+    /** Settles when `text` has come since the last call; what came up to there is used up. */
+    async expect(text: string): Promise<string> {
+      return until(
+        () => {
+          const all = seen.toString();
+          const at = all.indexOf(text);
+          if (at < 0) return undefined;
+          const upTo = all.slice(0, at + text.length);
+          seen = seen.subarray(Buffer.byteLength(upTo));
+          return upTo;
+        },
+        `"${text}" on the line, which has: ${JSON.stringify(seen.toString().slice(-400))}`,
+      );
+    },
+    close() {
+      clearInterval(timer);
+      closeSync(fd);
+    },
+  };
+}
+
+async function consoleOn(hub: { address: string }, env: Record<string, string> = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-tty-'));
+  const [near, far] = [join(dir, 'near'), join(dir, 'far')];
+  const socat = spawn('socat', [`pty,raw,echo=0,link=${near}`, `pty,raw,echo=0,link=${far}`], {
+    stdio: 'ignore',
+  });
+  const started = (child: ChildProcess) => new Promise((_, no) => child.once('error', no));
+  await Promise.race([
+    until(() => {
+      try {
+        // A terminal opened without O_NOCTTY would become this process's own, and its end a hangup.
+        closeSync(openSync(far, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK));
+        return true;
+      } catch {
+        return false;
+      }
+    }, 'a pseudo-terminal'),
+    started(socat),
+  ]);
+  const far_ = line(far);
+  const service = spawn(process.execPath, ['--import', 'tsx', 'services/serial/main.ts', near], {
+    env: { ...process.env, INGLE_BUS_ADDRESS: hub.address, INGLE_CONFIG: '/nonexistent', ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return {
+    ...far_,
+    get bytes() {
+      return far_.bytes;
+    },
+    stop() {
+      far_.close();
+      service.kill('SIGKILL');
+      socat.kill('SIGKILL');
+    },
+  };
+}
+
+const test = suite('serial');
+
+test('a person at a dumb terminal sets up Wi-Fi, sound and a phone', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const tty = await consoleOn(hub);
+  await tty.expect('Enter');
+  tty.write('\r');
+  await tty.expect('Access point: Ingle-1234');
+  await tty.expect('What next?');
+  tty.write('1\r');
+  await tty.expect('1. Home "5G" <b>  88 %  wpa2');
+  // A wrong key, taken back, then a number that is none.
+  tty.write('9\x7f77\r\n');
+  await tty.expect('Type a number from 1 to 5.');
+  tty.write('1\r');
+  await tty.expect('Password of Home "5G" <b>: ');
+  tty.write('пароль-не-тот\x15secret pass\r');
+  const shown = await tty.expect('The hub is in Home "5G" <b>.');
+  assert.not.match(shown, /secret pass/);
+  assert.equal(hub.world.joined, ['Home "5G" <b>/secret pass/false']);
+  await tty.expect('What next?');
+  tty.write('2\r');
+  await tty.expect('Which speaker?');
+  tty.write('1\r');
+  await tty.expect('Which microphone?');
+  tty.write('1\r');
+  await tty.expect('ok (correlation 0.91, 83.2 ms, 21.0 dB)');
+  tty.write('1\r');
+  await tty.expect('Kept.');
+  tty.write('3\r');
+  await tty.expect('https://ingle.example/#v1.482-913.AAAA.BBBB');
+  await tty.expect('482-913 507-226');
+  tty.stop();
+  await hub.stop();
+});
+
+test('a wrong password is told with the next step, and the hub stays in setup', async () => {
+  const hub = await fakeHub({ wifi: { ok: false, reason: 'wrong_password' } });
+  await hub.setup.begin();
+  const tty = await consoleOn(hub);
+  await tty.expect('Enter');
+  tty.write('\r');
+  await tty.expect('What next?');
+  tty.write('1\r');
+  await tty.expect('Which network?');
+  tty.write('1\r');
+  await tty.expect('Password');
+  tty.write('wrongwrong\r');
+  await tty.expect('the password is wrong. Check it and try again.');
+  await tty.expect('What next?');
+  assert.is(hub.setup.state, 'CHANNELS');
+  tty.stop();
+  await hub.stop();
+});
+
+test('with a console secret the line shows nothing and takes nothing before it', async () => {
+  const stored = await hashSecret('correct horse');
+  assert.ok(await checkSecret('correct horse', stored));
+  assert.not.ok(await checkSecret('', 'scrypt$$'));
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const config = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
+  writeFileSync(config, JSON.stringify({ console_secret: stored }));
+  const tty = await consoleOn(hub, { INGLE_CONFIG: config });
+  await tty.expect('Enter');
+  tty.write('\r');
+  await tty.expect('Console secret: ');
+  tty.write('wrong\r');
+  const said = await tty.expect('That is not the console secret.');
+  assert.not.match(said, /Access point|wrong\r/);
+  await tty.expect('Console secret: ');
+  tty.write('correct horse\r');
+  await tty.expect('What next?');
+  tty.stop();
+  await hub.stop();
+});
+
+test('an Improv page provisions the hub over the same line', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const tty = await consoleOn(hub);
+  await tty.expect('Enter');
+  const command = (n: number, ...data: number[]) =>
+    serialPacket(packetType.command, new Uint8Array([n, data.length, ...data]));
+  tty.write(command(2));
+  await tty.expect('IMPROV');
+  // The state packet follows the "no error" packet; 2 = ready.
+  await until(
+    () => tty.bytes.includes(Buffer.from(serialPacket(packetType.state, new Uint8Array([2])))),
+    'state: ready',
+  );
+  tty.write(command(3));
+  await tty.expect('Ingle');
+  tty.write(command(4));
+  await tty.expect('Home "5G" <b>');
+  const s = (x: string) => [utf8(x).length, ...utf8(x)];
+  tty.write(command(1, ...s('Café'), ...s('12345678')));
+  await until(() => hub.world.joined.length === 1, 'the network was joined');
+  assert.equal(hub.world.joined, ['Café/12345678/false']);
+  await tty.expect('https://ingle.example/#v1');
+  tty.write(new Uint8Array([...utf8('IMPROV'), 1, 3, 2, 99, 0, 7]));
+  await until(
+    () => tty.bytes.includes(Buffer.from(serialPacket(packetType.error, new Uint8Array([1])))),
+    'error: invalid packet',
+  );
+  tty.stop();
+  await hub.stop();
+});
+
+test.run();

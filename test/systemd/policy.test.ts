@@ -1,0 +1,213 @@
+// The D-Bus policy files under a real daemon, with real users: made by the product's own sysusers.d in a mount
+// namespace, so that this machine's accounts stay as they are. Needs root rights.
+
+import type { ChildProcess } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { must, run, start, stop } from '../../firmware/system/exec.ts';
+
+const test = suite('bus policy');
+const dir = mkdtempSync(join(tmpdir(), 'ingle-policy-'));
+const children: ChildProcess[] = [];
+const address = `unix:path=${dir}/bus`;
+const ids = new Map<string, { uid: string; gid: string; groups: string[] }>();
+
+const root = process.getuid?.() === 0;
+const namespaces =
+  root &&
+  (await run('unshare', ['--mount', 'true']).then(
+    (r) => r.code === 0,
+    () => false,
+  ));
+const why = !root ? 'needs root rights' : !namespaces ? 'needs mount namespaces' : '';
+if (why) console.log(`SKIP bus policy: ${why}`);
+const check = why ? test.skip : test;
+
+test.before(async () => {
+  if (why) return;
+  // Accounts as on a hub.
+  mkdirSync(join(dir, 'etc'));
+  const users = readdirSync('systemd/sysusers.d').map((f) => join(process.cwd(), 'systemd/sysusers.d', f));
+  await must('systemd-sysusers', [`--root=${dir}`, ...users]);
+  const lines = (file: string) =>
+    readFileSync(join(dir, 'etc', file), 'utf8')
+      .trim()
+      .split('\n')
+      .map((l) => l.split(':'));
+  for (const file of ['passwd', 'group']) {
+    const own = readFileSync(`/etc/${file}`, 'utf8');
+    const ours = readFileSync(join(dir, 'etc', file), 'utf8');
+    const known = new Set(own.split('\n').map((l) => l.split(':')[0]));
+    const added = ours.split('\n').filter((l) => l && !known.has(l.split(':')[0]));
+    // One person of the household besides.
+    const person = file === 'passwd' ? 'ingle-member:x:65533:65533::/:/bin/false' : 'ingle-member:x:65533:';
+    writeFileSync(
+      join(dir, file),
+      `${own.trimEnd()}\n${added.join('\n')}\n${person}\n`.replace(/^(ingle:x:\d+:.*)$/m, '$1,ingle-member'),
+    );
+  }
+  const groups = lines('group');
+  for (const [name, , uid, gid] of lines('passwd') as [string, string, string, string][])
+    ids.set(name, {
+      uid,
+      gid,
+      groups: groups.filter((g) => g[3]?.split(',').includes(name)).map((g) => g[2]!),
+    });
+  const gidOf = (name: string) => groups.find((g) => g[0] === name)![2]!;
+  ids.set('stranger', { uid: '65534', gid: '65534', groups: [] });
+  ids.set('member', { uid: '65533', gid: '65533', groups: [gidOf('ingle')] });
+
+  cpSync('systemd/dbus/policy', join(dir, 'policy'), { recursive: true });
+  writeFileSync(
+    join(dir, 'bus.conf'),
+    `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><type>system</type><listen>${address}</listen><auth>EXTERNAL</auth>
+<policy context="default">
+  <allow user="*"/><deny own="*"/><deny send_type="method_call"/>
+  <allow send_type="signal"/><allow send_requested_reply="true" send_type="method_return"/>
+  <allow send_requested_reply="true" send_type="error"/>
+  <allow receive_type="method_call"/><allow receive_type="method_return"/>
+  <allow receive_type="error"/><allow receive_type="signal"/>
+  <allow send_destination="org.freedesktop.DBus" send_interface="org.freedesktop.DBus"/>
+</policy>
+<includedir>${dir}/policy</includedir></busconfig>`,
+  );
+  await build({
+    entryPoints: ['test/systemd/probe.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    outfile: join(dir, 'probe.mjs'),
+    external: ['usocket', 'x11'],
+    logLevel: 'error',
+    banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
+  });
+  chmodSync(dir, 0o755);
+  const daemon = start(
+    'unshare',
+    [
+      '--mount',
+      'sh',
+      '-c',
+      `mount --bind ${dir}/passwd /etc/passwd && mount --bind ${dir}/group /etc/group && exec dbus-daemon --config-file ${dir}/bus.conf --nofork --nopidfile --nosyslog --print-address`,
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  children.push(daemon);
+  let said = '';
+  daemon.stderr!.on('data', (d: Buffer) => (said += d));
+  await new Promise<void>((resolve, reject) => {
+    daemon.stdout!.once('data', () => resolve());
+    daemon.once('exit', () => reject(new Error(`dbus-daemon: ${said}`)));
+  });
+  // An unknown user in a policy is only a warning to the daemon, and would be no rule at all.
+  assert.not.match(said, /Unknown (username|group)/);
+  assert.equal(await as('ingle-uplink', 'serve'), { ok: true });
+  assert.equal(await as('ingle-skill-hub_status', 'skill', 'io.ingle.Skill1.hub_status'), { ok: true });
+  assert.equal(await as('ingle-skill-hub_status', 'publish'), { ok: true });
+});
+
+test.after(async () => {
+  for (const c of children.reverse()) await stop(c);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** Runs the probe as a user; its first line. It stays when it serves. */
+async function as(user: string, what: string, ...rest: string[]): Promise<Record<string, unknown>> {
+  const id = ids.get(user);
+  const who = id
+    ? [
+        `--reuid=${id.uid}`,
+        `--regid=${id.gid}`,
+        ...(id.groups.length ? [`--groups=${id.groups}`] : ['--clear-groups']),
+      ]
+    : ['--clear-groups'];
+  const child = start('setpriv', [...who, process.execPath, join(dir, 'probe.mjs'), address, what, ...rest], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: '/',
+  });
+  children.push(child);
+  const line = await new Promise<string>((resolve, reject) => {
+    let out = '';
+    child.stdout!.on('data', (d: Buffer) => {
+      out += d;
+      if (out.includes('\n')) resolve(out);
+    });
+    child.once('close', () => reject(new Error(`${user} ${what}: said nothing`)));
+  });
+  return JSON.parse(line) as Record<string, unknown>;
+}
+const uplink = ['io.ingle.Uplink1', '/io/ingle/Uplink1', 'io.ingle.Uplink1'];
+
+check('a stranger may not call the hub', async () => {
+  for (const member of ['Status', 'IssueCode', 'RotateKey'])
+    assert.is((await as('stranger', 'call', ...uplink, member))['error'], 'forbidden');
+});
+
+check('a stranger may take no name of Ingle', async () => {
+  for (const name of [
+    'io.ingle.Uplink1',
+    'io.ingle.Skill1.hub_status',
+    'io.ingle.Skill1.evil',
+    'io.ingle.New1',
+  ])
+    assert.is((await as('stranger', 'own', name))['error'], 'forbidden', name);
+});
+
+check("a stranger hears neither the hub's signals nor its topics, a member hears the hub", async () => {
+  assert.equal(await as('stranger', 'hear', 'io.ingle.Uplink1'), { heard: 0 });
+  assert.equal(await as('stranger', 'hear', 'io.ingle.Bus1'), { heard: 0 });
+  assert.equal(await as('member', 'hear', 'io.ingle.Bus1'), { heard: 0 });
+  assert.ok(((await as('member', 'hear', 'io.ingle.Uplink1'))['heard'] as number) > 0);
+  assert.ok(((await as('ingle-api', 'hear', 'io.ingle.Bus1'))['heard'] as number) > 0);
+});
+
+check('members of group ingle and root may call the hub', async () => {
+  assert.equal(await as('member', 'call', ...uplink, 'Status'), { ok: true });
+  assert.equal(await as('member', 'call', ...uplink, 'ListBrowsers'), { ok: true });
+  assert.equal(await as('root', 'call', ...uplink, 'ListBrowsers'), { ok: true });
+  assert.equal(await as('ingle-api', 'call', ...uplink, 'Status'), { ok: true });
+});
+
+check('a member of group ingle may not pose as a service', async () => {
+  for (const name of ['io.ingle.Uplink1', 'io.ingle.Skill1.hub_status'])
+    assert.is((await as('member', 'own', name))['error'], 'forbidden');
+});
+
+check("a skill owns its own name alone, and reads the hub's state alone", async () => {
+  const skill = 'ingle-skill-hub_status';
+  assert.is((await as(skill, 'own', 'io.ingle.Skill1.other'))['error'], 'forbidden');
+  assert.is((await as(skill, 'own', 'io.ingle.Uplink1'))['error'], 'forbidden');
+  assert.equal(await as(skill, 'call', ...uplink, 'Status'), { ok: true });
+  for (const member of ['IssueCode', 'ForgetBrowser', 'RotateKey', 'ListBrowsers'])
+    assert.is((await as(skill, 'call', ...uplink, member))['error'], 'forbidden', member);
+});
+
+check('a skill is called by the local API alone', async () => {
+  const to = [
+    'io.ingle.Skill1.hub_status',
+    '/io/ingle/Skill1',
+    'org.freedesktop.DBus.Introspectable',
+    'Introspect',
+  ];
+  for (const user of ['stranger', 'member', 'ingle-uplink'])
+    assert.is((await as(user, 'call', ...to))['error'], 'forbidden', user);
+  assert.equal(await as('ingle-api', 'call', ...to), { ok: true });
+});
+
+test.run();

@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { run } from '../../firmware/system/exec.ts';
+
+const test = suite('systemd units');
+const folder = 'systemd/units';
+const units = readdirSync(folder).filter((f) => f.endsWith('.service'));
+const missing = ['/usr/bin/systemd-analyze', '/usr/bin/node'].find((f) => !existsSync(f));
+if (missing) console.log(`SKIP units cannot be analysed: there is no ${missing}`);
+const check = missing ? test.skip : test;
+
+check('every unit is one systemd accepts', async () => {
+  const files = readdirSync(folder).filter((f) => /\.(service|target|socket|timer)$/.test(f));
+  // A trailing colon adds the system's own units, for those ours are ordered after.
+  const r = await run('systemd-analyze', ['verify', '--man=no', ...files.map((f) => `${folder}/${f}`)], {
+    env: { SYSTEMD_UNIT_PATH: `${process.cwd()}/${folder}:` },
+  });
+  assert.is(r.stderr.trim(), '');
+  assert.is(r.code, 0);
+});
+
+for (const unit of units)
+  check(`${unit} is exposed to no more than 2.0 of 10`, async () => {
+    const args = ['security', '--offline=true', '--threshold=20', '--no-pager', `${folder}/${unit}`];
+    const r = await run('systemd-analyze', args);
+    const score = /exposure level for \S+: ([\d.]+)/.exec(r.stdout.toString())?.[1];
+    console.log(`FIGURE exposure of ${unit} ${score}`);
+    assert.is(r.code, 0, r.stdout.toString());
+    assert.ok(Number(score) <= 2);
+  });
+
+test('a unit runs as a user of its own that sysusers.d makes', () => {
+  const users = readdirSync('systemd/sysusers.d')
+    .map((f) => readFileSync(`systemd/sysusers.d/${f}`, 'utf8'))
+    .join('\n');
+  for (const unit of units) {
+    const user = /^User=(\S+)$/m.exec(readFileSync(`${folder}/${unit}`, 'utf8'))?.[1];
+    if (!user || user === 'root') continue;
+    const pattern = new RegExp(`^u ${user.replace('%i', '\\S+')} `, 'm');
+    assert.match(users, pattern, `${unit} runs as ${user}`);
+  }
+});
+
+test('a unit that fails is watched and started again', () => {
+  for (const unit of ['ingle-uplink.service', 'ingle-api.service', 'ingle-skill@.service']) {
+    const text = readFileSync(`${folder}/${unit}`, 'utf8');
+    for (const line of ['Type=notify', 'Restart=always', 'StartLimitIntervalSec=0', 'ProtectSystem=strict'])
+      assert.ok(text.includes(`\n${line}\n`), `${unit}: ${line}`);
+    assert.match(text, /\nWatchdogSec=\d+\n/);
+    assert.not.match(text, /MemoryDenyWriteExecute/);
+  }
+});
+
+test('every activation file names a unit that is there', () => {
+  for (const file of readdirSync('systemd/dbus/services')) {
+    const text = readFileSync(`systemd/dbus/services/${file}`, 'utf8');
+    assert.is(/^Name=(.*)$/m.exec(text)?.[1], file.replace(/\.service$/, ''));
+    const unit = /^SystemdService=(.*)$/m.exec(text)?.[1] ?? '';
+    assert.ok(existsSync(`${folder}/${unit.replace(/@[^.]+/, '@')}`), `${file} starts ${unit}`);
+  }
+});
+
+test.run();

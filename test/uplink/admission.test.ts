@@ -1,0 +1,256 @@
+// Who is let in: the hub's own check of passkeys over the handshake hash.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fromBase64url, random, toBase64url } from '../../firmware/protocol/bytes.ts';
+import type { Control } from '../../firmware/protocol/wire.ts';
+import { admission } from '../../firmware/uplink/admission.ts';
+import { relyingParty } from '../../firmware/uplink/passkey.ts';
+import { openPins } from '../../firmware/uplink/pins.ts';
+import { openUplinkStore } from '../../firmware/uplink/store.ts';
+import { authenticator, type Misbehaviour } from '../authenticator.ts';
+
+const origin = 'http://localhost:8080';
+const test = suite('admission');
+
+/** A device with one passkey. */
+function passkey() {
+  const device = authenticator(origin);
+  const { id, cose } = device.make('AAAA');
+  return {
+    id,
+    publicKey: cose,
+    assert: ({ challenge, ...wrong }: Misbehaviour & { challenge: string }) =>
+      device.get({ challenge, rpId: new URL(origin).hostname }, wrong),
+  };
+}
+
+async function hub() {
+  let time = 1_000_000;
+  const store = await openUplinkStore(':memory:');
+  const pins = await openPins(store, () => time);
+  const failures: [string, number][] = [];
+  const paired: string[] = [];
+  function browser(id = toBase64url(random(32))) {
+    const said: Control[] = [];
+    const a = admission({
+      pins,
+      hub: { hub_id: 'hub_1', hub_name: 'Home', version: '1', owner_id: 'own_1', sign_pub: 'x' },
+      party: relyingParty(origin),
+      now: () => time,
+      send: (c) => said.push(c),
+      paired: (b) => paired.push(b.id),
+      failed: (e, left) => failures.push([e.code, left]),
+    });
+    return {
+      id,
+      a,
+      said,
+      shake() {
+        said.length = 0;
+        a.opened({
+          hash: random(32),
+          remoteStatic: fromBase64url(id),
+          epoch: 1,
+          mode: 'known',
+          first: true,
+        });
+        return said[0] as Control & { t: 'welcome' };
+      },
+      async assert(p: ReturnType<typeof passkey>, { key, ...wrong }: Misbehaviour & { key?: string } = {}) {
+        const challenge = (said[0] as Control & { t: 'welcome' }).challenge;
+        const credential = p.assert({ challenge, ...wrong });
+        await a.control({ t: 'assertion', credential, ...(key ? { public_key: key } : {}) });
+        return said.at(-1) as Control & { t: 'admitted' | 'refused'; error?: string };
+      },
+    };
+  }
+  return { pins, store, browser, failures, paired, tick: (s: number) => (time += s), now: () => time };
+}
+
+test('a browser nobody knows is told so and can open nothing', async () => {
+  const h = await hub();
+  const b = h.browser();
+  const w = b.shake();
+  assert.is(w.admitted, false);
+  assert.is(w.need, null);
+  assert.is((b.said[1] as { error: string }).error, 'pairing_failed');
+  const p = passkey();
+  assert.is((await b.assert(p, { key: p.publicKey })).error, 'pairing_failed');
+  assert.is(b.a.admitted(), false);
+  assert.throws(
+    () => b.a.principal(),
+    (e: { code: string }) => e.code === 'assertion_required',
+  );
+  assert.equal(h.paired, []);
+});
+
+test('the first proven browser pins its passkey with its assertion and is elevated', async () => {
+  const h = await hub();
+  const b = h.browser();
+  await h.pins.prove(b.id, false);
+  const w = b.shake();
+  assert.equal([w.admitted, w.need, w.first], [false, 'assertion', true]);
+  const p = passkey();
+  const answer = await b.assert(p, { key: p.publicKey });
+  assert.is(answer.t, 'admitted');
+  assert.ok(b.a.admitted());
+  assert.equal(h.paired, [b.id]);
+  assert.equal(b.a.principal(), {
+    owner_id: 'own_1',
+    browser: b.id,
+    role: 'owner',
+    elevated_until: h.now() + 12 * 3600,
+  });
+  const again = b.shake();
+  assert.equal([again.admitted, again.need], [true, null]);
+  h.tick(13 * 3600);
+  assert.is(b.a.principal().elevated_until, 0);
+});
+
+test('a second browser needs a passkey the hub has pinned, unless the code was issued for a new one', async () => {
+  const h = await hub();
+  const [first, second, third] = [h.browser(), h.browser(), h.browser()];
+  const [p, stranger] = [passkey(), passkey()];
+  await h.pins.prove(first.id, false);
+  first.shake();
+  await first.assert(p, { key: p.publicKey });
+
+  await h.pins.prove(second.id, false);
+  assert.is(second.shake().first, false);
+  assert.is((await second.assert(stranger, { key: stranger.publicKey })).error, 'assertion_failed');
+  assert.is(second.a.admitted(), false);
+  assert.is((await second.assert(p)).t, 'admitted');
+
+  await h.pins.prove(third.id, true);
+  assert.is(third.shake().first, true);
+  assert.is((await third.assert(stranger, { key: stranger.publicKey })).t, 'admitted');
+  assert.is(h.pins.browsers().length, 3);
+});
+
+test('root cannot swap the key of a pinned passkey', async () => {
+  const h = await hub();
+  const p = passkey();
+  const impostor = { ...passkey(), id: p.id };
+  const first = h.browser();
+  await h.pins.prove(first.id, false);
+  first.shake();
+  await first.assert(p, { key: p.publicKey });
+  const b = h.browser();
+  await h.pins.prove(b.id, true);
+  b.shake();
+  const signed = impostor.assert({ challenge: (b.said[0] as { challenge: string }).challenge });
+  const forged = { ...signed, id: p.id, rawId: p.id };
+  await b.a.control({ t: 'assertion', credential: forged, public_key: impostor.publicKey });
+  assert.is((b.said.at(-1) as { error: string }).error, 'assertion_failed');
+});
+
+for (const [what, spoil] of [
+  ['a bogus signature', { bogusSignature: true }],
+  ['another origin', { origin: 'http://evil.example' }],
+  ['another rpId', { rpId: 'evil.example' }],
+  ['no user verification', { noUserVerification: true }],
+  ['another site around the page', { crossOrigin: true }],
+  ['another handshake', { challenge: toBase64url(random(32)) }],
+] as [string, Partial<Misbehaviour>][])
+  test(`an assertion with ${what} is refused and counted; three shut the browser out`, async () => {
+    const h = await hub();
+    const b = h.browser();
+    const p = passkey();
+    await h.pins.prove(b.id, false);
+    b.shake();
+    for (const left of [2, 1, 0]) {
+      const answer = await b.assert(p, { key: p.publicKey, ...spoil });
+      assert.is(answer.error, 'assertion_failed');
+      assert.equal(h.failures.at(-1), ['assertion_failed', left]);
+    }
+    assert.is((await b.assert(p, { key: p.publicKey })).error, 'pairing_failed');
+    assert.is(b.a.admitted(), false);
+    assert.equal(h.pins.browsers(), []);
+  });
+
+test('an assertion counts once: replayed in its own handshake or in the next it is refused', async () => {
+  const h = await hub();
+  const b = h.browser();
+  const p = passkey();
+  await h.pins.prove(b.id, false);
+  const w = b.shake();
+  const credential = p.assert({ challenge: w.challenge });
+  await b.a.control({ t: 'assertion', credential, public_key: p.publicKey });
+  const until = h.pins.browser(b.id)!.elevated_until;
+  h.tick(100);
+  await b.a.control({ t: 'assertion', credential });
+  assert.is((b.said.at(-1) as { error: string }).error, 'assertion_failed');
+  b.shake();
+  await b.a.control({ t: 'assertion', credential });
+  assert.is((b.said.at(-1) as { error: string }).error, 'assertion_failed');
+  assert.is(h.pins.browser(b.id)!.elevated_until, until);
+  assert.is((await b.assert(p)).t, 'admitted');
+  assert.is(h.pins.browser(b.id)!.elevated_until, h.now() + 12 * 3600);
+});
+
+test('two assertions at the same moment elevate once', async () => {
+  const h = await hub();
+  const b = h.browser();
+  const p = passkey();
+  await h.pins.prove(b.id, false);
+  const w = b.shake();
+  const credential = p.assert({ challenge: w.challenge });
+  const m = { t: 'assertion', credential, public_key: p.publicKey } as const;
+  await Promise.all([b.a.control(m), b.a.control(m)]);
+  assert.equal(
+    b.said.slice(1).map((c) => c.t),
+    ['admitted', 'refused'],
+  );
+});
+
+test('a counter that goes back is noted, not refused', async () => {
+  const h = await hub();
+  const b = h.browser();
+  const p = passkey();
+  await h.pins.prove(b.id, false);
+  b.shake();
+  await b.assert(p, { key: p.publicKey, count: 7 });
+  b.shake();
+  assert.is((await b.assert(p, { count: 3 })).t, 'admitted');
+  assert.equal([h.pins.passkey(p.id)!.counter, h.pins.passkey(p.id)!.regressions], [3, 1]);
+  const kept = (await h.store.passkeys())[0]!;
+  assert.equal([kept.counter, kept.regressions], [3, 1]);
+});
+
+test('what a browser may not say gets a clear answer', async () => {
+  const h = await hub();
+  const b = h.browser();
+  await h.pins.prove(b.id, false);
+  b.shake();
+  await b.a.control({ t: 'admitted', elevated_until: 9e9 });
+  assert.is((b.said.at(-1) as { error: string }).error, 'invalid_request');
+  for (const credential of [
+    {},
+    { id: 5 },
+    { id: 'x' },
+    { id: 'x', response: { clientDataJSON: '{' } },
+    null,
+  ]) {
+    await b.a.control({ t: 'assertion', credential, public_key: '!!' });
+    assert.is(b.said.at(-1)!.t, 'refused');
+  }
+  assert.is(b.a.admitted(), false);
+});
+
+test('pins, elevation and half-done pairings survive a restart', async () => {
+  const h = await hub();
+  const [b, half] = [h.browser(), h.browser()];
+  const p = passkey();
+  await h.pins.prove(b.id, false);
+  b.shake();
+  await b.assert(p, { key: p.publicKey });
+  await h.pins.prove(half.id, true);
+  const after = await openPins(h.store, h.now);
+  assert.equal(after.browsers(), h.pins.browsers());
+  assert.is(after.proven(half.id)!.new_passkey, true);
+  assert.ok(await after.forget(b.id));
+  assert.not(await after.forget(b.id));
+  assert.equal(await h.store.browsers(), []);
+});
+
+test.run();

@@ -1,0 +1,338 @@
+// A real uplink process on a private bus, a local API of plain parts, and the browser's end of it all.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocketServer } from 'ws';
+import { fromBase64url, toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
+import {
+  type Access,
+  type Alarm,
+  type Channel,
+  initiator,
+  type Lost,
+} from '../../firmware/protocol/channel.ts';
+import { decodeControl, encodeControl } from '../../firmware/protocol/control.ts';
+import type { IngleError } from '../../firmware/protocol/errors.ts';
+import { followRotation } from '../../firmware/protocol/follow.ts';
+import { unseal } from '../../firmware/protocol/seal.ts';
+import { type TunnelClient, tunnelClient } from '../../firmware/protocol/tunnel.ts';
+import type { Control, RelayMessage, RouteStatus } from '../../firmware/protocol/wire.ts';
+import { generate, type KeyPair } from '../../firmware/protocol/x25519.ts';
+import { type Bus, connect } from '../../firmware/system/bus.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { privateBus } from '../bus.ts';
+import { newTab, until } from '../root/kit.ts';
+
+type Tab = Awaited<ReturnType<typeof newTab>>;
+type RootAt = { url: string; origin: string };
+export type Welcome = Control & { t: 'welcome' };
+
+/** A local API that notes what reaches it: POST /once does an Idempotency-Key once, /echo answers, /ws echoes. */
+export async function localApi(token = 'local-token') {
+  const done = new Map<string, string>();
+  const seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
+  let runs = 0;
+  let answer = async (q: IncomingMessage, s: ServerResponse, body: string): Promise<void> => {
+    if (q.url === '/once') {
+      const id = String(q.headers['idempotency-key']);
+      if (!done.has(id)) {
+        runs++;
+        done.set(id, body);
+      }
+      s.setHeader('content-type', 'application/json');
+      s.end(JSON.stringify({ id, stored: done.get(id) }));
+      return;
+    }
+    s.end(`${q.method} ${q.url} ${body}`);
+  };
+  const server = createServer(async (q, s) => {
+    if (q.headers['x-service-token'] !== token) {
+      s.writeHead(401).end('{}');
+      return;
+    }
+    const parts: Buffer[] = [];
+    try {
+      for await (const p of q) parts.push(p as Buffer);
+    } catch {
+      return;
+    }
+    const body = Buffer.concat(parts).toString();
+    seen.push({ method: q.method!, url: q.url!, headers: q.headers, body });
+    await answer(q, s, body);
+  });
+  const wss = new WebSocketServer({ server });
+  wss.on('connection', (ws) => ws.on('message', (d, binary) => ws.send(d, { binary })));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    token,
+    seen,
+    done,
+    get runs() {
+      return runs;
+    },
+    /** Other answers, for one test. */
+    use(f: typeof answer) {
+      answer = f;
+    },
+    async stop() {
+      for (const ws of wss.clients) ws.terminate();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+export type UplinkProcess = Awaited<ReturnType<typeof startUplink>>;
+
+/** Starts services/uplink as its unit does; `kill` is kill -9, `again` starts it on the same data. */
+export async function startUplink(o: { root: string; apiPort: number; token: string; config?: object }) {
+  const daemon = await privateBus({ quiet: true });
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-uplink-'));
+  mkdirSync(join(dir, 'api'), { recursive: true });
+  writeFileSync(join(dir, 'api', 'token'), o.token);
+  writeFileSync(join(dir, 'config.json'), JSON.stringify(o.config ?? {}));
+  const bus: Bus = await connect(daemon.address);
+  let child: ChildProcess;
+  let log = '';
+  let root = o.root;
+  async function launch() {
+    child = spawn(process.execPath, ['--import', 'tsx', 'services/uplink/main.ts'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        ...process.env,
+        INGLE_BUS_ADDRESS: daemon.address,
+        INGLE_CONFIG: join(dir, 'config.json'),
+        INGLE_DATA: dir,
+        INGLE_ROOT: root,
+        INGLE_API_HOST: '127.0.0.1',
+        INGLE_API_PORT: String(o.apiPort),
+        INGLE_NAME: 'Test hub',
+      },
+    });
+    child.stderr!.on('data', (d: Buffer) => {
+      log += d.toString();
+    });
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`uplink ended: ${log}`);
+      return (await bus.listNames()).includes(uplink1.bus);
+    }, 'uplink on the bus');
+  }
+  async function ended(signal: NodeJS.Signals) {
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, 'exit');
+      child.kill(signal);
+      await gone;
+    }
+    await until(async () => !(await bus.listNames()).includes(uplink1.bus), 'the name to be free');
+    return child.exitCode;
+  }
+  await launch();
+  const calls = bus.client(uplink1);
+  return {
+    bus,
+    daemon,
+    calls,
+    data: join(dir, 'uplink'),
+    log: () => log,
+    exit: () => child.exitCode,
+    again: launch,
+    kill: () => ended('SIGKILL'),
+    terminate: () => ended('SIGTERM'),
+    setRoot(url: string) {
+      root = url;
+    },
+    async enrolled() {
+      const e = await calls.Enrol({});
+      await until(async () => (await calls.Status({})).connected, 'the hub to be connected');
+      return e;
+    },
+    async stop() {
+      child.kill('SIGKILL');
+      bus.close();
+      await daemon.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the link's fragment says. */
+export function accessOf(link: string): { code: string; access: Access & { mode: 'link' } } {
+  const [version, code, hub, psk] = new URL(link).hash.slice(1).split('.');
+  if (version !== 'v1') throw new Error(link);
+  return { code: code!, access: { mode: 'link', hubStatic: fromBase64url(hub!), psk: fromBase64url(psk!) } };
+}
+
+/** Signs a tab in at root: with a device code and a new passkey the first time, by its passkey later. */
+export async function signIn(root: RootAt, code: string, o: { keys?: Tab['keys'] } = {}): Promise<Tab> {
+  const tab = await newTab(root, o);
+  const steps = [await tab.verify(code)];
+  if (tab.keys.keys.length === 0) steps.push(await tab.register());
+  steps.push(await tab.login());
+  for (const r of steps) if (r.status !== 200) throw new Error(JSON.stringify(r.body));
+  return tab;
+}
+
+/** Frame numbers a sid has used, as a browser keeps them over a page load. */
+const numbers = new Map<string, number>();
+
+export type Phone = Awaited<ReturnType<typeof phone>>;
+
+/** The browser's end, as the owner's application has it: socket, channel, tunnel, answers to the hub. */
+export async function phone(
+  root: RootAt,
+  tab: Tab,
+  hubId: string,
+  /** `sealed`: by the secret the hub sends in its insecure debug mode. */
+  access: Access | 'sealed',
+  o: { key?: KeyPair; silent?: boolean } = {},
+) {
+  const key = o.key ?? (await generate());
+  let generation = -1;
+  let channel: Channel | undefined;
+  let tunnel: TunnelClient | undefined;
+  let hubStatic: Uint8Array | undefined;
+  let signPub: string | undefined;
+  const heard = {
+    controls: [] as Control[],
+    lost: [] as Lost[],
+    alarms: [] as Alarm[],
+    failed: [] as IngleError[],
+    rotations: 0,
+  };
+  let admitted = false;
+  /** The sealed secrets that came, with each binding of the route. */
+  const statuses: (string | undefined)[] = [];
+  const socket = tab.socket();
+  socket.on('connect', () => {
+    generation = -1;
+    void tab.offer({ e2e_pubkey: toBase64url(key.publicKey) });
+  });
+  socket.on('status', (m: RouteStatus) => {
+    if (m.route !== 'bound' || !m.hub_online || m.generation === generation) return;
+    generation = m.generation;
+    if (access === 'sealed') void unsealed(m.sealed_secret);
+    else if (channel) channel.restart();
+    else start(access);
+  });
+  socket.on('relay.to_browser', (m: RelayMessage) => channel?.receive(new Uint8Array(m.frame), m.ctr));
+  socket.on('disconnect', () => {
+    admitted = false;
+  });
+
+  async function unsealed(given: string | undefined) {
+    statuses.push(given);
+    if (channel?.current) return channel.restart();
+    if (given === undefined) return;
+    const secret = await unseal(fromBase64url(given), key, tab.sid, hubId);
+    channel?.close();
+    start({ mode: 'sealed', ...secret });
+  }
+  function start(access: Access) {
+    channel = initiator({
+      ...{ sid: tab.sid, hubId, key, access },
+      counters: {
+        async reserve(count) {
+          const first = numbers.get(tab.sid) ?? 1;
+          numbers.set(tab.sid, first + count);
+          return first;
+        },
+      },
+      timing: { handshake: 3000, backoff: 100, backoffMax: 1000 },
+      send: (frame, ctr) =>
+        void socket.emit('relay.to_hub', { sid: tab.sid, frame: Buffer.from(frame), ctr }),
+    });
+    tunnel = tunnelClient(channel);
+    channel.on('open', (at) => {
+      hubStatic = at.remoteStatic;
+    });
+    channel.on('lost', (why) => {
+      admitted = false;
+      heard.lost.push(why);
+    });
+    channel.on('alarm', (a) => heard.alarms.push(a));
+    channel.on('failed', (e) => heard.failed.push(e));
+    channel.on('message', (m) => {
+      const c = decodeControl(m);
+      if (c) void control(c);
+    });
+  }
+  async function control(c: Control) {
+    heard.controls.push(c);
+    if (c.t === 'admitted') admitted = true;
+    if (c.t === 'welcome') {
+      admitted = c.admitted;
+      signPub ??= c.sign_pub;
+      if (c.need && !o.silent) await p.assert(c);
+    }
+    if (c.t === 'rotate' && signPub) {
+      const next = await followRotation(c, hubId, signPub);
+      if (toBase64url(next) === toBase64url(hubStatic!)) return;
+      heard.rotations++;
+      channel!.rekey(next);
+    }
+  }
+  const p = {
+    key,
+    tab,
+    heard,
+    statuses,
+    socket,
+    id: toBase64url(key.publicKey),
+    get channel() {
+      return channel!;
+    },
+    get hubStatic() {
+      return hubStatic!;
+    },
+    get admitted() {
+      return admitted && channel?.state === 'open';
+    },
+    get tunnel() {
+      return tunnel!;
+    },
+    welcome: () => heard.controls.findLast((c): c is Welcome => c.t === 'welcome'),
+    last: () => heard.controls.at(-1),
+    /** Sends an assertion over the present handshake; `wrong` spoils it. */
+    async assert(w: Welcome, wrong: Parameters<Tab['keys']['get']>[1] = {}) {
+      const rpId = new URL(root.origin).hostname;
+      const credential = tab.keys.get({ challenge: w.challenge, rpId }, wrong);
+      const used = tab.keys.keys.find((k) => k.id === credential.id)!;
+      const m: Control = { t: 'assertion', credential, label: 'Phone', public_key: used.cose };
+      await channel!.send(encodeControl(m));
+    },
+    say: (c: Control) => channel!.send(encodeControl(c)),
+    async get(path: string, headers: Record<string, string> = {}) {
+      const r = await tunnel!.request({ method: 'GET', path, headers });
+      return { ...r, text: new TextDecoder().decode(await r.body()) };
+    },
+    /** A read asked again while the channel is lost, as the application does (ARCHITECTURE D1). */
+    async read(path: string) {
+      for (;;) {
+        await p.up();
+        try {
+          return await p.get(path);
+        } catch (e) {
+          if (!['unavailable', 'assertion_required'].includes((e as IngleError).code)) throw e;
+        }
+      }
+    },
+    async post(path: string, body: string, headers: Record<string, string> = {}) {
+      const r = await tunnel!.request({ method: 'POST', path, headers, body: utf8(body) });
+      return { ...r, text: new TextDecoder().decode(await r.body()) };
+    },
+    /** Waits until the hub has let this browser in. */
+    up: () => until(() => p.admitted, 'the browser to be admitted'),
+    close() {
+      tunnel?.close();
+      channel?.close();
+      socket.close();
+    },
+  };
+  return p;
+}

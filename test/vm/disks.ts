@@ -1,0 +1,67 @@
+// The disks a machine of the lab has beside its root: one with the lab's own programs, one that keeps data.
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { must } from '../../firmware/system/exec.ts';
+import { cache, top } from '../../image/build.ts';
+import { copyModules } from '../../image/native.ts';
+
+const guest = join(dirname(fileURLToPath(import.meta.url)), 'guest');
+
+/** Programs a phone, a router or a virtual controller needs; taken from Debian's packages for the target. */
+const programs = ['usr/bin/btvirt', 'usr/bin/busybox'];
+
+/** A small erofs with the agent and the lab's programs under bin/; mounted at /run/lab in the machine. */
+export async function labDisk(
+  labBase: string,
+  extra: Readonly<Record<string, string>> = {},
+  modules: readonly string[] = [],
+): Promise<string> {
+  const hash = createHash('sha256')
+    .update(labBase)
+    .update(modules.join())
+    .update(readFileSync(join(top, 'package-lock.json')));
+  for (const f of ['agent.mjs', 'dhcp.sh']) hash.update(readFileSync(join(guest, f)));
+  for (const [to, from] of Object.entries(extra)) hash.update(to).update(readFileSync(from));
+  const file = join(cache, `lab-${hash.digest('hex').slice(0, 16)}.erofs`);
+  if (existsSync(file)) return file;
+  const dir = `${file}.${process.pid}`;
+  mkdirSync(join(dir, 'bin'), { recursive: true });
+  for (const p of programs)
+    cpSync(join(labBase, p), join(dir, 'bin', p.split('/').at(-1)!), { dereference: true });
+  cpSync(join(guest, 'agent.mjs'), join(dir, 'agent.mjs'));
+  cpSync(join(guest, 'dhcp.sh'), join(dir, 'bin/dhcp.sh'));
+  for (const [to, from] of Object.entries(extra)) {
+    mkdirSync(dirname(join(dir, to)), { recursive: true });
+    cpSync(from, join(dir, to));
+  }
+  copyModules(top, join(dir, 'node_modules'), 'amd64', modules);
+  await must('mkfs.erofs', ['-T0', '--all-root', '--quiet', `${file}.new${process.pid}`, dir], {
+    timeoutMs: 120_000,
+  });
+  renameSync(`${file}.new${process.pid}`, file);
+  rmSync(dir, { recursive: true, force: true });
+  return file;
+}
+
+/** An empty disk with one partition named `ingle-data`; sparse, so it costs what is written. */
+export async function dataDisk(file: string, megabytes = 1024): Promise<void> {
+  writeFileSync(file, '');
+  truncateSync(file, megabytes * 1024 * 1024);
+  await must('sfdisk', ['--quiet', file], { input: 'label: gpt\nname=ingle-data\n' });
+}
+
+/** The agent's unit, handed to systemd as a credential, so that the root stays the one a hub gets. */
+export function agentUnit(): string {
+  return readFileSync(join(guest, 'agent.service')).toString('base64');
+}

@@ -1,0 +1,294 @@
+// The lab: the hub's own root in QEMU, with simulated radios, virtual Bluetooth controllers and a data disk that
+// stays. Commands run in it as root; killing it is a power cut.
+//
+//   const why = cannotRun();                       // print `SKIP ${why}` and test.skip when set
+//   const vm = await boot({ radios: 3 });
+//   await vm.must('systemctl start ingle-wifi');   // its stdout; throws with all it said when it fails
+//   await vm.until('busctl status io.ingle.Wifi1');
+//   vm.kill(); await vm.start();                   // power cut and next boot, same data
+//   await vm.stop();
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { start } from '../../firmware/system/exec.ts';
+import { type Built, build } from '../../image/build.ts';
+import { agentUnit, dataDisk, labDisk } from './disks.ts';
+
+export interface Said {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  timeoutMs?: number;
+  input?: string | Uint8Array;
+}
+
+export interface Vm {
+  /** Runs a bash command line as root; any exit code settles, 124 when it took too long. */
+  run(cmd: string, o?: RunOptions): Promise<Said>;
+  /** Like `run`, but a non-zero exit throws with what was said. Answers stdout, trimmed. */
+  must(cmd: string, o?: RunOptions): Promise<string>;
+  /** Repeats a command until it exits 0 (and `test` holds of its stdout); throws with the journal's end when late. */
+  until(cmd: string, o?: { timeoutMs?: number; test?: (stdout: string) => boolean }): Promise<string>;
+  /** Writes a file into the machine (only /run, /tmp and /var are writable). */
+  put(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
+  /** Power cut: the machine is gone at once; what was not written is lost. */
+  kill(): Promise<void>;
+  /** Boots again with the same data disk. */
+  start(): Promise<void>;
+  /** Ends the machine and removes its files. */
+  stop(): Promise<void>;
+  /** The serial console since power-on. */
+  console(): string;
+  /** Seconds from power-on to the first command. */
+  readonly bootSeconds: number;
+}
+
+export interface BootOptions {
+  /** Simulated Wi-Fi radios (wlan0 ...), 0 for none. */
+  radios?: number;
+  /** Pairs of linked virtual Bluetooth controllers, started by btvirt. */
+  controllers?: number;
+  /** A loopback sound card (snd-aloop). */
+  sound?: boolean;
+  memoryMb?: number;
+  /** Services to bundle into the root, all when left out. */
+  services?: readonly string[];
+  /** More files for the lab's disk: path below /run/lab -> file here. */
+  files?: Readonly<Record<string, string>>;
+  /** Node modules for programs of the lab; found from files below /run/lab. */
+  modules?: readonly string[];
+  /** More words on the kernel's command line. */
+  cmdline?: string;
+}
+
+const tools: [string, string][] = [
+  ['/usr/bin/qemu-system-x86_64', 'qemu-system-x86'],
+  ['/usr/bin/mmdebstrap', 'mmdebstrap'],
+  ['/usr/bin/mkfs.erofs', 'erofs-utils'],
+  ['/usr/sbin/sfdisk', 'fdisk'],
+  ['/usr/bin/cpio', 'cpio'],
+  ['/usr/bin/xz', 'xz-utils'],
+];
+
+/** Why the lab cannot run on this machine, or undefined. */
+export function cannotRun(): string | undefined {
+  if (process.getuid?.() !== 0) return 'the virtual machine is built with root rights; run the tests as root';
+  const missing = tools.filter(([path]) => !existsSync(path) && !existsSync(path.replace('/usr', '')));
+  if (missing.length > 0) return `missing packages: ${missing.map(([, p]) => p).join(' ')}`;
+  return undefined;
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Builds the root where needed and boots it. */
+export async function boot(o: BootOptions = {}): Promise<Vm> {
+  const built = await build(o.services ? { only: o.services } : {});
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-vm-'));
+  const lab = await labDisk(built.labBase, o.files, o.modules);
+  await dataDisk(join(dir, 'data.raw'));
+  let machine: Machine | undefined;
+  let bootSeconds = 0;
+
+  const need = () => {
+    if (!machine) throw new Error('the machine is off');
+    return machine;
+  };
+  const vm: Vm = {
+    get bootSeconds() {
+      return bootSeconds;
+    },
+    async run(cmd, r = {}) {
+      return need().ask({
+        cmd,
+        timeout: r.timeoutMs ?? 60_000,
+        ...(r.input === undefined ? {} : { input: Buffer.from(r.input).toString('base64') }),
+      });
+    },
+    async must(cmd, r) {
+      const s = await vm.run(cmd, r);
+      if (s.code !== 0) throw new Error(`${cmd}\nexit ${s.code}\n${s.stdout}\n${s.stderr}`);
+      return s.stdout.trim();
+    },
+    async until(cmd, r = {}) {
+      const end = Date.now() + (r.timeoutMs ?? 60_000);
+      let last: Said = { code: -1, stdout: '', stderr: '' };
+      while (Date.now() < end) {
+        last = await vm.run(cmd);
+        if (last.code === 0 && (!r.test || r.test(last.stdout))) return last.stdout.trim();
+        await sleep(200);
+      }
+      const journal = await vm.run('journalctl -b -n 60 --no-pager -o short-monotonic');
+      throw new Error(
+        `still waiting: ${cmd}\nexit ${last.code}\n${last.stdout}\n${last.stderr}\n${journal.stdout}`,
+      );
+    },
+    async put(file, data, mode = 0o644) {
+      await need().ask({ file, data: Buffer.from(data).toString('base64'), mode });
+    },
+    async kill() {
+      await machine?.end();
+      machine = undefined;
+    },
+    async start() {
+      if (machine) throw new Error('the machine is on');
+      const began = Date.now();
+      machine = await powerOn({ built, dir, lab, options: o });
+      bootSeconds = (Date.now() - began) / 1000;
+      if (o.radios) await vm.must(`modprobe mac80211_hwsim radios=${o.radios}`);
+      if (o.sound) await vm.must('modprobe snd-aloop');
+      if (o.controllers) {
+        await vm.must('modprobe hci_vhci');
+        await vm.must(`systemd-run --quiet --unit=lab-btvirt /run/lab/bin/btvirt -L -l${o.controllers * 2}`);
+      }
+    },
+    async stop() {
+      await vm.kill();
+      if (!process.env['INGLE_VM_KEEP']) rmSync(dir, { recursive: true, force: true });
+    },
+    console: () => readFileSync(join(dir, 'console.log'), 'utf8'),
+  };
+  try {
+    await vm.start();
+  } catch (e) {
+    // A suite's `before` hook swallows what it is thrown.
+    console.error(e);
+    await vm.stop();
+    throw e;
+  }
+  return vm;
+}
+
+interface Machine {
+  ask(request: Record<string, unknown>): Promise<Said>;
+  end(): Promise<void>;
+}
+
+async function powerOn(m: {
+  built: Built;
+  dir: string;
+  lab: string;
+  options: BootOptions;
+}): Promise<Machine> {
+  const socketPath = join(m.dir, 'agent.sock');
+  rmSync(socketPath, { force: true });
+  const disk = (file: string, serial: string, more: string) => [
+    '-drive',
+    `if=none,id=${serial},file=${file},format=raw,cache=unsafe,${more}`,
+    '-device',
+    `virtio-blk-pci,drive=${serial},serial=${serial}`,
+  ];
+  const child = start(
+    'qemu-system-x86_64',
+    [
+      ...['-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', String(m.options.memoryMb ?? 2048)],
+      ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
+      ...['-kernel', m.built.kernel, '-initrd', m.built.initrd],
+      '-append',
+      `console=ttyS0 root=/dev/vda loglevel=4 panic=-1 systemd.wants=ingle-lab.service systemd.show_status=false ${m.options.cmdline ?? ''}`,
+      ...[
+        '-smbios',
+        `type=11,value=io.systemd.credential.binary:systemd.extra-unit.ingle-lab.service=${agentUnit()}`,
+      ],
+      ...disk(m.built.root, 'ingle-root', 'readonly=on'),
+      ...disk(join(m.dir, 'data.raw'), 'ingle-data', ''),
+      ...disk(m.lab, 'ingle-lab', 'readonly=on'),
+      ...['-serial', `file:${join(m.dir, 'console.log')}`],
+      ...[
+        '-device',
+        'virtio-serial-pci',
+        '-chardev',
+        `socket,id=agent,path=${socketPath},server=on,wait=off`,
+      ],
+      ...['-device', 'virtserialport,chardev=agent,name=ingle.lab', '-device', 'virtio-rng-pci'],
+    ],
+    { stdio: ['ignore', 'inherit', 'inherit'] },
+  );
+  const off = () => child.kill('SIGKILL');
+  process.once('exit', off);
+  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const end = async () => {
+    off();
+    await gone;
+    process.off('exit', off);
+  };
+  try {
+    const socket = await dial(socketPath, child);
+    return { ...(await agent(socket, gone)), end };
+  } catch (e) {
+    await end();
+    const log = join(m.dir, 'console.log');
+    throw new Error(
+      `${(e as Error).message}\n${existsSync(log) ? readFileSync(log, 'utf8').slice(-4000) : ''}`,
+    );
+  }
+}
+
+async function dial(path: string, child: ChildProcess): Promise<Socket> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error('QEMU ended before it began');
+    const socket = await new Promise<Socket | undefined>((resolve) => {
+      const s = connect(path, () => resolve(s));
+      s.on('error', () => resolve(undefined));
+    });
+    if (socket) return socket;
+    await sleep(50);
+  }
+}
+
+/** Speaks with the agent in the machine; settles once the agent has said it is there. */
+async function agent(socket: Socket, gone: Promise<void>): Promise<Pick<Machine, 'ask'>> {
+  const waiting = new Map<number, (s: Said) => void>();
+  let rest = '';
+  let id = 0;
+  let off = false;
+  let hello: () => void = () => {};
+  const up = new Promise<void>((resolve) => (hello = resolve));
+  socket.setEncoding('utf8');
+  socket.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) {
+      if (!line.startsWith('{')) continue;
+      const a = JSON.parse(line) as { id: number; code: number; stdout: string; stderr: string };
+      if (a.id === 0) hello();
+      const text64 = (t: string) => Buffer.from(t, 'base64').toString();
+      waiting.get(a.id)?.({ code: a.code, stdout: text64(a.stdout), stderr: text64(a.stderr) });
+      waiting.delete(a.id);
+    }
+  });
+  void gone.then(() => {
+    off = true;
+    socket.destroy();
+    for (const answer of waiting.values()) answer({ code: -1, stdout: '', stderr: 'the machine went off' });
+    waiting.clear();
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error('the machine did not come up in time')),
+      Number(process.env['INGLE_VM_BOOT_MS'] ?? 420_000),
+    );
+  });
+  const died = gone.then(() => {
+    throw new Error('the machine went off while booting');
+  });
+  try {
+    await Promise.race([up, late, died]);
+  } finally {
+    clearTimeout(timer);
+  }
+  return {
+    ask: (request) =>
+      new Promise((resolve) => {
+        if (off) return resolve({ code: -1, stdout: '', stderr: 'the machine is off' });
+        const mine = ++id;
+        waiting.set(mine, resolve);
+        socket.write(`${JSON.stringify({ id: mine, ...request })}\n`);
+      }),
+  };
+}

@@ -1,0 +1,307 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fromVariant } from '../../firmware/system/contract.ts';
+import { logger } from '../../firmware/system/log.ts';
+import { openStore } from '../../firmware/system/store.ts';
+import type { WifiReason } from '../../firmware/wifi/contract.ts';
+import { type Known, migrations, networks } from '../../firmware/wifi/networks.ts';
+import type { SoftapOptions } from '../../firmware/wifi/softap.ts';
+import { createWifi } from '../../firmware/wifi/wifi.ts';
+
+const test = suite('Wi-Fi orders');
+
+/** Radios and programs that do what a test says; the real ones are in the virtual machine's suite. */
+async function rig(radios: string[] = ['wlan0']) {
+  const world = {
+    radios,
+    verdict: async (_n: Known, _signal: AbortSignal): Promise<'associated' | WifiReason> => 'associated',
+    addresses: ['192.168.50.7'],
+    online: true,
+    aps: [] as SoftapOptions[],
+    up: 0,
+    refuse: false,
+    roaming: [] as string[],
+    said: [] as string[],
+  };
+  const store = await openStore(':memory:', migrations);
+  const kept = networks(store);
+  const wifi = createWifi({
+    radios: {
+      list: () => world.radios,
+      abilities: async () => ({ ap: true, sae: true }),
+      scan: async () => [{ ssid: 'Home', signal: 80, security: 'wpa2', frequency: 2412 }],
+      addresses: async () => world.addresses,
+      setCountry: async () => {},
+      online: async () => world.online,
+      async openSoftap(o) {
+        if (world.refuse) throw new Error('the driver says no');
+        world.aps.push(o);
+        world.up++;
+        return {
+          async stop() {
+            world.up--;
+          },
+        };
+      },
+    },
+    supplicant: {
+      join: (_radio, n, signal) => world.verdict(n, signal),
+      async roam(_radio, known) {
+        world.roaming = known.map((n) => n.ssid);
+      },
+      release: async () => {},
+      current: async () => world.roaming[0] ?? '',
+    },
+    networks: kept,
+    runtime: '/nowhere',
+    log: logger('wifi'),
+    country: '00',
+    times: { grace: 0, associate: 200, address: 50, internet: 50, poll: 5, retry: 5 },
+    events: {
+      state: (part, state, _old, reason) => world.said.push(`${part} ${state}${reason && ` ${reason}`}`),
+      scanDone: () => {},
+      client: (mac, here) => world.said.push(`${mac} ${here}`),
+      result: (ssid, ok, reason) => world.said.push(`result ${ssid} ${ok} ${reason}`),
+      radios: (n) => world.said.push(`radios ${n}`),
+    },
+  });
+  const status = async () => {
+    const s = await wifi.status();
+    return { ...s, detail: fromVariant(s.detail) as Record<string, Record<string, unknown>> };
+  };
+  const until = async (holds: () => boolean | Promise<boolean>) => {
+    for (let i = 0; i < 2000 && !(await holds()); i++) await new Promise((r) => setTimeout(r, 5));
+    assert.ok(await holds(), world.said.join('\n'));
+  };
+  return { world, wifi, kept, status, until };
+}
+type World = Awaited<ReturnType<typeof rig>>['world'];
+const start = { ssid: 'Ingle', psk: '', cidr: '', idle_timeout: 0 };
+const home: Known = { ssid: 'Home', psk: 'correct horse', hidden: false, security: '' };
+
+test('with one radio the access point makes way, and comes back with the reason', async () => {
+  const { world, wifi, status } = await rig();
+  const { psk } = await wifi.softapStart(start);
+  world.verdict = async () => {
+    assert.is(world.up, 0);
+    return 'wrong_password';
+  };
+  assert.equal(await wifi.connect(home), { ok: false, reason: 'wrong_password' });
+  assert.is(world.up, 1);
+  assert.is(world.aps.at(-1)?.ap.psk, psk);
+  assert.is((await status()).detail['last']?.['reason'], 'wrong_password');
+  assert.equal(world.said, [
+    'softap starting',
+    'softap on',
+    'station associating',
+    'softap paused',
+    'station off wrong_password',
+    'softap starting',
+    'softap on',
+    'result Home false wrong_password',
+  ]);
+  await wifi.stop();
+});
+
+test('with one radio that joined, the access point is over', async () => {
+  const { world, wifi, status, kept } = await rig();
+  await wifi.softapStart(start);
+  assert.equal(await wifi.connect(home), { ok: true, reason: '' });
+  const s = await status();
+  assert.equal([s.softap, s.station, world.up], ['off', 'connected', 0]);
+  assert.equal(await kept.all(), [home]);
+  await wifi.stop();
+});
+
+test('with two radios the access point stays on the second', async () => {
+  const { world, wifi, status } = await rig(['wlan0', 'wlan1']);
+  assert.is((await wifi.softapStart(start)).interface, 'wlan1');
+  await wifi.connect(home);
+  assert.equal([world.up, (await status()).softap, (await status()).station], [1, 'on', 'connected']);
+  await wifi.stop();
+});
+
+for (const [title, change, reason] of [
+  ['no address', (w: World) => void Object.assign(w, { addresses: [] }), 'no_address'],
+  ['no internet', (w: World) => void Object.assign(w, { online: false }), 'no_internet'],
+] as const)
+  test(`${title} is told apart, and nothing is kept`, async () => {
+    const { world, wifi, kept } = await rig();
+    change(world);
+    assert.equal(await wifi.connect(home), { ok: false, reason });
+    assert.equal(await kept.all(), []);
+    await wifi.stop();
+  });
+
+test('a network that never answers is not found', async () => {
+  const { world, wifi } = await rig();
+  world.verdict = (_n, signal) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason as WifiReason)));
+  assert.equal(await wifi.connect(home), { ok: false, reason: 'not_found' });
+  await wifi.stop();
+});
+
+test('a second order while one is under way is refused, and disturbs nothing', async () => {
+  const { wifi } = await rig();
+  const first = wifi.connect(home);
+  const e = await wifi.connect({ ...home, ssid: 'Other' }).catch((x) => x);
+  assert.is(e.code, 'conflict');
+  assert.is((await first).ok, true);
+  await wifi.stop();
+});
+
+test('an access point that was closed while joining does not come back', async () => {
+  const { world, wifi, status } = await rig();
+  await wifi.softapStart(start);
+  let closing: Promise<void> | undefined;
+  world.verdict = async () => {
+    closing = wifi.softapStop();
+    return 'not_found';
+  };
+  await wifi.connect(home);
+  await closing;
+  assert.equal([world.up, (await status()).softap], [0, 'off']);
+  await wifi.stop();
+});
+
+test('a fallen access point is started again with its key, three times, then told', async () => {
+  const { world, wifi, status, until } = await rig();
+  const { psk } = await wifi.softapStart(start);
+  for (let n = 2; n <= 4; n++) {
+    world.aps.at(-1)!.onFell('hostapd');
+    await until(async () => world.aps.length === n && (await status()).softap === 'on');
+    assert.is(world.aps.at(-1)!.ap.psk, psk);
+  }
+  world.aps.at(-1)!.onFell('dnsmasq');
+  await until(async () => (await status()).softap === 'off');
+  assert.is(world.up, 0);
+  assert.is(world.said.at(-1), 'softap off crashed');
+  await wifi.stop();
+});
+
+test('a fall told twice counts once', async () => {
+  const { world, wifi, status, until } = await rig();
+  await wifi.softapStart(start);
+  const ap = world.aps[0]!;
+  ap.onFell('hostapd');
+  ap.onFell('hostapd');
+  await until(async () => world.aps.length === 2 && (await status()).softap === 'on');
+  assert.is(world.said.filter((s) => s.includes('crashed')).length, 1);
+  await wifi.stop();
+});
+
+test('without clients the access point ends by itself; with one it stays', async () => {
+  const { world, wifi, status, until } = await rig();
+  await wifi.softapStart({ ...start, idle_timeout: 1 });
+  const ap = world.aps[0]!;
+  ap.onClient('02:00:00:00:00:01', true);
+  ap.onClient('02:00:00:00:00:01', true);
+  await new Promise((r) => setTimeout(r, 1300));
+  assert.is((await status()).softap, 'on');
+  ap.onClient('02:00:00:00:00:01', false);
+  await until(async () => (await status()).softap === 'off');
+  assert.is(world.said.at(-1), 'softap off idle');
+  assert.is(world.said.filter((s) => s === '02:00:00:00:00:01 true').length, 1);
+  await wifi.stop();
+});
+
+test('a radio pulled out while serving ends the access point and says why', async () => {
+  const { world, wifi, status, until } = await rig();
+  await wifi.softapStart(start);
+  world.radios = [];
+  await until(async () => (await status()).softap === 'off');
+  assert.is(world.up, 0);
+  assert.ok(world.said.includes('softap off no_radio'));
+  assert.ok(world.said.includes('radios 0'));
+  for (const order of [wifi.softapStart(start), wifi.connect(home)]) {
+    const e = await order.catch((x) => x);
+    assert.equal([e.code, e.details.reason], ['unavailable', 'no_radio']);
+  }
+  await wifi.stop();
+});
+
+test('a radio pulled out while joining ends it at once', async () => {
+  const { world, wifi } = await rig();
+  world.verdict = (_n, signal) =>
+    new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(signal.reason as WifiReason));
+      world.radios = [];
+    });
+  const r = await wifi.connect(home);
+  assert.is(r.ok, false);
+  assert.is(r.reason === 'no_radio', true, r.reason);
+  await wifi.stop();
+});
+
+test('a radio that refuses is told, and the next order may work', async () => {
+  const { world, wifi, status } = await rig();
+  world.refuse = true;
+  await wifi.softapStart(start).then(
+    () => assert.unreachable(),
+    () => {},
+  );
+  assert.is((await status()).softap, 'off');
+  world.refuse = false;
+  await wifi.softapStart(start);
+  assert.is((await status()).softap, 'on');
+  await wifi.stop();
+});
+
+test('known networks are looked for after a restart, and forgotten ones are not', async () => {
+  const { world, wifi, kept, status } = await rig();
+  await kept.keep(home);
+  await wifi.begin();
+  assert.equal([world.roaming, (await status()).station], [['Home'], 'lost']);
+  await wifi.supplicantState('completed');
+  assert.equal(
+    [(await status()).station, (await status()).detail['station']?.['ssid']],
+    ['connected', 'Home'],
+  );
+  await wifi.supplicantState('disconnected');
+  assert.is((await status()).station, 'lost');
+  await wifi.forget('');
+  assert.equal([await kept.all(), (await status()).station], [[], 'off']);
+  const e = await wifi.forget('Home').catch((x) => x);
+  assert.is(e.code, 'not_found');
+  await wifi.stop();
+});
+
+test('a wpa_supplicant that died is told again what to look for', async () => {
+  const { world, wifi, status } = await rig();
+  await wifi.connect(home);
+  world.roaming = [];
+  await wifi.supplicantGone();
+  assert.equal([world.roaming, (await status()).station], [['Home'], 'lost']);
+  await wifi.supplicantState('completed');
+  assert.is((await status()).station, 'connected');
+  await wifi.stop();
+});
+
+test('a failed try goes back to the network that is known', async () => {
+  const { world, wifi, kept, status } = await rig();
+  await kept.keep(home);
+  world.verdict = async () => 'wrong_password';
+  await wifi.connect({ ...home, ssid: 'Other' });
+  assert.equal([world.roaming, (await status()).station], [['Home'], 'lost']);
+  await wifi.stop();
+});
+
+test('a protected network without a password is refused at once', async () => {
+  const { wifi } = await rig();
+  await wifi.scan(true);
+  const e = await wifi.connect({ ...home, psk: '' }).catch((x) => x);
+  assert.equal([e.code, e.details.field], ['invalid_request', 'psk']);
+  await wifi.stop();
+});
+
+test('the country is kept, and nonsense is refused', async () => {
+  const { wifi, kept } = await rig();
+  assert.is(await wifi.country('DE'), 'DE');
+  assert.is(await kept.country(), 'DE');
+  for (const bad of ['de', 'DEU', '0', 'D\n'])
+    assert.is((await wifi.country(bad).catch((x) => x)).code, 'invalid_request');
+  assert.is(await wifi.country(''), 'DE');
+  await wifi.stop();
+});
+
+test.run();

@@ -1,0 +1,36 @@
+// What every page here shares: markup, texts, a frame with the step and a heading that takes the focus.
+import htm from 'htm';
+import { type ComponentChildren, h, type VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { pickLanguage, translator } from '../firmware/protocol/text/i18n.ts';
+import { reasonKey, reasonTexts } from '../firmware/protocol/text/reasons.ts';
+import { wizardTexts } from '../firmware/protocol/text/wizard.ts';
+
+export const html = htm.bind(h) as unknown as (s: TemplateStringsArray, ...v: unknown[]) => VNode;
+export const language = pickLanguage(navigator.languages ?? [navigator.language]);
+export const t = translator(wizardTexts, language);
+const reasons = translator(reasonTexts, language);
+
+/** Why a network was not joined, with the next step. */
+export const why = (reason: string): string => reasons(reasonKey(reason));
+
+export function message(e: unknown): string {
+  return e instanceof Error && 'code' in e ? t('error', { message: e.message }) : t('lost');
+}
+
+/** One page: which step it is, its heading, its content. Readers hear the heading on each change. */
+export function Page(p: { step: number; title: string; children?: ComponentChildren }): VNode {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), [p.title]);
+  return html`
+    <div class="bar" role="img" aria-label=${t('step_of', { n: p.step })}>
+      ${[1, 2, 3].map((n) => html`<i class=${n <= p.step ? 'on' : ''}></i>`)}
+    </div>
+    <h1 ref=${heading} tabindex="-1">${p.title}</h1>
+    ${p.children}
+  `;
+}
+
+export function Note(p: { kind?: 'good' | 'bad'; children?: ComponentChildren }): VNode {
+  return html`<p class="note ${p.kind ?? ''}" role=${p.kind === 'bad' ? 'alert' : 'status'}>${p.children}</p>`;
+}
