@@ -46,6 +46,8 @@ export interface WifiPort {
 /** A channel that is opened and closed with the window: BLE, the bot. */
 export interface ChannelPort {
   name: 'ble' | 'bot';
+  /** Whether its device is there; a channel that needs none leaves this out. */
+  present?(): Promise<boolean>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

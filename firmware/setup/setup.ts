@@ -4,6 +4,7 @@ import { type Language, translator } from '../protocol/text/i18n.ts';
 import { type SetupText, setupTexts } from '../protocol/text/setup.ts';
 import type { Log } from '../system/log.ts';
 import { type Machine, machine } from '../system/machine.ts';
+import { noDevices, sameDevices, seeDevices } from './devices.ts';
 import { type LadderEvent, type LadderState, ladder, times } from './ladder.ts';
 import type { AudioOutcome, Ports } from './ports.ts';
 import { newSecrets, type Secrets, spell } from './secrets.ts';
@@ -42,6 +43,8 @@ export interface Setup {
   authorise(channel: string, pin: string): { ok: boolean; left: number };
   /** A browser was let in: the channels are no longer needed. */
   paired(): void;
+  /** A channel has closed by itself: idle, or for want of its device, and then it is tried again. */
+  ended(channel: string, again: boolean): void;
   secrets(): Secrets;
   speak(): Promise<void>;
   reset(confirm: string): Promise<void>;
@@ -55,8 +58,10 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
   let window: Window = openWindow(newSecrets(o.device.name, o.device.serial, o.device.label));
   let failure = { error: '', reason: '', ssid: '' };
   let opened: string[] = [];
-  // As many as there were when the channels were opened last.
-  let radios = 0;
+  // As they were when the channels were opened last.
+  let devices = noDevices;
+  // Looks at which a channel that is not open is tried again: an adapter is there before it answers.
+  let tries = 0;
   // The access point stayed up while the network was joined (a second radio, or a cable).
   let kept = false;
   // The channel that asked for the newest join.
@@ -148,14 +153,14 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     waitIdle();
     inOrder(async () => {
       if (signal.aborted) return;
-      radios = await ports.wifi.radios().catch(() => 0);
+      devices = await seeDevices(ports);
+      await dropLost();
       const started: string[] = [];
-      if (radios === 0) await withoutRadio();
-      // After a failed join it is back already; another start would throw the phone out again.
-      else if (!opened.includes('softap') || !(await ports.wifi.serving().catch(() => false)))
-        await open('softap', () => accessPoint(), started);
+      if (devices.radios > 0 && !opened.includes('softap')) await open('softap', accessPoint, started);
       for (const c of ports.channels)
-        if (!opened.includes(c.name)) await open(c.name, () => c.start(), started);
+        if (devices.ready.includes(c.name)) {
+          if (!opened.includes(c.name)) await open(c.name, () => c.start(), started);
+        } else if (fresh) o.onProgress(c.name, 'failed', 'channel_failed', { reason: 'unavailable' });
       opened = [...new Set([...opened, ...started])];
       const now = new Date().toISOString();
       save({
@@ -169,13 +174,25 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     });
   }
 
-  /** The access point has gone with its radio. */
-  async function withoutRadio(): Promise<void> {
-    if (!opened.includes('softap')) return;
-    opened = opened.filter((name) => name !== 'softap');
-    await ports.wifi.stopAccessPoint().catch(() => {});
-    save({ softap: null, mode: opened.includes('ble') ? 'ble' : record.mode });
-    o.onProgress('softap', 'failed', 'channel_failed', { reason: 'no_radio' });
+  /** What has gone with its device is not open any more, nor is an access point that fell for good. */
+  async function dropLost(): Promise<void> {
+    // After a failed join it is back already; another start would throw the phone out again.
+    const serving = !opened.includes('softap') || (await ports.wifi.serving().catch(() => false));
+    const there = (name: string) =>
+      name === 'softap' ? devices.radios > 0 && serving : devices.ready.includes(name);
+    const lost = opened.filter((name) => !there(name));
+    opened = opened.filter(there);
+    for (const name of lost) {
+      if (name === 'softap' && devices.radios > 0) continue;
+      if (name === 'softap') await ports.wifi.stopAccessPoint().catch(() => {});
+      else
+        await ports.channels
+          .find((c) => c.name === name)
+          ?.stop()
+          .catch(() => {});
+      const reason = name === 'softap' ? 'no_radio' : 'unavailable';
+      o.onProgress(name as Step, 'failed', 'channel_failed', { reason });
+    }
   }
 
   async function open(name: Step, start: () => Promise<void>, started: string[]): Promise<void> {
@@ -243,18 +260,26 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       const now = await ports.online().catch(() => false);
       if (!signal.aborted && now && !before) m.fire('online');
       before = now;
-      if (!signal.aborted) await followRadios(signal);
+      if (!signal.aborted) await followDevices(signal);
     }
   }
 
-  async function followRadios(signal: AbortSignal): Promise<void> {
-    const now = await ports.wifi.radios().catch(() => 0);
-    // Only a change: a radio that cannot be an access point would else be tried for ever.
-    if (signal.aborted || now === radios) return;
-    if (m.state === 'CONSOLE' && now > 0) m.fire('radio');
-    else if (m.state === 'CONSOLE') radios = now;
+  async function followDevices(signal: AbortSignal): Promise<void> {
+    // Channels that are still starting are not missing.
+    await tail;
+    const now = await seeDevices(ports);
+    const fell = opened.includes('softap') && !(await ports.wifi.serving().catch(() => true));
+    if (signal.aborted) return;
+    const changed = !sameDevices(now, devices);
+    if (changed || fell) tries = 3;
+    const can = [...(now.radios > 0 ? ['softap'] : []), ...now.ready];
+    // Not for ever: a radio that cannot be an access point stays one.
+    const again = can.some((name) => !opened.includes(name)) && tries-- > 0;
     // Opening again starts what is missing and drops what cannot be.
-    else if (m.state === 'CHANNELS') openChannels(false, signal);
+    if (m.state === 'CHANNELS' && (changed || fell || again)) openChannels(false, signal);
+    if (m.state !== 'CONSOLE' || !(changed || again)) return;
+    devices = now;
+    if (can.includes('softap') || can.includes('ble')) m.fire('radio');
   }
 
   async function join(n: { ssid: string; psk: string; hidden: boolean }, signal: AbortSignal): Promise<void> {
@@ -355,6 +380,11 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     },
     paired() {
       if (m.state === 'READY' || m.state === 'READY_WITH_LIMITS' || m.state === 'RETEST') closeChannels();
+    },
+    ended(channel, again) {
+      opened = opened.filter((name) => name !== channel);
+      if (channel === 'ble') save({ ble: null });
+      if (again) tries = 3;
     },
     secrets: () => window.secrets,
     speak,

@@ -123,6 +123,8 @@ const served = await bus.serve(ble1, {
     return { name: config.name };
   },
   async Stop() {
+    // Nothing was open: it was started for this call alone.
+    if (!gatt) leave();
     await end('stopped');
     return {};
   },

@@ -1,5 +1,5 @@
 // ingle-setup: the ladder, over the hub's real audio, radios and link. Stays until READY, then goes when idle.
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { audio1 } from '../../firmware/audio/contract.ts';
 import { ble1 } from '../../firmware/ble/contract.ts';
@@ -52,9 +52,13 @@ const short = (d: [string, string, string, boolean, number, boolean, number, boo
     usable,
   ]);
 
+/** Bluetooth adapters, as the kernel lists them; the folder is there once one was. */
+const adapters = '/sys/class/bluetooth';
+
 const channels: ChannelPort[] = [
   {
     name: 'ble',
+    present: async () => readdirSync(adapters).some((name) => /^hci\d+$/.test(name)),
     async start() {
       await bus
         .client(ble1)
@@ -159,6 +163,9 @@ const setup = await serveSetup(bus, {
   },
 });
 await bus.onSignal(uplink1, 'Paired', () => setup.paired());
+await bus.onSignal(ble1, 'Ended', ({ reason }) => {
+  if (reason !== 'stopped') setup.ended('ble', reason === 'adapter');
+});
 const hasButton = watchButton(log, (press) => {
   lastCall = Date.now();
   if (press === 'none') return;

@@ -68,6 +68,10 @@ interface World {
   radios: number;
   online: boolean;
   noBle?: boolean;
+  /** No Bluetooth adapter is plugged in. */
+  noAdapter?: boolean;
+  /** The access point's programs fell for good. */
+  fallen?: boolean;
   idle?: number;
 }
 
@@ -97,13 +101,17 @@ async function house(world: World, file = join(mkdtempSync(join(tmpdir(), 'ingle
       radios: async () => world.radios,
       scan: async () => ({ networks: [], age_s: 0 }),
       connect: async () => world.wifi,
-      serving: async () => world.radios > 0,
-      startAccessPoint: async (ssid, psk) => void calls.push(`ap ${ssid} ${psk}`),
+      serving: async () => world.radios > 0 && !world.fallen,
+      async startAccessPoint(ssid, psk) {
+        world.fallen = false;
+        calls.push(`ap ${ssid} ${psk}`);
+      },
       stopAccessPoint: async () => void calls.push('ap stop'),
     },
     channels: [
       {
         name: 'ble',
+        present: async () => !world.noAdapter,
         async start() {
           if (world.noBle) throw new IngleError('unavailable', 'no adapter');
           calls.push('ble');
@@ -221,6 +229,71 @@ test('a radio plugged in opens the access point, and one pulled out leaves the c
   assert.equal(h.setup.status().channels, []);
   assert.is(h.setup.status().softap, null);
   assert.ok(h.progress.includes('softap failed channel_failed'));
+  await h.setup.stop();
+});
+
+test('a Bluetooth adapter plugged in later opens BLE, also one that answers only after a while', async () => {
+  const world: World = {
+    audio: { ok: false, reason: 'no_devices' },
+    wifi: { ok: true, reason: '' },
+    radios: 0,
+    online: false,
+    noAdapter: true,
+    noBle: true,
+    idle: 60_000,
+  };
+  const h = await house(world);
+  await h.setup.begin();
+  await h.reach('CONSOLE');
+  world.radios = 1;
+  await until(() => h.setup.status().channels.includes('softap'));
+  const { psk } = h.setup.secrets();
+  world.noAdapter = false;
+  // It is listed before it is up: the first tries fail.
+  await until(() => h.progress.filter((p) => p === 'ble failed channel_failed').length >= 2);
+  world.noBle = false;
+  await until(() => h.setup.status().channels.includes('ble'));
+  assert.is(h.setup.secrets().psk, psk, 'the phone in the access point is not thrown out');
+  assert.is(h.calls.filter((c) => c.startsWith('ap Ingle')).length, 1);
+  world.noAdapter = true;
+  await until(() => !h.setup.status().channels.includes('ble'));
+  assert.is(h.setup.status().ble, null);
+  assert.ok(h.setup.status().channels.includes('softap'));
+  await h.setup.stop();
+});
+
+test('an access point that fell for good is started anew, with the same key', async () => {
+  const world: World = {
+    audio: { ok: false, reason: 'no_devices' },
+    wifi: { ok: true, reason: '' },
+    radios: 1,
+    online: false,
+    idle: 60_000,
+  };
+  const h = await house(world);
+  await h.setup.begin();
+  await until(() => h.setup.status().channels.includes('softap'));
+  world.fallen = true;
+  const starts = () => h.calls.filter((c) => c.startsWith('ap Ingle'));
+  await until(() => starts().length === 2);
+  assert.is(new Set(starts()).size, 1);
+  await h.setup.stop();
+});
+
+test('BLE that lost its adapter for a moment is opened again', async () => {
+  const world: World = {
+    audio: { ok: false, reason: 'no_devices' },
+    wifi: { ok: true, reason: '' },
+    radios: 1,
+    online: false,
+    idle: 60_000,
+  };
+  const h = await house(world);
+  await h.setup.begin();
+  await until(() => h.setup.status().channels.includes('ble'));
+  h.setup.ended('ble', true);
+  await until(() => h.setup.status().channels.includes('ble'));
+  assert.is(h.calls.filter((c) => c === 'ble').length, 2);
   await h.setup.stop();
 });
 
