@@ -1,6 +1,9 @@
-// What a device maker or a developer sets: /etc/ingle/config.json, then INGLE_* of the environment.
+// What a device maker or a developer sets: the device's own description (/usr/share/ingle/device.json), what the
+// factory gave this one (/run/ingle/identity), /etc/ingle/config.json, then INGLE_* of the environment.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Channel, Device } from '../device/device.ts';
+import { type Brand, noBrand } from '../protocol/brand.ts';
 
 /** The hub's configuration; every field has a default. */
 export interface Config {
@@ -30,6 +33,16 @@ export interface Config {
   console_secret: string;
   /** The messaging bot: its token (empty = no bot) and the messenger's API. `INGLE_BOT_TOKEN`, `INGLE_BOT_API`. */
   bot: { token: string; api: string };
+  /** Ways into setup that the maker leaves open. */
+  channels: readonly Channel[];
+  /** The maker's name, colours and words. */
+  brand: Brand;
+  /** Where updates come from (empty url: no server is asked), and the oldest version that is taken. */
+  update: { url: string; channel: string; min_version: string };
+  /** What the self-test of the factory line must find. */
+  hardware: Device['hardware'];
+  /** Whether a device has a label with secrets of its own. */
+  label_policy: Device['label'];
 }
 
 const defaults: Config = {
@@ -46,22 +59,65 @@ const defaults: Config = {
   insecure_sealed_secret: false,
   console_secret: '',
   bot: { token: '', api: 'https://api.telegram.org' },
+  channels: ['softap', 'ble', 'serial', 'bot'],
+  brand: noBrand,
+  update: { url: '', channel: 'stable', min_version: '0.0.0' },
+  hardware: { wifi: false, bluetooth: false, speaker: false, microphone: false },
+  label_policy: 'optional',
 };
+
+/** A JSON file as it stands. One that is not there (or whose error is `fine`) is `undefined`. */
+function readJson<T>(file: string, fine = 'ENOENT'): Partial<T> | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Partial<T>;
+  } catch (e) {
+    const { code } = e as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === fine) return undefined;
+    throw new Error(`${file}: ${(e as Error).message}`);
+  }
+}
+
+/** What the image says of the device. It was checked when the image was made, and is verified at each boot. */
+function ofDevice(d: Partial<Device> | undefined): Partial<Config> {
+  if (!d) return {};
+  const { model, root_url, language, country, channels, brand, update, hardware, label } = d;
+  const given = {
+    model,
+    root_url,
+    language,
+    channels,
+    brand,
+    hardware,
+    wifi_country: country,
+    console_secret: d.console?.secret,
+    name: brand?.name,
+    update: update && { url: update.url, channel: update.channel, min_version: update.min_version },
+    label_policy: label,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, v]) => v !== undefined)) as Partial<Config>;
+}
+
+/** What ingle-identity found on the factory partition; only setup may read the label's secrets. */
+function ofFactory(runtime: string): Partial<Config> {
+  const { serial } = readJson<{ serial: string }>(join(runtime, 'identity', 'device.json')) ?? {};
+  const { psk, pin } =
+    readJson<{ psk: string; pin: string }>(join(runtime, 'identity', 'label.json'), 'EACCES') ?? {};
+  return { ...(serial ? { serial } : {}), ...(psk && pin ? { label: { psk, pin } } : {}) };
+}
 
 /** Reads the configuration. A file that is there but wrong is an error; a file that is not there is fine. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const file = env['INGLE_CONFIG'] ?? '/etc/ingle/config.json';
-  let given: Partial<Config> = {};
-  try {
-    given = JSON.parse(readFileSync(file, 'utf8')) as Partial<Config>;
-  } catch (e) {
-    if ((e as NodeJS.ErrnoException).code !== 'ENOENT') throw new Error(`${file}: ${(e as Error).message}`);
-  }
+  const device = ofDevice(readJson<Device>(env['INGLE_DEVICE'] ?? '/usr/share/ingle/device.json'));
+  const given = readJson<Config>(env['INGLE_CONFIG'] ?? '/etc/ingle/config.json') ?? {};
+  const factory = ofFactory(env['INGLE_RUNTIME'] ?? given.runtime ?? defaults.runtime);
   const c: Config = {
     ...defaults,
+    ...device,
+    ...factory,
     ...given,
     api: { ...defaults.api, ...given.api },
     bot: { ...defaults.bot, ...given.bot },
+    update: { ...defaults.update, ...device.update, ...given.update },
   };
   if (env['INGLE_ROOT']) c.root_url = env['INGLE_ROOT'];
   if (env['INGLE_DATA']) c.data = env['INGLE_DATA'];
