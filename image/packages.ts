@@ -1,8 +1,21 @@
 // What Debian packages the hub's root is made of, by purpose. A device file adds to these, never removes.
 
 export const suite = 'trixie';
-export const mirror = 'http://deb.debian.org/debian';
-export const components = 'main';
+
+/**
+ * Where packages come from, as lines of sources.list: the suite and its security updates. `INGLE_SNAPSHOT` (such as
+ * 20261120T000000Z) pins them to what snapshot.debian.org kept of that moment, which makes two builds of different
+ * days equal.
+ */
+export function sources(env: NodeJS.ProcessEnv = process.env): string[] {
+  const moment = env['INGLE_SNAPSHOT'];
+  const at = (archive: string) =>
+    moment
+      ? `[check-valid-until=no] http://snapshot.debian.org/archive/${archive}/${moment}`
+      : `http://deb.debian.org/${archive}`;
+  const parts = 'main non-free-firmware';
+  return [`deb ${at('debian')} ${suite} ${parts}`, `deb ${at('debian-security')} ${suite}-security ${parts}`];
+}
 
 /** Purpose -> Debian packages. Recommended packages are never taken along. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
@@ -37,7 +50,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
     'pocketsphinx',
     'pocketsphinx-en-us',
   ],
-  update: ['rauc'],
+  update: ['rauc', 'rauc-service', 'dosfstools', 'systemd-repart'],
 };
 
 /** Packages whose programs only the lab's second disk carries; they are not in the hub's root. */
