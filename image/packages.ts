@@ -1,6 +1,9 @@
 // What Debian packages the hub's root is made of, by purpose. A device file adds to these, never removes.
 
 export const suite = 'trixie';
+const host = 'http://deb.debian.org/';
+export const mirror = `${host}debian`;
+export const components = 'main';
 
 /**
  * Where packages come from, as lines of sources.list: the suite and its security updates. `INGLE_SNAPSHOT` (such as
@@ -10,10 +13,8 @@ export const suite = 'trixie';
 export function sources(env: NodeJS.ProcessEnv = process.env): string[] {
   const moment = env['INGLE_SNAPSHOT'];
   const at = (archive: string) =>
-    moment
-      ? `[check-valid-until=no] http://snapshot.debian.org/archive/${archive}/${moment}`
-      : `http://deb.debian.org/${archive}`;
-  const parts = 'main non-free-firmware';
+    moment ? `[check-valid-until=no] http://snapshot.debian.org/archive/${archive}/${moment}` : host + archive;
+  const parts = `${components} non-free-firmware`;
   return [`deb ${at('debian')} ${suite} ${parts}`, `deb ${at('debian-security')} ${suite}-security ${parts}`];
 }
 
@@ -53,7 +54,35 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   update: ['rauc', 'rauc-service', 'dosfstools', 'systemd-repart'],
 };
 
-/** Packages whose programs only the lab's second disk carries; they are not in the hub's root. */
-export const labPackages: readonly string[] = ['bluez-test-tools', 'busybox-static'];
+/** Firmware of common Wi-Fi and Bluetooth chips, from Debian's non-free-firmware; `common` in a device file. */
+export const chipFirmware: readonly string[] = [
+  'firmware-realtek',
+  'firmware-brcm80211',
+  'firmware-mediatek',
+  'firmware-iwlwifi',
+  'firmware-atheros',
+];
 
-export const hubPackages: readonly string[] = Object.values(packages).flat();
+/** Packages whose programs only the lab's second disk carries; they are not in the hub's root. */
+export const labPackages: readonly string[] = ['bluez-test-tools', 'busybox-static', 'evemu-tools'];
+
+/**
+ * Packages of a hub's root.
+ * @param arch Debian architecture, such as `amd64`
+ * @param device what a device file adds; without one, what the generic image has
+ */
+export function packagesFor(
+  arch: string,
+  device: { packages: readonly string[]; firmware: readonly string[] } = {
+    packages: [],
+    firmware: ['common'],
+  },
+): string[] {
+  const ours = Object.values(packages)
+    .flat()
+    .map((p) => p.replace(/-amd64$/, `-${arch}`));
+  const firmware = device.firmware.flatMap((f) => (f === 'common' ? chipFirmware : [f]));
+  return [...new Set([...ours, ...firmware, ...device.packages])];
+}
+
+export const hubPackages: readonly string[] = packagesFor('amd64');

@@ -18,8 +18,10 @@ import { copyModules } from '../../image/native.ts';
 
 const guest = join(dirname(fileURLToPath(import.meta.url)), 'guest');
 
-/** Programs a phone, a router or a virtual controller needs; taken from Debian's packages for the target. */
-const programs = ['usr/bin/btvirt', 'usr/bin/busybox'];
+/** Programs a phone, a router, a button or a virtual controller needs; taken from Debian's packages for the target. */
+const programs = ['usr/bin/btvirt', 'usr/bin/busybox', 'usr/bin/evemu-device', 'usr/bin/evemu-event'];
+/** What these need beside the hub's own libraries; below lib/. */
+const libraries = ['libevemu.so.3', 'libevdev.so.2'];
 
 /** A small erofs with the agent and the lab's programs under bin/; mounted at /run/lab in the machine. */
 export async function labDisk(
@@ -29,7 +31,7 @@ export async function labDisk(
 ): Promise<string> {
   const hash = createHash('sha256')
     .update(labBase)
-    .update(modules.join())
+    .update([...programs, ...libraries, ...modules].join())
     .update(readFileSync(join(top, 'package-lock.json')));
   for (const f of ['agent.mjs', 'dhcp.sh']) hash.update(readFileSync(join(guest, f)));
   for (const [to, from] of Object.entries(extra)) hash.update(to).update(readFileSync(from));
@@ -39,6 +41,8 @@ export async function labDisk(
   mkdirSync(join(dir, 'bin'), { recursive: true });
   for (const p of programs)
     cpSync(join(labBase, p), join(dir, 'bin', p.split('/').at(-1)!), { dereference: true });
+  for (const l of libraries)
+    cpSync(join(labBase, 'usr/lib/x86_64-linux-gnu', l), join(dir, 'lib', l), { dereference: true });
   cpSync(join(guest, 'agent.mjs'), join(dir, 'agent.mjs'));
   cpSync(join(guest, 'dhcp.sh'), join(dir, 'bin/dhcp.sh'));
   for (const [to, from] of Object.entries(extra)) {
