@@ -25,13 +25,18 @@ export function makePin(): string {
   return String(randomInt(1_000_000)).padStart(6, '0');
 }
 
+/** Network name of the setup access point, as a label printed in the factory tells it too. */
+export function ssidOf(name: string, serial: string): string {
+  return `${name}-${serial.slice(-4)}`.slice(0, 32);
+}
+
 /**
  * Secrets of a new window. A device maker's printed label (`label`) replaces the one-time PSK and PIN, so that
  * setup is possible with nothing but the label and a phone.
  */
 export function newSecrets(name: string, serial: string, label?: { psk: string; pin: string }): Secrets {
   return {
-    ssid: `${name}-${serial.slice(-4)}`.slice(0, 32),
+    ssid: ssidOf(name, serial),
     psk: label?.psk ?? makePsk(),
     pin: label?.pin ?? makePin(),
     window: String(randomInt(1_000_000)).padStart(6, '0'),
