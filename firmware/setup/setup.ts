@@ -382,6 +382,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       if (m.state === 'READY' || m.state === 'READY_WITH_LIMITS' || m.state === 'RETEST') closeChannels();
     },
     ended(channel, again) {
+      if (!opened.includes(channel)) return;
       opened = opened.filter((name) => name !== channel);
       if (channel === 'ble') save({ ble: null });
       if (again) tries = 3;

@@ -164,8 +164,10 @@ const setup = await serveSetup(bus, {
 });
 await bus.onSignal(uplink1, 'Paired', () => setup.paired());
 await bus.onSignal(ble1, 'Ended', ({ reason }) => {
-  if (reason !== 'stopped') setup.ended('ble', reason === 'adapter');
+  if (reason === 'idle') setup.ended('ble', false);
 });
+// Ended for any other cause: its adapter went, it died, or another service took its place.
+await bus.watchName(ble1.bus, (owner) => owner === '' && setup.ended('ble', true));
 const hasButton = watchButton(log, (press) => {
   lastCall = Date.now();
   if (press === 'none') return;
