@@ -9,9 +9,9 @@ export interface Devices {
 
 export const noDevices: Devices = { radios: 0, ready: [] };
 
-/** What is there now; what does not answer counts as absent. */
-export async function seeDevices(ports: Ports): Promise<Devices> {
-  const radios = await ports.wifi.radios().catch(() => 0);
+/** What is there now. A Wi-Fi service that is just starting again does not answer: then the radios are as `before`. */
+export async function seeDevices(ports: Ports, before: Devices): Promise<Devices> {
+  const radios = await ports.wifi.radios().catch(() => before.radios);
   const ready: string[] = [];
   for (const c of ports.channels)
     if (await (c.present?.() ?? Promise.resolve(true)).catch(() => false)) ready.push(c.name);

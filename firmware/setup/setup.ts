@@ -153,7 +153,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     waitIdle();
     inOrder(async () => {
       if (signal.aborted) return;
-      devices = await seeDevices(ports);
+      devices = await seeDevices(ports, devices);
       await dropLost();
       const started: string[] = [];
       if (devices.radios > 0 && !opened.includes('softap')) await open('softap', accessPoint, started);
@@ -267,7 +267,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
   async function followDevices(signal: AbortSignal): Promise<void> {
     // Channels that are still starting are not missing.
     await tail;
-    const now = await seeDevices(ports);
+    const now = await seeDevices(ports, devices);
     const fell = opened.includes('softap') && !(await ports.wifi.serving().catch(() => true));
     if (signal.aborted) return;
     const changed = !sameDevices(now, devices);
