@@ -104,7 +104,8 @@ export function makeRoom(
       for (const w of queue.splice(0)) {
         try {
           const tried = stage(next, w.change, maxBytes);
-          w.check?.(readContent(tried.next));
+          // What is stored already stays, also where a newer build stored what this one cannot judge.
+          if (tried.update) w.check?.(readContent(tried.next));
           next = tried.next;
           batch.push({ w, update: tried.update });
         } catch (e) {

@@ -4,7 +4,7 @@ import { type ErrorCode, type IngleError, toIngleError } from './errors.ts';
 
 /** A change. Plaintext: it never leaves the browser but through the channel. */
 export interface Op {
-  /** 128 random bits, base64url: the hub's journal knows it by this. */
+  /** `o` and 128 random bits, base64url: the hub's journal knows it by this. The hub takes no leading `-` or `_` (D34). */
   id: string;
   /** Order of sending. */
   seq: number;
@@ -112,7 +112,7 @@ export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
   return {
     pending,
     async enqueue(given) {
-      const op: Op = { id: toBase64url(random(16)), seq: ++seq, created: Date.now(), ...given };
+      const op: Op = { id: `o${toBase64url(random(16))}`, seq: ++seq, created: Date.now(), ...given };
       const done = new Promise<unknown>((resolve, reject) => waiters.set(op.id, { resolve, reject }));
       done.catch(() => {});
       // One after the other: an op must not be sent before one that was asked for earlier is stored.

@@ -212,15 +212,13 @@ export async function followSkills(o: {
   );
   for (const name of await bus.listNames())
     if (name.startsWith(prefix) && !live.has(name.slice(prefix.length))) {
-      const [owner] = await bus.call(
-        'org.freedesktop.DBus',
-        '/org/freedesktop/DBus',
-        'org.freedesktop.DBus',
-        'GetNameOwner',
-        's',
-        [name],
-      );
-      follow(name, owner as string);
+      const [owner] = await bus
+        .call('org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', 'GetNameOwner', 's', [
+          name,
+        ])
+        // Gone since the list was made; its next start is told.
+        .catch(() => []);
+      if (owner) follow(name, owner as string);
     }
 
   return {

@@ -63,7 +63,8 @@ export function parseArgs(argv: readonly string[], text: Say['text']): Parsed {
   const rest = named.slice(length);
   for (let i = 0; i < rest.length; i++) {
     const word = rest[i]!;
-    if (!word.startsWith('-')) {
+    // A browser's id may begin with a hyphen.
+    if (!word.startsWith('-') || (/^[\w-]{43}$/.test(word) && args.length < (shape.arguments?.length ?? 0))) {
       args.push(word);
       continue;
     }

@@ -1,4 +1,5 @@
 // What a running house leaves for others to find: <data>/house.json, and the ports it chose.
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -83,15 +84,25 @@ export function portState(port: number, host: string): Promise<string> {
   });
 }
 
-export function freePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, host, () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
+/**
+ * A port nobody listens on, from outside the range the system takes ports of outgoing connections from
+ * (net.ipv4.ip_local_port_range): one of those could be gone by the time somebody listens on it, or listens again.
+ */
+export async function freePort(host: string): Promise<number> {
+  const [least, most] = outgoingPorts();
+  for (;;) {
+    const port = randomInt(20_000, 65_536);
+    if ((port < least || port > most) && (await portState(port, host)) === '') return port;
+  }
+}
+
+function outgoingPorts(): [least: number, most: number] {
+  try {
+    const text = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8');
+    const [least, most] = text.trim().split(/\s+/).map(Number) as [number, number];
+    if (least - 20_000 + (65_535 - most) >= 1000) return [least, most];
+  } catch {}
+  return [0, 0];
 }
 
 /** The local API's port: the one of last time while it is free, so that bookmarks and clients stay right. */

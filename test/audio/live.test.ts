@@ -107,20 +107,20 @@ it('in each room the delay is right within half a millisecond, and the level is 
 });
 
 it("a sink's own monitor is told as a loopback", async ({ audio }) => {
-  const m = await audio.Test({ sink_id: 'room1', source_id: 'room1.monitor' });
+  const m = await steady(audio, 'room1', 'room1.monitor');
   assert.is(m.verdict, 'digital_loopback');
 });
 
 it('a silent microphone is told as too quiet', async ({ audio, lab }) => {
   await lab.sink('void');
   await lab.microphone('deaf', 'void');
-  assert.is((await audio.Test({ sink_id: 'room1', source_id: 'deaf' })).verdict, 'too_quiet');
+  assert.is((await steady(audio, 'room1', 'deaf')).verdict, 'too_quiet');
 });
 
 it('noise without the probe is never OK', async ({ audio, lab }) => {
   await lab.sink('street');
   await lab.microphone('outside', 'street');
-  const noise = room.noise('babble', 48_000, 480_000, room.random(9)).map((v) => v * 0.05);
+  const noise = room.noise('babble', 48_000, 1_440_000, room.random(9)).map((v) => v * 0.05);
   const playing = start(
     'pacat',
     ['--playback', '--raw', '--device=street', '--rate=48000', '--channels=1', '--format=s16le'],
@@ -128,7 +128,7 @@ it('noise without the probe is never OK', async ({ audio, lab }) => {
   );
   playing.stdin!.on('error', () => {});
   playing.stdin!.end(toS16(noise));
-  const m = await audio.Test({ sink_id: 'room1', source_id: 'outside' });
+  const m = await steady(audio, 'room1', 'outside');
   await stop(playing);
   assert.ok(['noisy', 'no_estimate'].includes(m.verdict), m.verdict);
 });
@@ -192,7 +192,7 @@ it('a tone is played and recorded', async ({ audio }) => {
   assert.is(rate, 16_000);
   assert.is(samples.length, 96_000);
   await audio.PlayTone({ sink_id: 'room1', chirp_spec: [300, 3000, 200, -12] as never });
-  assert.is((await audio.Test({ sink_id: 'room1', source_id: '' })).verdict, 'played');
+  assert.is((await steady(audio, 'room1', '')).verdict, 'played');
 });
 
 /** Somebody in the room who says a word again and again until stopped. */

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { digest } from '../../root/records.ts';
 import { openTokens } from '../../root/tokens.ts';
-import { call, freePort, type Hub, newHub, openDatabase, startRoot, until } from '../root/kit.ts';
+import { freePort } from '../../services/cli/runtime.ts';
+import { call, type Hub, newHub, openDatabase, startRoot, until } from '../root/kit.ts';
 import { type Line, openLine } from './_line.ts';
 
 export interface Side {
@@ -114,7 +115,7 @@ export async function peer(
   hubs: number,
   atRest?: (pid: number) => Promise<void>,
 ): Promise<Side> {
-  const port = await freePort();
+  const port = await freePort('127.0.0.1');
   const args = [...pin, process.execPath, '--import', 'tsx', 'test/bench/_forwarder.ts'];
   const child: ChildProcess = spawn(args[0]!, args.slice(1), {
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -65,6 +65,13 @@ test('what is wrong is named, with the way to help', () => {
   assert.match(refused('status -x'), '"-x"');
 });
 
+test('a browser is named by its id also where that begins with a hyphen', () => {
+  const id = `-${'a-_9'.repeat(11).slice(0, 42)}`;
+  const p = parse(`browsers forget ${id} --json`);
+  assert.equal(p.what === 'run' && p.arguments, [id]);
+  assert.match(refused(`status ${id}`), id);
+});
+
 test('hostile words are refused without a crash and without driving the terminal', () => {
   const word = fc.oneof(
     fc.string(),

@@ -85,7 +85,7 @@ test('pairing survives a hub or a page that is killed in the middle', async () =
     for (const end of ['hub', 'browser'] as const)
       for (let at = 1; at <= (access === link ? 3 : 7); at++) {
         let n = 0;
-        w = await world(access);
+        w = await world(access, { timing: { handshake: 1000 } });
         w.root = (f) => {
           if (++n === at) setImmediate(() => (end === 'hub' ? w.restartHub() : w.restartBrowser()));
           return n === at ? [] : [f];

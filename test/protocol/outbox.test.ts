@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isCommandId } from '../../firmware/documents/command.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { type JournalEntry, type JournalStore, once } from '../../firmware/protocol/journal.ts';
 import { type Op, type OutboxStorage, openOutbox } from '../../firmware/protocol/outbox.ts';
@@ -177,6 +178,15 @@ test('an id used for another change is a conflict, and a failed change leaves no
   assert.equal(await h.apply(op(1)), { at: 1 });
   assert.is(await h.apply(op(2)).catch((e) => e.code), 'conflict');
   assert.equal(h.list, [1]);
+});
+
+test('every id is one the hub takes: it begins with a letter', async () => {
+  const box = await openOutbox({ storage: disk().storage(), send: async () => {} });
+  for (let i = 0; i < 500; i++) {
+    const { id } = await box.enqueue(change(i));
+    assert.ok(isCommandId(id) && /^[a-z]/.test(id), id);
+  }
+  box.close();
 });
 
 test('a change that cannot be stored is not accepted', async () => {

@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
@@ -11,16 +10,8 @@ import { io, type Socket } from 'socket.io-client';
 import type { RouteStatus } from '../../firmware/protocol/wire.ts';
 import { migrations } from '../../root/schema.ts';
 import { openStore } from '../../root/store.ts';
+import { freePort } from '../../services/cli/runtime.ts';
 import { authenticator } from '../authenticator.ts';
-
-export async function freePort(): Promise<number> {
-  const s = createServer().listen(0, '127.0.0.1');
-  await once(s, 'listening');
-  const { port } = s.address() as { port: number };
-  s.close();
-  await once(s, 'close');
-  return port;
-}
 
 /** Waits until `check` gives something true. The limit is for a machine that hangs, not for a slow one. */
 export async function until<T>(
@@ -39,7 +30,7 @@ export type RootProcess = Awaited<ReturnType<typeof startRoot>>;
 
 /** Starts root as a process of its own; `kill` is kill -9, `again` starts it on the same data and port. */
 export async function startRoot(env: Record<string, string> = {}, command: string[] = []) {
-  const port = await freePort();
+  const port = await freePort('127.0.0.1');
   const data = mkdtempSync(join(tmpdir(), 'ingle-root-'));
   const origin = `http://localhost:${port}`;
   let child: ChildProcess;

@@ -1,27 +1,19 @@
 // A real ingle-api and real skill hosts as processes on a private bus, and a small client of theirs.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import WebSocket from 'ws';
 import type { Principal } from '../../firmware/documents/acl.ts';
 import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
+import { freePort } from '../../services/cli/runtime.ts';
 import { privateBus } from '../bus.ts';
 
 export const owner: Principal = { owner_id: 'o1', browser: 'phone1', role: 'owner', elevated_until: 4e9 };
 
 export const principal = (p: Partial<Principal> = {}): string =>
   toBase64url(utf8(JSON.stringify({ ...owner, ...p })));
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((ok) => server.listen(0, '127.0.0.1', ok));
-  const { port } = server.address() as { port: number };
-  await new Promise((ok) => server.close(ok));
-  return port;
-}
 
 /** Waits for a condition, asking again and again; fails by name after a minute. */
 export async function until<T>(
@@ -53,7 +45,7 @@ export type TestHub = Awaited<ReturnType<typeof startHub>>;
 export async function startHub(o: { skills?: string[]; env?: Record<string, string> } = {}) {
   const bus = await privateBus();
   const data = mkdtempSync(join(tmpdir(), 'ingle-api-'));
-  const port = await freePort();
+  const port = await freePort('127.0.0.1');
   const env = {
     INGLE_BUS_ADDRESS: bus.address,
     INGLE_DATA: data,

@@ -337,7 +337,8 @@ test('BLE that brought the hub into its network stays for the pairing link, unti
 });
 
 test('a bad network name or password is refused with a pointer and moves nothing', async () => {
-  const h = await house({ audio: 'hangs', wifi: { ok: true, reason: '' }, radios: 2, online: false });
+  const wifi = { ok: true, reason: '' } as const;
+  const h = await house({ audio: 'hangs', wifi, radios: 2, online: false, idle: 60_000 });
   await h.setup.begin();
   await h.reach('CHANNELS');
   await assertCode(h.setup.connect('serial', { ssid: '', psk: '', hidden: false }), 'invalid_request');
@@ -351,7 +352,8 @@ test('a bad network name or password is refused with a pointer and moves nothing
 });
 
 test('a cut in the middle resumes where a person was, with new secrets', async () => {
-  const world: World = { audio: 'hangs', wifi: { ok: true, reason: '' }, radios: 1, online: false };
+  const wifi: WifiOutcome = { ok: true, reason: '' };
+  const world: World = { audio: 'hangs', wifi, radios: 1, online: false, idle: 60_000 };
   const h = await house(world);
   await h.setup.begin();
   await h.reach('CHANNELS');
