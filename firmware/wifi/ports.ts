@@ -38,6 +38,8 @@ export interface WifiTimes {
   poll: number;
   /** Before a fallen access point is started again. */
   retry: number;
+  /** So long a look round is good enough to choose a channel by. */
+  fresh: number;
 }
 
 export const wifiTimes: WifiTimes = {
@@ -47,6 +49,7 @@ export const wifiTimes: WifiTimes = {
   internet: 20_000,
   poll: 500,
   retry: 1000,
+  fresh: 60_000,
 };
 
 /** What the access point and the station share. */

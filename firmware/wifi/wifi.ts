@@ -72,7 +72,9 @@ export function createWifi(o: {
     runtime: o.runtime,
     country: () => country,
     async channel(radio) {
-      await look(radio).catch((e) => log.info('no scan before the access point', { error: e }));
+      // One that comes back at once need not look again: a phone is waiting for it.
+      if (!seen || Date.now() - seen.at > shared.time.fresh)
+        await look(radio).catch((e) => log.info('no scan before the access point', { error: e }));
       return quietChannel(seen?.networks ?? []);
     },
     async makeRoom() {

@@ -19,6 +19,7 @@ async function rig(radios: string[] = ['wlan0']) {
     online: true,
     aps: [] as SoftapOptions[],
     up: 0,
+    looks: 0,
     refuse: false,
     roaming: [] as string[],
     said: [] as string[],
@@ -29,7 +30,10 @@ async function rig(radios: string[] = ['wlan0']) {
     radios: {
       list: () => world.radios,
       abilities: async () => ({ ap: true, sae: true }),
-      scan: async () => [{ ssid: 'Home', signal: 80, security: 'wpa2', frequency: 2412 }],
+      async scan() {
+        world.looks++;
+        return [{ ssid: 'Home', signal: 80, security: 'wpa2', frequency: 2412 }];
+      },
       addresses: async () => world.addresses,
       setCountry: async () => {},
       online: async () => world.online,
@@ -89,6 +93,8 @@ test('with one radio the access point makes way, and comes back with the reason'
   assert.equal(await wifi.connect(home), { ok: false, reason: 'wrong_password' });
   assert.is(world.up, 1);
   assert.is(world.aps.at(-1)?.ap.psk, psk);
+  // The phone waits for it: it chooses its channel by the look it had.
+  assert.is(world.looks, 1);
   assert.is((await status()).detail['last']?.['reason'], 'wrong_password');
   assert.equal(world.said, [
     'softap starting',
