@@ -120,6 +120,41 @@ test('a person at a dumb terminal sets up Wi-Fi, sound and a phone', async () =>
   await hub.stop();
 });
 
+test('a technician reads status, network and logs, and erases everything after saying so twice', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const tty = await consoleOn(hub);
+  await tty.expect('Enter');
+  tty.write('\r');
+  /** Chooses from the menu by its words. */
+  const choose = async (label: string) => {
+    const menu = await tty.expect(`. ${label}`);
+    const number = /(\d+)\. [^.]*$/.exec(menu)?.[1];
+    await tty.expect('> ');
+    tty.write(`${number}\r`);
+  };
+  await choose('Show the access point and the PIN');
+  await tty.expect(hub.setup.secrets().psk);
+  await choose('Status');
+  await tty.expect('state: CHANNELS');
+  await choose('Network details');
+  await tty.expect('127.0.0.1');
+  await choose('Factory reset');
+  await tty.expect('Type "erase" to go on');
+  tty.write('yes\r');
+  await tty.expect('Nothing was erased.');
+  assert.is(hub.world.erased, 0);
+  await choose('Factory reset');
+  await tty.expect('Type "erase" to go on');
+  tty.write('erase\r');
+  await tty.expect('Erased.');
+  assert.is(hub.world.erased, 1);
+  await choose('Quit');
+  await tty.expect('Enter');
+  tty.stop();
+  await hub.stop();
+});
+
 test('a wrong password is told with the next step, and the hub stays in setup', async () => {
   const hub = await fakeHub({ wifi: { ok: false, reason: 'wrong_password' } });
   await hub.setup.begin();
