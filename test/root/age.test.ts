@@ -15,11 +15,16 @@ import {
 } from './kit.ts';
 
 // What happens to what is old. Instead of waiting, the records are aged.
-const test = suite<{ root: RootProcess }>('age');
+/** `root` sweeps so seldom that no test meets it; `sweeping` does it every second. */
+const test = suite<{ root: RootProcess; sweeping: RootProcess }>('age');
 test.before(async (c) => {
-  c.root = await startRoot({ INGLE_ROOT_SWEEP: '1' });
+  c.root = await startRoot({ INGLE_ROOT_SWEEP: '3600' });
+  c.sweeping = await startRoot({ INGLE_ROOT_SWEEP: '1' });
 });
-test.after((c) => c.root.stop());
+test.after(async (c) => {
+  await c.root?.stop();
+  await c.sweeping?.stop();
+});
 
 async function aged(root: RootProcess, sql: string, ...values: (string | number)[]) {
   const db = await openDatabase(root);
@@ -58,7 +63,9 @@ test('a session ends after two idle hours, and after twelve in any case', async 
   assert.is((await owned(root, tab.bearer())).status, 401);
 });
 
-test('the sweep closes the socket of a session that is over, and leaves nothing of it', async ({ root }) => {
+test('the sweep closes the socket of a session that is over, and leaves nothing of it', async ({
+  sweeping: root,
+}) => {
   const { tab } = await signedIn(root);
   const kept = await signedIn(root);
   await tab.offer();
@@ -76,7 +83,7 @@ test('the sweep closes the socket of a session that is over, and leaves nothing 
   other.close();
 });
 
-test('an open tab is not idle', async ({ root }) => {
+test('an open tab is not idle', async ({ sweeping: root }) => {
   const { tab } = await signedIn(root);
   const socket = tab.socket();
   await until(() => socket.last);

@@ -215,7 +215,8 @@ test('no path leads out of the folder of the application', async ({ root }) => {
     '//etc/passwd',
     '/assets/main-abc123.js.br',
   ]) {
-    const answer = await raw(root.port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    const answer = await raw(root.port, request, true);
     assert.match(answer, /^HTTP\/1\.1 40[04]/, path);
     assert.not.match(answer, /root:x:0/);
   }
@@ -274,14 +275,19 @@ test('SIGTERM ends root well', async () => {
   await root.stop();
 });
 
-/** Sends bytes and gives what came back until the other side closed, or said nothing more for a moment. */
-function raw(port: number, bytes: string | Buffer): Promise<string> {
+/**
+ * Sends bytes and gives what came back until the other side closed, or said nothing more for a moment; with
+ * `answered` that moment begins with the head of an answer.
+ */
+function raw(port: number, bytes: string | Buffer, answered = false): Promise<string> {
   return new Promise((resolve) => {
     let said = '';
     const s = connect(port, '127.0.0.1', () => s.write(bytes));
-    s.setTimeout(150, () => s.destroy());
+    const quiet = () => s.setTimeout(150, () => s.destroy());
+    if (!answered) quiet();
     s.on('data', (d) => {
       said += d.toString('latin1');
+      if (answered && said.includes('\r\n\r\n')) quiet();
     });
     s.on('error', () => {});
     s.on('close', () => resolve(said));

@@ -2,7 +2,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { solvePow } from '../../firmware/protocol/pow.ts';
-import { call, newAddress, newHub, newTab, type RootProcess, startRoot } from './kit.ts';
+import { issueCode, verifyCode } from '../../root/codes.ts';
+import type { Root } from '../../root/root.ts';
+import { migrations } from '../../root/schema.ts';
+import { openSession } from '../../root/session.ts';
+import { openStore, type Store } from '../../root/store.ts';
+import { openTokens } from '../../root/tokens.ts';
+import { call, newAddress, newHub, newTab, openDatabase, type RootProcess, startRoot } from './kit.ts';
 
 const test = suite<{ root: RootProcess }>('codes');
 test.before(async (c) => {
@@ -59,6 +65,68 @@ test('wrong, spent and replaced codes get the very same answer', async ({ root }
     assert.is(a.body.error, 'invalid_device_code');
     assert.equal(a.body, answers[0]!.body);
   }
+});
+
+test('a wrong, an expired and a spent code are the very same work: the same statements, the same answer', async () => {
+  const store = await openStore(':memory:', migrations);
+  const said: string[] = [];
+  const spied: Store = {
+    ...store,
+    transaction: (work) =>
+      store.transaction((db) =>
+        work({
+          run: (sql, ...v) => (said.push(sql), db.run(sql, ...v)),
+          all: (sql, ...v) => (said.push(sql), db.all(sql, ...v)),
+          get: (sql, ...v) => (said.push(sql), db.get(sql, ...v)),
+        }),
+      ),
+  };
+  let failures = 0;
+  const root = {
+    store: spied,
+    tokens: await openTokens(store, 'http://localhost'),
+    surge: { failed: () => failures++, check() {} },
+    config: { origin: 'http://localhost' },
+  } as unknown as Root;
+  await store.run("INSERT INTO hub VALUES ('h', 'o', 'n', 's', 'e', 0)");
+  const hub = { hub_id: 'h', owner_id: 'o', subnet_id: 'n', sign_pub: 's', e2e_pub: 'e' };
+  const verify = async (code: string) => {
+    const { sid } = (await openSession(root, '', undefined)).body;
+    said.length = 0;
+    const answer = await verifyCode(root, sid, code).catch((e) => e.body());
+    return { answer, statements: [...said] };
+  };
+  const spent = (await issueCode(root, hub, '')).device_code;
+  assert.is((await verify(spent)).answer.ok, true);
+  const expired = (await issueCode(root, hub, '')).device_code;
+  await store.run('UPDATE device_code SET exp = exp - 601 WHERE bind_sid IS NULL');
+  const all = [];
+  for (const code of [other(spent), expired, spent, 'abc', '']) all.push(await verify(code));
+  for (const one of all) assert.equal(one, all[0]);
+  assert.is(all[0]!.answer.error, 'invalid_device_code');
+  assert.ok(all[0]!.statements.length > 2);
+  assert.is(failures, all.length);
+  await store.close();
+});
+
+test('how long the answer takes tells nothing of why', async ({ root }) => {
+  const hub = await newHub(root);
+  const spent = await hub.code();
+  assert.is((await (await newTab(root)).verify(spent)).status, 200);
+  const expired = await hub.code();
+  const db = await openDatabase(root);
+  await db.run('UPDATE device_code SET exp = exp - 601 WHERE hub_id = ? AND bind_sid IS NULL', hub.hub_id);
+  await db.close();
+  const took: Record<string, number[]> = { wrong: [], expired: [], spent: [] };
+  for (let i = 0; i < 60; i++)
+    for (const [why, code] of Object.entries({ wrong: other(spent, 11), expired, spent })) {
+      const tab = await newTab(root);
+      const began = performance.now();
+      assert.is((await tab.verify(code)).body.error, 'invalid_device_code');
+      took[why]!.push(performance.now() - began);
+    }
+  const median = (list: number[]) => [...list].sort((a, b) => a - b)[list.length >> 1]!.toFixed(2);
+  for (const [why, list] of Object.entries(took)) console.log(`FIGURE root.verify.${why}_ms ${median(list)}`);
 });
 
 test('five wrong codes shut a sid out, even for the right code, and others are undisturbed', async ({

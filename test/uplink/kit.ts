@@ -190,7 +190,7 @@ export async function phone(
   hubId: string,
   /** `sealed`: by the secret the hub sends in its insecure debug mode. */
   access: Access | 'sealed',
-  o: { key?: KeyPair; silent?: boolean } = {},
+  o: { key?: KeyPair; silent?: boolean; handshake?: number } = {},
 ) {
   const key = o.key ?? (await generate());
   let generation = -1;
@@ -243,7 +243,8 @@ export async function phone(
           return first;
         },
       },
-      timing: { handshake: 3000, backoff: 100, backoffMax: 1000 },
+      // A test that loses frames waits less for those that never come.
+      timing: { handshake: o.handshake ?? 10_000, backoff: 100, backoffMax: 1000 },
       send: (frame, ctr) =>
         void socket.emit('relay.to_hub', { sid: tab.sid, frame: Buffer.from(frame), ctr }),
     });
@@ -326,7 +327,7 @@ export async function phone(
       const r = await tunnel!.request({ method: 'POST', path, headers, body: utf8(body) });
       return { ...r, text: new TextDecoder().decode(await r.body()) };
     },
-    /** Waits until the hub has let this browser in. */
+    /** Waits until the hub has let this browser in. After a kill this may still be the channel of before; `read` is not. */
     up: () => until(() => p.admitted, 'the browser to be admitted'),
     close() {
       tunnel?.close();

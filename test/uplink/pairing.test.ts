@@ -154,8 +154,8 @@ test('a browser with another passkey is not let in, unless the code was issued f
   // The hub closes this window and opens one that asks for a passkey it knows.
   const strict = await c.hub.calls.IssueCode({ new_passkey: false });
   const p = await phone(c.root, tab, c.hubId, accessOf(strict.link).access);
-  await until(() => p.last()?.t === 'refused');
-  assert.is((p.last() as { error: string }).error, 'assertion_failed');
+  const refusal = await until(() => p.heard.controls.find((m) => m.t === 'refused'));
+  assert.is((refusal as { error: string }).error, 'assertion_failed');
   assert.not(p.admitted);
   const e = await p.get('/v1/icons').catch((x) => x);
   assert.ok(['assertion_required', 'unavailable'].includes(e.code), e.code);
