@@ -71,7 +71,9 @@ async function issue(
   const work = mkdtempSync(join(dir, '.new-'));
   const file = (ending: string) => join(work, `${name}.${ending}`);
   try {
-    await must('openssl', ['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', file('key')]);
+    // RSA signs the same bytes the same way each time, so two builds of one commit are equal.
+    const bits = ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:3072', '-quiet'];
+    await must('openssl', ['genpkey', ...bits, '-out', file('key')]);
     chmodSync(file('key'), 0o600);
     await must('openssl', [
       'req',

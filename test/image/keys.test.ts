@@ -91,7 +91,7 @@ test('the signing certificate says what it is for, and is no CA', async () => {
   assert.match(text, /CA:FALSE/);
   assert.match(text, /Digital Signature/);
   assert.match(text, /Code Signing/);
-  assert.match(text, /NIST CURVE: P-256/);
+  assert.match(text, /Public-Key: \(3072 bit\)/);
 });
 
 test('keys that are there are never written over', async () => {
