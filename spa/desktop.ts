@@ -12,7 +12,7 @@ import { Window } from './window.ts';
 import { useUpdate as takeUpdate } from './worker.ts';
 
 function StatusBar() {
-  const { link, lag, hubName } = useApp();
+  const { link, lag, hubName, brand, language } = useApp();
   const forget = () => {
     if (confirm(t('forget_sure', { hub: hubName || t('hub_yours') }))) void signOut(true);
   };
@@ -22,7 +22,7 @@ function StatusBar() {
   const tone = { up: 'ok', offline: 'bad', down: 'bad', connecting: 'warn' }[link];
   const ms = link === 'up' && lag !== null ? Math.round(lag) : null;
   return html`<header class="bar">
-    <div class="brand"><img src="/icon.svg" alt="" width="32" height="32" /><span>${hubName || 'Ingle'}</span></div>
+    <div class="brand"><img src="/icon.svg" alt="" width="32" height="32" /><span>${hubName || brand.name}</span></div>
     <div role="status" class=${`pill ${tone}`} data-link=${link}
       aria-label=${ms === null ? words : t('lag_label', { ms })}>${ms === null ? words : `${words} · ${t('lag', { ms })}`}</div>
     <${Menu} label=${t('menu')} icon="menu">
@@ -30,6 +30,7 @@ function StatusBar() {
       <hr />
       <button type="button" class="item" onClick=${() => signOut()}>${glyph('out')}${t('sign_out')}</button>
       <button type="button" class="item" onClick=${forget}>${glyph('trash')}${t('forget')}</button>
+      ${brand.texts[language]?.support && html`<hr /><p class="line soft small">${brand.texts[language].support}</p>`}
     <//>
   </header>`;
 }
@@ -131,7 +132,7 @@ function Grid() {
 const wide = matchMedia('(min-width: 64rem)');
 
 export function Desktop() {
-  const { open, icons, hubName } = useApp();
+  const { open, icons, hubName, brand } = useApp();
   const [isWide, setWide] = useState(wide.matches);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -147,8 +148,8 @@ export function Desktop() {
   }, []);
   const icon = open && icons?.find((i) => i.skill_id === open.skill_id);
   useEffect(() => {
-    document.title = icon ? `${icon.title} · Ingle` : hubName || 'Ingle';
-  }, [icon, hubName]);
+    document.title = icon ? `${icon.title} · ${brand.name}` : hubName || brand.name;
+  }, [icon, hubName, brand]);
   const docked = open?.mode === 'panel' && isWide;
   return html`<div data-page="desktop">
     <div class=${`desk${docked ? ' docked' : ''}`} inert=${Boolean(icon) && !docked}>

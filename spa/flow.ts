@@ -1,5 +1,6 @@
 // From a code to the desktop: the steps of a visit, in order.
 import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import { forgetBrand } from './brand.ts';
 import { readFragment } from './code.ts';
 import { erase, pinnedHub, read } from './database.ts';
 import type { Link } from './link.ts';
@@ -300,6 +301,7 @@ export async function signOut(forget = false): Promise<void> {
   await endSession();
   if (forget) {
     await (await import('./icons.ts')).forgetChanges();
+    forgetBrand();
     for (const table of ['hubs', 'icons', 'ops_outbox', 'prefs', 'keys'] as const) await erase(table);
   }
   set({

@@ -1,6 +1,8 @@
 // The icon manager as the desktop knows it: records, their order, and the changes of the owner.
+import type { Brand } from '../firmware/protocol/brand.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { type Outbox, openOutbox } from '../firmware/protocol/outbox.ts';
+import { takeBrand } from './brand.ts';
 import { erase, readAll, write } from './database.ts';
 import { currentLink } from './flow.ts';
 import { session } from './session.ts';
@@ -80,6 +82,10 @@ export async function startIcons(): Promise<void> {
     const box = await changes();
     if (!up) return box.offline();
     box.online();
+    // A hub that is older knows of no brand.
+    currentLink()
+      ?.request<Partial<Brand>>('GET', '/v1/brand')
+      .then(takeBrand, () => {});
     await loadIcons();
   };
   if (!started) {

@@ -1,6 +1,7 @@
 // Starts the application: language, the tab's lock, the service worker, the first page.
 import { html } from 'htm/preact';
 import { type FunctionComponent, render } from 'preact';
+import { startBrand } from './brand.ts';
 import { begin, takeover } from './flow.ts';
 import { PageOf } from './pages.ts';
 import { set, useApp } from './store.ts';
@@ -21,6 +22,7 @@ function App() {
 }
 
 startLanguage();
+startBrand();
 render(html`<${App} />`, document.getElementById('app')!);
 void takeover(false).then((here) => (here ? begin() : undefined));
 registerWorker();

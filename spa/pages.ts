@@ -55,13 +55,13 @@ function Frame(o: {
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${o.title} · Ingle`;
+    document.title = `${o.title} · ${app().brand.name}`;
   }, [o.title]);
   useEffect(() => {
     if (!o.keepFocus) heading.current?.focus();
   }, [o.id]);
   return html`<div class="page" data-page=${o.id}>
-    <header><div class="brand"><img src="/icon.svg" alt="" width="32" height="32" />Ingle</div><${LanguageSwitch} /></header>
+    <header><div class="brand"><img src="/icon.svg" alt="" width="32" height="32" />${app().brand.name}</div><${LanguageSwitch} /></header>
     <main>
       <${Insecure} />
       <div>
@@ -293,7 +293,7 @@ function Elsewhere() {
 
 function Boot() {
   return html`<div class="page" data-page="boot" aria-busy="true">
-    <header><div class="brand"><img src="/icon.svg" alt="" width="32" height="32" />Ingle</div></header>
+    <header><div class="brand"><img src="/icon.svg" alt="" width="32" height="32" />${app().brand.name}</div></header>
     <main><p class="soft" role="status"><span class="sr">${t('loading')}</span></p></main>
   </div>`;
 }

@@ -1,5 +1,6 @@
 // The one state of the application, and how a component follows it.
 import { useLayoutEffect, useState } from 'preact/hooks';
+import { type Brand, noBrand } from '../firmware/protocol/brand.ts';
 import type { ErrorCode } from '../firmware/protocol/errors.ts';
 import type { Suspicion } from '../firmware/protocol/text/channel.ts';
 import type { Language } from '../firmware/protocol/text/i18n.ts';
@@ -49,6 +50,8 @@ export interface App {
   link: 'down' | 'connecting' | 'offline' | 'up';
   lag: number | null;
   hubName: string | null;
+  /** The maker's, once a hub has told it. */
+  brand: Brand;
   /** The pairing is, or was, by the hub's insecure debug mode. */
   insecure: boolean;
   icons: Icon[] | null;
@@ -68,6 +71,7 @@ let state: App = {
   link: 'connecting',
   lag: null,
   hubName: null,
+  brand: noBrand,
   insecure: false,
   icons: null,
   iconsAt: null,

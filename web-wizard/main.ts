@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, type Pairing, type Status } from './api.ts';
 import { NetworkStep } from './network.ts';
 import { SoundStep } from './sound.ts';
-import { html, language, message, Note, Page, t, why } from './view.ts';
+import { html, language, message, Note, own, Page, t, why } from './view.ts';
 
 type Step = 'network' | 'joining' | 'sound' | 'pair';
 
@@ -108,5 +108,5 @@ function PairStep(p: { online: boolean; ssid: string }): VNode {
 }
 
 document.documentElement.lang = language;
-document.title = t('title');
+document.title = own.title ?? t('title');
 render(html`<${App} />`, document.getElementById('app')!);

@@ -11,6 +11,10 @@ export const language = pickLanguage(navigator.languages ?? [navigator.language]
 export const t = translator(wizardTexts, language);
 const reasons = translator(reasonTexts, language);
 
+/** The maker's words; the hub writes them into the page it serves. */
+export const own: { title?: string; support?: string } =
+  JSON.parse(document.body.dataset['words'] ?? '{}')[language] ?? {};
+
 /** Why a network was not joined, with the next step. */
 export const why = (reason: string): string => reasons(reasonKey(reason));
 
@@ -26,8 +30,10 @@ export function Page(p: { step: number; title: string; children?: ComponentChild
     <div class="bar" role="img" aria-label=${t('step_of', { n: p.step })}>
       ${[1, 2, 3].map((n) => html`<i class=${n <= p.step ? 'on' : ''}></i>`)}
     </div>
+    ${own.title && html`<p class="soft">${own.title}</p>`}
     <h1 ref=${heading} tabindex="-1">${p.title}</h1>
     ${p.children}
+    ${own.support && html`<p class="soft">${own.support}</p>`}
   `;
 }
 

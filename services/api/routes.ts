@@ -12,12 +12,14 @@ import { listIcons, orderIcons, pinIcon } from './icons.ts';
 import type { Observe } from './observe.ts';
 import type { Response } from './server.ts';
 import type { Status } from './status.ts';
+import { type Order, orders, type Updates } from './update.ts';
 
 export interface Parts {
   store: Store;
   skills: Skills;
   status: Status;
   observe: Observe;
+  updates: Updates;
   /** Documents a caller may read whose key begins with a prefix. */
   index: (caller: Caller, prefix: string) => Promise<Response>;
   /** Branches of a document that exist. */
@@ -120,6 +122,7 @@ const guarded =
   };
 
 const routes: [methods: string, path: RegExp, Route][] = [
+  ['GET', /^\/v1\/brand$/, (_, __, p) => json(p.status.brand)],
   ['GET', /^\/api\/status$/, guarded(ownerOnly, async (_, __, p) => json(await p.status.hub()))],
   ['GET', /^\/api\/node\/status$/, guarded(ownerOnly, (_, __, p) => json(p.status.node()))],
   ['GET', /^\/api\/services$/, guarded(ownerOnly, async (_, __, p) => json(await p.status.services()))],
@@ -129,6 +132,17 @@ const routes: [methods: string, path: RegExp, Route][] = [
     'GET',
     /^\/api\/observe\/stream$/,
     guarded(elevated, ({ query }, _, p) => p.observe.stream(query.get('topic') ?? '')),
+  ],
+  [
+    'GET',
+    /^\/api\/admin\/update\/status$/,
+    guarded(ownerOnly, async (_, __, p) => json(await p.updates.status())),
+  ],
+  ['GET', /^\/api\/admin\/update\/stream$/, guarded(elevated, (_, __, p) => p.observe.stream('update.'))],
+  [
+    'POST',
+    new RegExp(`^/api/admin/update/(${orders.join('|')})$`),
+    guarded(elevated, async ({ body }, [, what], p) => json(await p.updates.order(what as Order, body))),
   ],
   ['GET', /^\/docs\/index$/, ({ caller, query }, _, p) => p.index(caller, query.get('prefix') ?? '')],
   [
@@ -153,8 +167,9 @@ const routes: [methods: string, path: RegExp, Route][] = [
 /** Paths a command document may ask for. */
 export const commandPaths = /^\/(?:skills\/|v1\/icons\/)/;
 
-/** @throws IngleError `not_found`, `method_not_allowed`, or what the path itself refuses. */
+/** @throws IngleError `not_found`, `method_not_allowed`, `unavailable` before a restart, or what the path itself refuses. */
 export async function route(asked: Asked, path: string, p: Parts): Promise<Response> {
+  p.updates.admit(asked.method, path);
   const fits = routes.flatMap(([methods, form, f]) => {
     const match = form.exec(path);
     return match ? [{ methods, match, f }] : [];

@@ -1,5 +1,6 @@
 // What the hub says of itself: the service, the machine, the units.
 import { arch, cpus, freemem, hostname, loadavg, release, totalmem, uptime } from 'node:os';
+import type { Brand } from '../../firmware/protocol/brand.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
@@ -9,6 +10,8 @@ import { unitStates } from '../../firmware/system/units.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 
 export interface Status {
+  /** The maker's name, colours and words. */
+  brand: Brand;
   hub(): Promise<Record<string, unknown>>;
   node(): Record<string, unknown>;
   services(): Promise<Record<string, unknown>>;
@@ -26,6 +29,7 @@ export function statusOf(o: {
   counts: () => { requests: number; sockets: number };
 }): Status {
   return {
+    brand: o.config.brand,
     async hub() {
       const link = await o.bus
         .client(uplink1)

@@ -6,6 +6,7 @@ import { ble1 } from '../../firmware/ble/contract.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { pickLanguage } from '../../firmware/protocol/text/i18n.ts';
 import { bot1 } from '../../firmware/setup/bot-contract.ts';
+import { enabled } from '../../firmware/setup/enabled.ts';
 import type { AudioOutcome, ChannelPort, Ports } from '../../firmware/setup/ports.ts';
 import { serveSetup } from '../../firmware/setup/serve.ts';
 import { openState } from '../../firmware/setup/state.ts';
@@ -147,7 +148,7 @@ function serial(): string {
 rmSync(accessPointFile, { force: true });
 let lastCall = Date.now();
 const setup = await serveSetup(bus, {
-  ports,
+  ports: enabled(ports, config.channels),
   version,
   model: config.model,
   file: await openState(join(data, 'setup.db')),

@@ -9,6 +9,7 @@ import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import { parseObject } from '../../firmware/protocol/json.ts';
 import { MAX_BODY } from '../../firmware/protocol/limits.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
+import { dress } from '../../firmware/setup/dress.ts';
 import { answer } from '../../firmware/setup/portal.ts';
 import { findRoute, wizardRoutes } from '../../firmware/setup/wizard-api.ts';
 import { connect } from '../../firmware/system/bus.ts';
@@ -48,7 +49,9 @@ const types: Record<string, string> = {
 };
 for (const name of readdirSync(pages, { recursive: true }) as string[]) {
   const type = types[name.split('.').pop() ?? ''];
-  if (type) files.set(`/${name}`, { type: `${type}; charset=utf-8`, data: readFileSync(join(pages, name)) });
+  if (!type) continue;
+  const data = dress(name, readFileSync(join(pages, name)), config.brand);
+  files.set(`/${name}`, { type: `${type}; charset=utf-8`, data });
 }
 const progress = new Map<string, Record<string, unknown>>();
 await bus.onSignal(setup1, 'Progress', ({ step, state, text, detail }) => {

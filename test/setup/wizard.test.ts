@@ -1,8 +1,7 @@
 // timeout: 240 s
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -11,22 +10,16 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer, probes } from '../../firmware/setup/portal.ts';
+import { deviceJson, findDevice, readDevice } from '../../image/device.ts';
+import { freePort } from '../../services/cli/runtime.ts';
 import { fakeHub, until } from './fake-hub.ts';
 
 const shots = 'dist/screenshots';
 mkdirSync(shots, { recursive: true });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** The wizard's own process before a hub whose radios are made up. */
-async function wizard(hub: { address: string }) {
-  const [port, tls] = [await freePort(), await freePort()];
+async function wizard(hub: { address: string }, env: Record<string, string> = {}) {
+  const [port, tls] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
   const child = spawn(process.execPath, ['--import', 'tsx', 'services/wizard/main.ts'], {
     env: {
       ...process.env,
@@ -37,6 +30,7 @@ async function wizard(hub: { address: string }) {
       INGLE_WIZARD_PORT: String(port),
       INGLE_WIZARD_TLS_PORT: String(tls),
       INGLE_WIZARD_PAGES: 'dist/web-wizard',
+      ...env,
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -232,6 +226,29 @@ inBrowser('a person sets up the hub from a phone, from the network to the pairin
   await russian.getByRole('button', { name: /Home/ }).waitFor();
   await russian.screenshot({ path: `${shots}/wizard-networks-dark-ru.png` });
   await clean(russian);
+  await browser.close();
+  w.stop();
+  await hub.stop();
+});
+
+inBrowser("the pages wear the maker's name, colours and words, and stay readable", async () => {
+  const device = join(mkdtempSync(join(tmpdir(), 'ingle-brand-')), 'device.json');
+  writeFileSync(device, deviceJson(readDevice(findDevice('.', 'example')).device));
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const w = await wizard(hub, { INGLE_DEVICE: device });
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  for (const dark of [false, true]) {
+    const page = await phone(browser, { dark, locale: dark ? 'ru-RU' : 'en-GB' });
+    await page.goto(w.url);
+    await page.getByText('hearth.example/help').waitFor();
+    assert.is(await page.title(), dark ? 'Настройка Hearth' : 'Set up your Hearth');
+    const accent = await page.evaluate(() =>
+      getComputedStyle(document.documentElement).getPropertyValue('--ember'),
+    );
+    assert.is(accent, dark ? '#7fd3b2' : '#1f5f4a');
+    await clean(page);
+  }
   await browser.close();
   w.stop();
   await hub.stop();

@@ -1,0 +1,42 @@
+// The maker's name and colours, told by the hub and remembered for the next start.
+import { type Brand, noBrand, paint } from '../firmware/protocol/brand.ts';
+import { app, set } from './store.ts';
+
+const key = 'ingle.brand';
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const names = { accent: '--accent', strong: '--accent-2', on: '--on-accent', tint: '--tint' };
+
+function show(): void {
+  const { style } = document.documentElement;
+  paint(app().brand, dark.matches, names, (name, value) => style.setProperty(name, value));
+}
+
+function take(brand: Brand): void {
+  set({ brand });
+  show();
+}
+
+/** Shows the brand of last time, so that a start does not change colours. */
+export function startBrand(): void {
+  dark.addEventListener('change', show);
+  try {
+    const kept = localStorage.getItem(key);
+    if (kept) take({ ...noBrand, ...(JSON.parse(kept) as Partial<Brand>) });
+  } catch {}
+}
+
+/** Shows what the hub answered, and keeps it. */
+export function takeBrand(told: Partial<Brand>): void {
+  const brand = { ...noBrand, ...told };
+  take(brand);
+  try {
+    localStorage.setItem(key, JSON.stringify(brand));
+  } catch {}
+}
+
+export function forgetBrand(): void {
+  take(noBrand);
+  try {
+    localStorage.removeItem(key);
+  } catch {}
+}
