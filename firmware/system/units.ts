@@ -15,6 +15,7 @@ export const units: readonly Unit[] = [
   { unit: 'ingle-wifi', bus: 'io.ingle.Wifi1' },
   { unit: 'ingle-ble', bus: 'io.ingle.Ble1' },
   { unit: 'ingle-bot', bus: 'io.ingle.Bot1' },
+  { unit: 'ingle-update', bus: 'io.ingle.Update1' },
 ];
 
 const skillPrefix = 'io.ingle.Skill1.';

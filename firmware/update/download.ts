@@ -173,10 +173,12 @@ export function downloads(
       if (there) return there;
       if (sizeOf(part(w)) > w.size) forget(w);
       if (!(await downloads.room(w))) throw full(w, await free());
-      // What lies there may be spoilt by a power cut or a server that lied about its tag: once, all is fetched anew.
-      let fresh = sizeOf(part(w)) === 0;
+      // Parts may be spoilt by a power cut or a server that lied about its tag: once, all is fetched anew.
+      let inParts = false;
+      let anew = false;
       for (let tries = 0; ; ) {
         const before = sizeOf(part(w));
+        inParts ||= before > 0;
         if (before < w.size)
           try {
             await pull(w, progress, signal);
@@ -203,9 +205,10 @@ export function downloads(
         });
         if (have === w.sha256) break;
         forget(w);
-        if (fresh) throw failed('wrong_hash', 'What the server sends is not what the index promised.');
+        if (!inParts || anew) throw failed('wrong_hash', 'What the server sends is not what the index promised.');
         o.log.warn('what was downloaded in parts has the wrong hash and is fetched anew');
-        fresh = true;
+        anew = true;
+        inParts = false;
       }
       await rename(part(w), done(w));
       rmSync(tagFile(w), { force: true });

@@ -59,16 +59,22 @@ export async function openFlow(o: UpdateParts) {
     return queued(async () => {
       const next = updateTable[m.state][event];
       if (next === undefined) throw new IngleError('conflict', t(`busy_${m.state}`));
+      await records.save(next, { ...memory, ...patch });
+      // Whoever looks meanwhile sees the old state with the old memory.
       Object.assign(memory, patch);
-      await records.save(next, memory);
       m.fire(event);
       void pursue();
     });
   }
   const save = () => queued(() => records.save(m.state, memory));
 
+  let told = 0;
   function tell(step: string, percent: number, bytes = 0, total = 0): void {
+    const same = progress.step === step && percent < 100;
     progress = { step, percent, bytes, total };
+    // A signal for each packet would flood the bus.
+    if (same && Date.now() - told < 250) return;
+    told = Date.now();
     o.events.progress(step, percent, bytes, total);
   }
 
@@ -166,16 +172,10 @@ export async function openFlow(o: UpdateParts) {
   async function pursueDownload(signal: AbortSignal): Promise<void> {
     const offer = memory.offer;
     if (!offer) throw failed('not_found', 'Nothing is on offer.');
-    let told = 0;
     await downloads.sweep(offer);
     await downloads.fetch(
       offer,
-      (bytes) => {
-        // A signal for each packet would flood the bus.
-        if (bytes < offer.size && Date.now() - told < 250) return;
-        told = Date.now();
-        tell(t('stepDownload'), Math.floor((100 * bytes) / offer.size), bytes, offer.size);
-      },
+      (bytes) => tell(t('stepDownload'), Math.floor((100 * bytes) / offer.size), bytes, offer.size),
       signal,
     );
     await move('fetched');
@@ -305,7 +305,7 @@ export async function openFlow(o: UpdateParts) {
     if (p && outcome === 'on_trial' && m.can(outcome)) return move(outcome);
     if (p && (outcome === 'came_up' || outcome === 'fell_back') && m.can(outcome)) return end(outcome);
     await save();
-    await pursue(true);
+    void pursue(true);
   }
 
   return {

@@ -21,6 +21,7 @@ import { commandPaths, json, type Parts, route } from './routes.ts';
 import { listen, type Request, type Response } from './server.ts';
 import { statusOf } from './status.ts';
 import { syncServer } from './sync.ts';
+import { updates } from './update.ts';
 
 const config = readConfig();
 const data = dataOf(config, 'api');
@@ -31,6 +32,7 @@ const sqlite = await sqliteVersion();
 const signer = openSigner(join(data, 'document.key'));
 const bus = await connect();
 const observing = observe(bus);
+const updating = await updates(bus);
 let skills: Skills | undefined;
 let healthy = true;
 const library = openLibrary({ store, signer, log, needed: (key) => skills?.isLive(key) ?? false });
@@ -120,6 +122,7 @@ const parts: Parts = {
   store,
   skills,
   observe: observing,
+  updates: updating,
   status: statusOf({ bus, config, skills, sqlite, counts: () => server.counts() }),
   index,
   async branches(owner_id, skill_id, doc_type) {

@@ -91,8 +91,8 @@ const common: Record<string, string> = {
 /** The one error shape as a response. */
 export function errorResponse(cause: unknown): Response {
   const e = toIngleError(cause);
-  const retry: Record<string, string> =
-    e.code === 'rate_limited' ? { 'retry-after': String(e.details?.['retry_after'] ?? 1) } : {};
+  const after = e.details?.['retry_after'] ?? (e.code === 'rate_limited' ? 1 : undefined);
+  const retry: Record<string, string> = after === undefined ? {} : { 'retry-after': String(after) };
   return {
     status: e.status,
     headers: { 'content-type': 'application/json', ...retry },

@@ -97,24 +97,29 @@ const update = await createUpdate({
   pollMs: Number(env['INGLE_POLL_MS'] ?? 5000),
 });
 
-const done = async (work: Promise<unknown>): Promise<Record<string, never>> => {
-  await work;
+/** Calls wait until the first look at RAUC is over. */
+let looked: () => void = () => {};
+const first = new Promise<void>((resolve) => (looked = resolve));
+const done = async (work: () => Promise<unknown>): Promise<Record<string, never>> => {
+  await first;
+  await work();
   return {};
 };
 served = await bus.serve(
   update1,
   {
     async Status() {
+      await first;
       const s = await update.status();
       return { ...s, detail: toDict(s.detail) };
     },
-    Check: ({ channel }) => update.check(channel),
-    Download: () => done(update.download()),
-    Verify: ({ source }) => update.verify(source),
-    Install: ({ source, restart }) => done(update.install(source, restart)),
-    Restart: ({ when }) => done(update.restart(when)),
-    Cancel: () => done(update.cancel()),
-    Rollback: () => update.rollback(),
+    Check: ({ channel }) => first.then(() => update.check(channel)),
+    Download: () => done(() => update.download()),
+    Verify: ({ source }) => first.then(() => update.verify(source)),
+    Install: ({ source, restart }) => done(() => update.install(source, restart)),
+    Restart: ({ when }) => done(() => update.restart(when)),
+    Cancel: () => done(() => update.cancel()),
+    Rollback: () => first.then(() => update.rollback()),
     Sticks: async () => ({
       bundles: (await update.sticks()).map((s): [string, bigint] => [s.path, BigInt(s.size)]),
     }),
@@ -133,6 +138,7 @@ async function begin(): Promise<void> {
   }
 }
 await begin();
+looked();
 ready();
 log.info('serving');
 

@@ -1,0 +1,94 @@
+// What Update1 tells, in words for the owner. Pure.
+import { type Language, translator } from '../../../firmware/protocol/text/i18n.ts';
+import { updateText } from '../../../firmware/protocol/text/update.ts';
+import type { JsonObject } from '../../../firmware/skills/skill.ts';
+import { restful, type UpdateState } from '../../../firmware/update/machine.ts';
+import type { Shown } from './view.ts';
+
+/** The answer of Update1.Status. */
+export interface Told {
+  state: string;
+  version: string;
+  slot: string;
+  detail: {
+    checked_at?: number;
+    offer?: { version: string; size: number; notes: string };
+    target?: string;
+    percent?: number;
+    step?: string;
+    error?: { reason: string; text: string };
+    result?: {
+      ok: boolean;
+      kind: string;
+      from: string;
+      to: string;
+      reason: string;
+      text: string;
+      at: number;
+    };
+    previous?: { version: string };
+    can?: string[];
+  };
+}
+
+/** What a hub without ingle-update tells. */
+export const unsupported = (version: string): Told => ({
+  state: 'unsupported',
+  version,
+  slot: '',
+  detail: {},
+});
+
+const key = (text: string) =>
+  Object.hasOwn(updateText.en, text) ? (text as keyof typeof updateText.en) : undefined;
+
+/** The state document, what of the screen is there, and whether something moves. */
+export function describe(told: Told, language: Language): { state: JsonObject; shown: Shown; busy: boolean } {
+  const t = translator(updateText, language);
+  const { state, detail: d } = told;
+  const time = (seconds: number) => new Date(seconds * 1000).toLocaleString(language);
+  const supported = state !== 'unsupported';
+  const target = d.target || d.offer?.version || '';
+  const percent = d.percent ?? -1;
+  const moving = ['downloading', 'verifying', 'installing'].includes(state);
+  const r = d.result;
+  const why = key(r?.reason ?? '');
+  const result = !r
+    ? ''
+    : r.ok
+      ? t(r.kind === 'rollback' ? 'wentBack' : 'updated', { from: r.from, to: r.to, time: time(r.at) })
+      : t('notUpdated', {
+          to: r.to,
+          time: time(r.at),
+          text: [why ? t(why) : '', r.text].filter(Boolean).join(' '),
+        });
+  const reason = key(d.error?.reason ?? '');
+  const trouble = reason ? t(reason) : '';
+  const notes = state === 'available' || state === 'downloaded' ? (d.offer?.notes ?? '') : '';
+  return {
+    state: {
+      state,
+      headline: t(key(`state_${state}`) ?? 'state_idle', { version: target }),
+      version: told.version,
+      offer: d.offer
+        ? t('size', { version: d.offer.version, mib: Math.ceil(d.offer.size / 2 ** 20) })
+        : t('none'),
+      previous: d.previous?.version ?? t('none'),
+      step: d.step || t('progress'),
+      percent: percent < 0 ? '…' : `${percent} %`,
+      trouble,
+      result,
+      notes,
+      checked: d.checked_at ? t('checked', { time: time(d.checked_at) }) : t('neverChecked'),
+    },
+    shown: {
+      supported,
+      can: d.can ?? [],
+      progress: moving,
+      notes: notes !== '',
+      trouble: trouble !== '',
+      result: result !== '',
+    },
+    busy: supported && !restful.has(state as UpdateState),
+  };
+}

@@ -1,0 +1,113 @@
+// updates: which version runs, what there is, how far it is, what came of it; and the orders, as buttons.
+import { IngleError } from '../../../firmware/protocol/errors.ts';
+import { translator } from '../../../firmware/protocol/text/i18n.ts';
+import { updateText } from '../../../firmware/protocol/text/update.ts';
+import type {
+  JsonObject,
+  Skill,
+  SkillContext,
+  SkillDefinition,
+  SkillReply,
+} from '../../../firmware/skills/skill.ts';
+import { version } from '../../../firmware/system/config.ts';
+import { fromVariant } from '../../../firmware/system/contract.ts';
+import { update1 } from '../../../firmware/update/contract.ts';
+import { describe, type Told, unsupported } from './describe.ts';
+import manifest from './manifest.json' with { type: 'json' };
+import { updatesView } from './view.ts';
+
+/** Between looks while somebody watches: while something moves, and while nothing does, milliseconds. */
+const MOVING_MS = 1000;
+const STILL_MS = 5000;
+
+function start(ctx: SkillContext): Skill {
+  const t = translator(updateText, ctx.language);
+  const update = ctx.client(update1);
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let view = '';
+  let moving = false;
+
+  /** What Update1 says; a hub without it runs from a checkout. */
+  async function ask(): Promise<Told> {
+    try {
+      const s = await update.Status({}, 10_000);
+      return { ...s, detail: fromVariant(s.detail) as Told['detail'] };
+    } catch (e) {
+      if ((e as IngleError).details?.['dbus'] === 'org.freedesktop.DBus.Error.ServiceUnknown')
+        return unsupported(version);
+      throw e;
+    }
+  }
+
+  async function look(): Promise<JsonObject> {
+    const { state, shown, busy } = describe(await ask(), ctx.language);
+    moving = busy;
+    const next = JSON.stringify(shown);
+    for (const owner of ctx.owners()) {
+      if (next !== view) ctx.setView(owner, updatesView(ctx.language, shown) as unknown as JsonObject);
+      ctx.setState(owner, state);
+    }
+    view = next;
+    return state;
+  }
+
+  async function tick(): Promise<void> {
+    clearTimeout(timer);
+    if (ctx.owners().length > 0)
+      await look().catch((cause) => ctx.log.warn('ingle-update does not answer', { cause }));
+    clearTimeout(timer);
+    // Nobody watches: the service behind is left to its sleep.
+    if (!stopped && ctx.viewers() > 0) timer = setTimeout(() => void tick(), moving ? MOVING_MS : STILL_MS);
+  }
+
+  /** An order of a button: what goes wrong is shown on the screen as well as answered. */
+  const order = (give: () => Promise<unknown>) => async (): Promise<SkillReply> => {
+    try {
+      await give();
+    } catch (e) {
+      if (!(e instanceof IngleError)) throw e;
+      await look().catch(() => ({}));
+      throw e;
+    }
+    const state = await look();
+    void tick();
+    return { body: { state: state['state'] ?? '' }, state: () => state };
+  };
+
+  return {
+    attached(owner) {
+      const s = describe(unsupported(version), ctx.language);
+      if (ctx.state(owner)['headline'] === undefined) ctx.setState(owner, s.state);
+      ctx.setView(owner, updatesView(ctx.language, s.shown) as unknown as JsonObject);
+      view = '';
+      void tick();
+    },
+    watched(_owner, viewers) {
+      if (viewers > 0) void tick();
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+    routes: {
+      'GET /v1/state': async () => ({ body: await look() }),
+      'GET /v1/ui/manifest': () => {
+        const { icon, modes, sizeHints } = manifest.capabilities.ui;
+        return { body: { title: t('title'), icon, modes, sizeHints } };
+      },
+      'POST /v1/check': order(() => update.Check({ channel: '' }, 40_000)),
+      'POST /v1/install': order(() => update.Install({ source: '', restart: '' })),
+      'POST /v1/restart': order(() => update.Restart({ when: 'now' })),
+      'POST /v1/night': order(() => update.Restart({ when: 'night' })),
+      'POST /v1/cancel': order(() => update.Cancel({})),
+      'POST /v1/rollback': order(() => update.Rollback({})),
+    },
+  };
+}
+
+export const updates: SkillDefinition = {
+  manifest,
+  title: (language) => translator(updateText, language)('title'),
+  start,
+};
