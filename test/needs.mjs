@@ -22,6 +22,14 @@ const needs = {
     ['/usr/lib/python3/dist-packages/numpy/__init__.py', 'python3-numpy'],
     ['/usr/lib/python3/dist-packages/scipy/__init__.py', 'python3-scipy'],
   ],
+  image: [
+    ['/usr/sbin/mkfs.vfat', 'dosfstools'],
+    ['/usr/bin/mcopy', 'mtools'],
+    ['/sbin/sfdisk', 'fdisk'],
+    ['/usr/bin/mksquashfs', 'squashfs-tools'],
+    ['/usr/bin/rauc', 'rauc'],
+    ['/usr/bin/openssl', 'openssl'],
+  ],
   root: [['/usr/bin/openssl', 'openssl']],
   setup: [
     ['/usr/bin/socat', 'socat'],
@@ -35,6 +43,12 @@ const needs = {
     ['/sbin/sfdisk', 'fdisk'],
     ['/usr/bin/cpio', 'cpio'],
     ['/usr/bin/xz', 'xz-utils'],
+    ['/usr/bin/zstd', 'zstd'],
+    ['/usr/share/OVMF/OVMF_CODE_4M.fd', 'ovmf'],
+    ['/usr/sbin/mkfs.vfat', 'dosfstools'],
+    ['/usr/bin/mcopy', 'mtools'],
+    ['/usr/bin/mksquashfs', 'squashfs-tools'],
+    ['/usr/bin/openssl', 'openssl'],
   ],
   browser: [
     ['/usr/bin/chromium', 'chromium'],
