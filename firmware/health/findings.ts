@@ -1,0 +1,222 @@
+// What `ingle doctor` makes of what it saw: one finding a check, with the words for it. Pure.
+import type { HealthText } from '../protocol/text/health.ts';
+
+/** `skip`: there is nothing to check here. */
+export type Level = 'ok' | 'skip' | 'warn' | 'bad';
+
+export const checkNames = [
+  'units',
+  'bus',
+  'api',
+  'root',
+  'link',
+  'clock',
+  'disk',
+  'slots',
+  'update',
+  'audio',
+  'wifi',
+  'bluetooth',
+  'certificate',
+  'root_tls',
+  'stores',
+  'label',
+] as const;
+export type CheckName = (typeof checkNames)[number];
+
+export interface Finding {
+  check: CheckName;
+  level: Level;
+  text: HealthText;
+  values: Record<string, string | number>;
+}
+
+/** An answer, or why there is none. `undefined`: not part of this installation. */
+export type Seen<T> = { value: T } | { why: string } | undefined;
+
+/** What was looked at; every part may be missing. Times are Unix seconds. */
+export interface Facts {
+  units: Seen<{ name: string; failed: boolean }[]>;
+  /** Bus names that must be taken, and those that are. */
+  bus: Seen<{ wanted: string[]; taken: string[] }>;
+  api: Seen<true> & { url?: string };
+  root: Seen<{ ms: number; ours: boolean; at: number | null }> & { url?: string };
+  link: Seen<{
+    connected: boolean;
+    enrolled: boolean;
+    browsers: number;
+    expires_at: number;
+    last_error: string;
+  }>;
+  /** `synchronised` is null where nobody tells; `built` is when this version was made, 0 if not known. */
+  clock: { now: number; synchronised: boolean | null; built: number };
+  disk: Seen<{ free: number; total: number }> & { path?: string };
+  slots: Seen<{ booted: string; states: Record<string, string> }>;
+  update: Seen<{ version: string; state: string; failed: string }>;
+  audio: Seen<{ sinks: number; sources: number; usableSinks: number; usableSources: number }>;
+  wifi: Seen<{ radios: number; station: string; ssid: string }>;
+  bluetooth: Seen<string[]>;
+  /** End of the certificate root shows; undefined without TLS. */
+  rootTls: Seen<number>;
+  stores: Seen<{ file: string; why: string; unread: boolean }[]>;
+  storesCount: number;
+  label: { serial: string; secrets: boolean | null; policy: 'required' | 'optional' | 'none' };
+  /** What the device is said to have; without it a missing part is worth a look, not a fault. */
+  hardware: { wifi: boolean; bluetooth: boolean; speaker: boolean; microphone: boolean };
+}
+
+const MB = 2 ** 20;
+const days = (seconds: number) => Math.floor(seconds / 86_400);
+
+/** All findings, in the order of `checkNames`. */
+export function diagnose(f: Facts): Finding[] {
+  return checkNames.map((check) => ({ check, ...checks[check](f) }));
+}
+
+/** The worst of some findings. */
+export function worst(findings: readonly Finding[]): Level {
+  const order: Level[] = ['skip', 'ok', 'warn', 'bad'];
+  return findings.reduce<Level>(
+    (level, now) => (order.indexOf(now.level) > order.indexOf(level) ? now.level : level),
+    'ok',
+  );
+}
+
+type Told = Omit<Finding, 'check'>;
+const told = (level: Level, text: HealthText, values: Told['values'] = {}): Told => ({ level, text, values });
+const absent = told('skip', 'absent');
+
+const checks: Record<CheckName, (f: Facts) => Told> = {
+  units({ units }) {
+    if (!units) return absent;
+    if ('why' in units) return told('warn', 'units_unknown', { why: units.why });
+    const failed = units.value.filter((u) => u.failed).map((u) => u.name);
+    return failed.length > 0
+      ? told('bad', 'units_failed', { names: failed.join(', '), first: failed[0]! })
+      : told('ok', 'units_ok', { count: units.value.length });
+  },
+  bus({ bus }) {
+    if (!bus) return absent;
+    if ('why' in bus) return told('bad', 'bus_silent', { why: bus.why });
+    const { wanted, taken } = bus.value;
+    const missing = wanted.filter((n) => !taken.includes(n));
+    const unit = /^io\.ingle\.(Skill1\.)?(\w+?)1?$/.exec(missing[0] ?? '');
+    return missing.length > 0
+      ? told('bad', 'bus_missing', {
+          names: missing.join(', '),
+          unit: `ingle-${unit?.[1] ? 'skill@' : ''}${unit?.[2]?.toLowerCase() ?? ''}`,
+        })
+      : told('ok', 'bus_ok', { names: wanted.join(', ') });
+  },
+  api({ api }) {
+    if (!api) return absent;
+    const url = api.url ?? '';
+    return 'why' in api ? told('bad', 'api_bad', { url, why: api.why }) : told('ok', 'api_ok', { url });
+  },
+  root({ root }) {
+    if (!root) return absent;
+    const url = root.url ?? '';
+    if ('why' in root) return told('bad', 'root_bad', { url, why: root.why });
+    return root.value.ours
+      ? told('ok', 'root_ok', { url, ms: Math.round(root.value.ms) })
+      : told('bad', 'root_portal', { url });
+  },
+  link({ link }) {
+    if (!link) return absent;
+    if ('why' in link) return told('bad', 'link_bad', { why: link.why });
+    const { connected, enrolled, browsers, last_error } = link.value;
+    if (connected) return told('ok', 'link_ok', { browsers });
+    return enrolled ? told('bad', 'link_bad', { why: last_error || '-' }) : told('warn', 'link_new');
+  },
+  clock({ clock, root }) {
+    const there = root && 'value' in root && root.value.ours ? root.value.at : null;
+    const year = new Date(clock.now * 1000).getUTCFullYear();
+    if (clock.now < clock.built - 86_400) return told('bad', 'clock_old', { year });
+    const off = there === null ? 0 : Math.round(Math.abs(clock.now - there));
+    if (off > 60) return told('bad', 'clock_skew', { s: off });
+    return clock.synchronised === false ? told('warn', 'clock_unsynced') : told('ok', 'clock_ok', { s: off });
+  },
+  disk({ disk }) {
+    if (!disk) return absent;
+    const path = disk.path ?? '';
+    if ('why' in disk) return told('warn', 'disk_unknown', { path, why: disk.why });
+    const [free, total] = [Math.round(disk.value.free / MB), Math.round(disk.value.total / MB)];
+    const values = { free, total, path };
+    if (free < 32) return told('bad', 'disk_full', values);
+    return free < 256 && free < total / 10 ? told('warn', 'disk_low', values) : told('ok', 'disk_ok', values);
+  },
+  slots({ slots }) {
+    if (!slots) return absent;
+    if ('why' in slots) return told('warn', 'slots_silent', { why: slots.why });
+    const { booted, states } = slots.value;
+    if (states[booted] === 'bad') return told('bad', 'slots_bad', { booted });
+    const other = Object.entries(states).find(([name]) => name !== booted);
+    return other && other[1] !== 'good'
+      ? told('warn', 'slots_one', { booted, state: other[1] || 'empty' })
+      : told('ok', 'slots_ok', { booted, good: Object.keys(states).join(', ') });
+  },
+  update({ update }) {
+    if (!update) return absent;
+    if ('why' in update) return told('warn', 'update_silent', { why: update.why });
+    const { version, state, failed } = update.value;
+    return failed
+      ? told('warn', 'update_failed', { why: failed, version })
+      : told('ok', 'update_ok', { version, state });
+  },
+  audio({ audio, hardware }) {
+    if (!audio) return absent;
+    if ('why' in audio) return told('bad', 'audio_silent', { why: audio.why });
+    const a = audio.value;
+    if (a.usableSinks === 0)
+      return told(hardware.speaker ? 'bad' : 'warn', 'audio_none', { what: 'speaker' });
+    if (a.usableSources === 0)
+      return told(hardware.microphone ? 'bad' : 'warn', 'audio_none', { what: 'microphone' });
+    return told('ok', 'audio_ok', {
+      sinks: a.sinks,
+      sources: a.sources,
+      usable: `${a.usableSinks} + ${a.usableSources}`,
+    });
+  },
+  wifi({ wifi, hardware }) {
+    if (!wifi) return absent;
+    if ('why' in wifi) return told('bad', 'wifi_silent', { why: wifi.why });
+    const { radios, station, ssid } = wifi.value;
+    return radios === 0
+      ? told(hardware.wifi ? 'bad' : 'warn', 'wifi_none')
+      : told('ok', 'wifi_ok', { radios, station, ssid: ssid ? ` ${ssid}` : '' });
+  },
+  bluetooth({ bluetooth, hardware }) {
+    if (!bluetooth) return absent;
+    const names = 'value' in bluetooth ? bluetooth.value : [];
+    return names.length === 0
+      ? told(hardware.bluetooth ? 'bad' : 'warn', 'bluetooth_none')
+      : told('ok', 'bluetooth_ok', { names: names.join(', ') });
+  },
+  certificate({ link, clock }) {
+    if (!link || 'why' in link || !link.value.enrolled) return absent;
+    const left = days(link.value.expires_at - clock.now);
+    if (left < 0) return told('bad', 'certificate_over', { days: -left });
+    // It is renewed at two thirds of its 90 days; what is older than that waits for root.
+    return told(left < 25 ? 'warn' : 'ok', left < 25 ? 'certificate_soon' : 'certificate_ok', { days: left });
+  },
+  root_tls({ rootTls, clock }) {
+    if (!rootTls) return absent;
+    if ('why' in rootTls) return told('bad', 'root_tls_bad', { why: rootTls.why });
+    const left = days(rootTls.value - clock.now);
+    if (left < 0) return told('bad', 'root_tls_bad', { why: `${left}` });
+    return told(left < 7 ? 'warn' : 'ok', left < 7 ? 'root_tls_soon' : 'root_tls_ok', { days: left });
+  },
+  stores({ stores, storesCount }) {
+    if (!stores) return absent;
+    if ('why' in stores) return told('warn', 'stores_unread', { file: '', why: stores.why });
+    const bad = stores.value.find((s) => !s.unread) ?? stores.value[0];
+    if (!bad) return told('ok', 'stores_ok', { count: storesCount });
+    const values = { file: bad.file, why: bad.why };
+    return bad.unread ? told('warn', 'stores_unread', values) : told('bad', 'stores_bad', values);
+  },
+  label({ label }) {
+    if (label.serial) return told('ok', 'label_ok', { serial: label.serial });
+    if (label.secrets === false && label.policy === 'required') return told('bad', 'label_missing');
+    return told('skip', 'label_none');
+  },
+};
