@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../firmware/system/exec.ts';
-import { components, mirror, suite } from './packages.ts';
+import { sources, suite } from './packages.ts';
 
 /** Never unpacked: documentation and translations nobody reads on a hub. */
 const excluded = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*'];
@@ -14,7 +14,7 @@ const excluded = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*',
  * @param arch Debian architecture, such as `amd64`
  */
 export async function baseRoot(cache: string, packages: readonly string[], arch: string): Promise<string> {
-  const recipe = JSON.stringify([suite, mirror, components, arch, [...packages].sort(), excluded]);
+  const recipe = JSON.stringify([sources(), arch, [...packages].sort(), excluded]);
   const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 16);
   const dir = join(cache, `base-${arch}-${hash}`);
   if (existsSync(dir)) return dir;
@@ -30,12 +30,13 @@ export async function baseRoot(cache: string, packages: readonly string[], arch:
       `--architectures=${arch}`,
       '--aptopt=APT::Install-Recommends "false"',
       ...excluded.map((p) => `--dpkgopt=path-exclude=${p}`),
+      '--dpkgopt=path-include=/usr/share/doc/*/copyright',
       // The initial RAM disk is ours; Debian's generator would only take time.
       '--essential-hook=mkdir -p "$1/etc/initramfs-tools" "$1/etc/kernel/postinst.d"; ln -sf /bin/true "$1/etc/kernel/postinst.d/initramfs-tools"',
       `--include=${packages.join(',')}`,
       suite,
       fresh,
-      `deb ${mirror} ${suite} ${components}`,
+      ...sources(),
     ],
     { timeoutMs: 20 * 60_000 },
   );

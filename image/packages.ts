@@ -13,7 +13,9 @@ export const components = 'main';
 export function sources(env: NodeJS.ProcessEnv = process.env): string[] {
   const moment = env['INGLE_SNAPSHOT'];
   const at = (archive: string) =>
-    moment ? `[check-valid-until=no] http://snapshot.debian.org/archive/${archive}/${moment}` : host + archive;
+    moment
+      ? `[check-valid-until=no] http://snapshot.debian.org/archive/${archive}/${moment}`
+      : host + archive;
   const parts = `${components} non-free-firmware`;
   return [`deb ${at('debian')} ${suite} ${parts}`, `deb ${at('debian-security')} ${suite}-security ${parts}`];
 }
@@ -73,7 +75,7 @@ export const labPackages: readonly string[] = ['bluez-test-tools', 'busybox-stat
  */
 export function packagesFor(
   arch: string,
-  device: { packages: readonly string[]; firmware: readonly string[] } = {
+  device: { packages: readonly string[]; firmware: readonly string[]; ssh?: { enabled: boolean } } = {
     packages: [],
     firmware: ['common'],
   },
@@ -82,7 +84,8 @@ export function packagesFor(
     .flat()
     .map((p) => p.replace(/-amd64$/, `-${arch}`));
   const firmware = device.firmware.flatMap((f) => (f === 'common' ? chipFirmware : [f]));
-  return [...new Set([...ours, ...firmware, ...device.packages])];
+  const ssh = device.ssh?.enabled ? ['openssh-server'] : [];
+  return [...new Set([...ours, ...firmware, ...ssh, ...device.packages])];
 }
 
 export const hubPackages: readonly string[] = packagesFor('amd64');

@@ -1,5 +1,6 @@
 // Puts ours into the Debian root: bundles, units, bus files, configuration. The base stays as it was.
 import {
+  chmodSync,
   cpSync,
   existsSync,
   lstatSync,
@@ -10,9 +11,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Device } from '../firmware/device/device.ts';
 import { must } from '../firmware/system/exec.ts';
 import { filesBelow } from './bundles.ts';
 import { copyNative } from './native.ts';
+import { sshFiles } from './ssh.ts';
+import { debianTools } from './tools.ts';
+import { trim } from './trim.ts';
 
 /** Where a kind of file in systemd/ belongs in the root: folder there -> folder here. */
 const places: readonly [string, string][] = [
@@ -25,6 +30,7 @@ const places: readonly [string, string][] = [
   ['tmpfiles.d/', 'usr/lib/tmpfiles.d/'],
   ['sysctl.d/', 'usr/lib/sysctl.d/'],
   ['modules-load.d/', 'usr/lib/modules-load.d/'],
+  ['nftables/', 'usr/lib/ingle/nftables/'],
 ];
 
 /** The path in the root of a file in systemd/, or undefined for a folder that is not known. */
@@ -33,9 +39,14 @@ export function placeOf(file: string): string | undefined {
   return place && place[1] + file.slice(place[0].length);
 }
 
-/** Debian's own units a hub has no use for. hostapd is a child of ingle-wifi, never a service. */
+/** Debian's own units a hub has no use for. hostapd is a child of ingle-wifi, never a service; ours are the consoles. */
 const masked = [
   'hostapd.service',
+  'nftables.service',
+  'getty@.service',
+  'serial-getty@.service',
+  'console-getty.service',
+  'getty-static.service',
   'apt-daily.timer',
   'apt-daily-upgrade.timer',
   'dpkg-db-backup.timer',
@@ -46,9 +57,42 @@ const masked = [
 ];
 /** Started by D-Bus when asked for, not at boot. */
 const onDemand = ['wpa_supplicant.service'];
-const enabled = ['systemd-networkd.service', 'systemd-resolved.service'];
+const enabled = ['systemd-networkd.service', 'systemd-resolved.service', 'systemd-timesyncd.service'];
+/** Debian's links to the kernel it would boot. */
+const links = ['vmlinuz', 'vmlinuz.old', 'initrd.img', 'initrd.img.old'];
 /** Not needed once the packages are configured. */
-const dropped = ['boot', 'var', 'usr/share/bug', 'usr/share/lintian', 'usr/share/info', 'etc/machine-id'];
+const dropped = [
+  'boot',
+  'var',
+  'dev',
+  'run',
+  'tmp',
+  'etc/machine-id',
+  'etc/hostname',
+  'etc/.pwd.lock',
+  ...links,
+];
+/** Empty folders other file systems are mounted on, with their modes. */
+const mountPoints: readonly [string, number][] = [
+  ['boot', 0o755],
+  ['dev', 0o755],
+  ['run', 0o755],
+  ['tmp', 0o1777],
+  ['var', 0o755],
+  // Services that start before the data partition is there want these for their private mounts.
+  ['var/tmp', 0o1777],
+  ['var/lib', 0o755],
+  ['var/log', 0o755],
+  ['var/cache', 0o755],
+];
+
+/** What a device file changes of the root (see firmware/device/device.ts). */
+export type StageDevice = Pick<Device, 'modules' | 'ssh' | 'console'>;
+const generic: StageDevice = {
+  modules: [],
+  ssh: { enabled: false, keys: [] },
+  console: { secret: '', terminals: ['ttyS0', 'tty1'] },
+};
 
 /**
  * Makes `<out>` from `base`; unchanged files are hard links.
@@ -60,8 +104,10 @@ export async function stage(o: {
   files: readonly string[];
   out: string;
   arch: string;
+  device?: StageDevice;
 }): Promise<void> {
   const { top, out } = o;
+  const device = o.device ?? generic;
   rmSync(out, { recursive: true, force: true });
   await must('cp', ['-al', o.base, out], { timeoutMs: 300_000 });
   const put = (from: string, to: string) => {
@@ -86,8 +132,10 @@ export async function stage(o: {
       writeFileSync(join(out, 'etc', f), kept, { mode });
     }
   for (const d of dropped) rmSync(join(out, d), { recursive: true, force: true });
-  // Services that start before the data partition is there want these for their private mounts.
-  for (const d of ['tmp', 'lib', 'log', 'cache']) mkdirSync(join(out, 'var', d), { recursive: true });
+  for (const [d, mode] of mountPoints) {
+    mkdirSync(join(out, d));
+    chmodSync(join(out, d), mode);
+  }
   write('etc/machine-id', '');
   for (const f of filesBelow(join(top, 'image/overlay'))) put(join(top, 'image/overlay', f), f);
   rmSync(join(out, 'etc/resolv.conf'), { force: true });
@@ -117,4 +165,19 @@ export async function stage(o: {
     for (const wants of ['multi-user.target.wants'])
       rmSync(join(out, 'etc/systemd/system', wants, u), { force: true });
   await systemctl('enable', ...enabled, ...units);
+  for (const tty of terminals(device, o.arch)) {
+    const wants = join(out, 'etc/systemd/system/ingle.target.wants');
+    mkdirSync(wants, { recursive: true });
+    symlinkSync('/usr/lib/systemd/system/ingle-serial@.service', join(wants, `ingle-serial@${tty}.service`));
+  }
+  if (device.modules.length > 0)
+    write('usr/lib/modules-load.d/ingle-device.conf', `${device.modules.join('\n')}\n`);
+  if (device.ssh.enabled) for (const [to, text] of Object.entries(sshFiles(device.ssh.keys))) write(to, text);
+  await trim(out, { arch: o.arch, tools: await debianTools(dirname(o.base)), modules: device.modules });
+}
+
+/** Where our console talks. A name that is not there is passed over at boot; boards call theirs by other names. */
+function terminals(device: StageDevice, arch: string): string[] {
+  const named = device.console.terminals;
+  return arch === 'arm64' && named.includes('ttyS0') ? [...named, 'ttyAMA0'] : named;
 }

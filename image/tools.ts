@@ -1,0 +1,48 @@
+// Debian 13's own build tools, unpacked beside the roots, so that what is built depends on no version of this machine.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { must, type RunOptions } from '../firmware/system/exec.ts';
+import { sources, suite } from './packages.ts';
+
+/** Unpacked, never configured: programs that need no service. */
+const packages = ['erofs-utils', 'kmod'];
+
+export interface Tools {
+  /** Runs a program such as `usr/bin/mkfs.erofs`; see `must` of firmware/system/exec.ts. */
+  must(program: string, args: readonly string[], o?: RunOptions): Promise<Buffer>;
+}
+
+/**
+ * Programs of Debian 13 for this machine, run by their own loader and libraries: no chroot, so paths stay as they are.
+ * @param cache folder they are kept in
+ */
+export async function debianTools(cache: string): Promise<Tools> {
+  const from = sources();
+  const hash = createHash('sha256')
+    .update(JSON.stringify([from, packages]))
+    .digest('hex')
+    .slice(0, 16);
+  const dir = join(cache, `tools-${hash}`);
+  if (!existsSync(dir)) {
+    mkdirSync(cache, { recursive: true });
+    const fresh = `${dir}.${process.pid}`;
+    const options = ['--mode=root', '--variant=extract', '--architectures=amd64', '--format=directory'];
+    await must('mmdebstrap', [...options, `--include=${packages.join(',')}`, suite, fresh, ...from], {
+      timeoutMs: 10 * 60_000,
+    });
+    // Another build may have been quicker.
+    if (existsSync(dir)) await must('rm', ['-rf', fresh]);
+    else renameSync(fresh, dir);
+  }
+  const loader = join(dir, 'usr/lib64/ld-linux-x86-64.so.2');
+  const libraries = join(dir, 'usr/lib/x86_64-linux-gnu');
+  return {
+    must: (program, args, o) =>
+      must(
+        loader,
+        ['--library-path', libraries, '--argv0', basename(program), join(dir, program), ...args],
+        o,
+      ),
+  };
+}
