@@ -22,6 +22,11 @@ export const commands = {
   'setup status': {},
   'setup restart': {},
   'setup finish': {},
+  'update status': {},
+  'update check': { values: ['channel'] },
+  'update install': { values: ['source', 'restart'] },
+  'update restart': { flags: ['night'] },
+  'update rollback': {},
 } as const satisfies Record<string, Shape>;
 
 export type Command = keyof typeof commands;

@@ -14,6 +14,7 @@ import { languageOf, type Say, speaker } from './say.ts';
 import { serve } from './serve.ts';
 import { finishSetup, restartSetup, setupStatus } from './setup.ts';
 import { plain, when } from './show.ts';
+import { updateCheck, updateInstall, updateRestart, updateRollback, updateStatus } from './update.ts';
 
 type Work = (
   hub: Hub,
@@ -21,6 +22,7 @@ type Work = (
   flags: ReadonlySet<string>,
   args: readonly string[],
   json: boolean,
+  values: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
 const work: Record<Exclude<Command, 'hub serve'>, Work> = {
@@ -85,6 +87,11 @@ const work: Record<Exclude<Command, 'hub serve'>, Work> = {
   'setup status': ({ bus }, say) => setupStatus(bus, say),
   'setup restart': ({ bus }, say) => restartSetup(bus, say),
   'setup finish': ({ bus }, say) => finishSetup(bus, say),
+  'update status': ({ bus }, say) => updateStatus(bus, say),
+  'update check': ({ bus }, say, _, __, ___, values) => updateCheck(bus, say, values),
+  'update install': ({ bus }, say, _, __, ___, values) => updateInstall(bus, say, values),
+  'update restart': ({ bus }, say, flags) => updateRestart(bus, say, flags),
+  'update rollback': ({ bus }, say) => updateRollback(bus, say),
 };
 
 /** Runs one command; answers the exit status of the error table. */
@@ -107,7 +114,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     } else {
       const hub = await findHub(say);
       try {
-        await work[p.command](hub, say, p.flags, p.arguments, json);
+        await work[p.command](hub, say, p.flags, p.arguments, json, p.values);
       } finally {
         hub.bus.close();
       }

@@ -15,6 +15,11 @@ const en = {
   setup status            where first-run setup stands
   setup restart           start setup again; what is set up stays until replaced
   setup finish            end setup without what is missing
+  update status           which version runs, and where an update stands
+  update check            ask the update server
+  update install          install what is on offer, a file or from a USB stick
+  update restart          restart into what was installed
+  update rollback         go back to the earlier version
   help [command]          this text, or a command's
 
   --json                  one JSON object a line on stdout; errors as one object on stderr
@@ -46,6 +51,18 @@ The step of setup, open channels, the joined network, the chosen sound devices a
 Starts first-run setup again from the sound test, and opens its channels. Nothing set up is forgotten.`,
   'setup finish': `ingle setup finish [--json]
 Ends setup without what is missing (the hub needs a network). Exit status 73 when there is nothing to finish.`,
+  'update status': `ingle update status [--json]
+The version and slot that run, what is on offer, how far an update is, and what came of the newest one.`,
+  'update check': `ingle update check [--channel <name>] [--json]
+Asks the update server. The channel (stable, beta, ...) is kept for the next time.`,
+  'update install': `ingle update install [--source <what>] [--restart now|night] [--json]
+Installs into the slot that does not run and follows it to its end. Without --restart it waits for one.
+  --source <what>   nothing: the offered version; stream: the same without a download; an https address; the absolute
+                    path of a .raucb file; or usb`,
+  'update restart': `ingle update restart [--night] [--json]
+Restarts into what was installed, now or between 03:00 and 05:00. If it does not prove itself, the hub goes back.`,
+  'update rollback': `ingle update rollback [--json]
+Goes back to the version in the other slot and restarts. What was installed and never started is set aside.`,
   help: 'ingle help [command]',
 } as const;
 
@@ -63,6 +80,11 @@ const ru: Record<keyof typeof en, string> = {
   setup status            на каком шаге первая настройка
   setup restart           начать настройку заново; настроенное остаётся, пока не заменено
   setup finish            закончить настройку без недостающего
+  update status           какая версия работает и что с обновлением
+  update check            спросить сервер обновлений
+  update install          установить предложенное, файл или с USB-накопителя
+  update restart          перезапустить хаб с установленной версией
+  update rollback         вернуть прежнюю версию
   help [команда]          эта справка или справка команды
 
   --json                  по объекту JSON в строке на stdout; ошибка одним объектом на stderr
@@ -94,6 +116,18 @@ const ru: Record<keyof typeof en, string> = {
 Начинает первую настройку заново с проверки звука и открывает её каналы. Ничего не забывается.`,
   'setup finish': `ingle setup finish [--json]
 Заканчивает настройку без недостающего (нужна сеть). Код возврата 73, если заканчивать нечего.`,
+  'update status': `ingle update status [--json]
+Какая версия работает и в каком слоте, что предложено, как идёт обновление и чем кончилось последнее.`,
+  'update check': `ingle update check [--channel <имя>] [--json]
+Спрашивает сервер обновлений. Канал (stable, beta, ...) запоминается.`,
+  'update install': `ingle update install [--source <что>] [--restart now|night] [--json]
+Устанавливает в слот, который не работает, и следит до конца. Без --restart ждёт перезапуска.
+  --source <что>    ничего: предложенная версия; stream: она же без загрузки на диск; адрес https; полный путь
+                    файла .raucb; или usb`,
+  'update restart': `ingle update restart [--night] [--json]
+Перезапускает хаб с установленной версией, сейчас или с 03:00 до 05:00. Если она не заработает, хаб вернётся.`,
+  'update rollback': `ingle update rollback [--json]
+Возвращает версию из другого слота и перезапускает. Установленное, но не запущенное откладывается.`,
   help: 'ingle help [команда]',
 };
 
