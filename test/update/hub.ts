@@ -97,9 +97,11 @@ export function serveFile(req: IncomingMessage, res: ServerResponse, body: Buffe
 
 export type UpdateHub = Awaited<ReturnType<typeof startUpdate>>;
 
-/** A bus, the stand-in of RAUC (unless `rauc` is false), an update server, and ingle-update. */
-export async function startUpdate(o: { rauc?: boolean; env?: Record<string, string> } = {}) {
-  const daemon = await privateBus();
+/** A bus (or the one given), the stand-in of RAUC (unless `rauc` is false), an update server, and ingle-update. */
+export async function startUpdate(
+  o: { rauc?: boolean; env?: Record<string, string>; address?: string; serve?: boolean } = {},
+) {
+  const daemon = o.address ? { address: o.address, stop: async () => {} } : await privateBus();
   const dir = mkdtempSync(join(tmpdir(), 'ingle-update-'));
   const server = await updateServer();
   const machine = freshMachine();
@@ -205,6 +207,6 @@ export async function startUpdate(o: { rauc?: boolean; env?: Record<string, stri
       rmSync(dir, { recursive: true, force: true });
     },
   };
-  await hub.begin();
+  if (o.serve !== false) await hub.begin();
   return hub;
 }
