@@ -1,19 +1,18 @@
 // The only door to D-Bus (dbus-next): serve a contract, call one, hear signals, publish bus topics.
 import dbus from 'dbus-next';
-import { busName, IngleError, toIngleError } from '../protocol/errors.ts';
+import { busName, IngleError } from '../protocol/errors.ts';
 import { asIngle } from './bus-errors.ts';
 import {
-  type Args,
   type Caller,
   type Contract,
   fromVariant,
   type Implementation,
-  introspection,
   toVariant,
   type Values,
   type Variant,
 } from './contract.ts';
 import { type Heard, type Match, matches, ruleText } from './match.ts';
+import { type Entry, pack, propertiesOf, servedObjects, unpack } from './served.ts';
 
 // dbus-next ships no types; this is the part of it we use.
 interface Message {
@@ -125,15 +124,6 @@ function marshalable(value: unknown): unknown {
   return value;
 }
 
-function pack(args: Args, values: Record<string, unknown>): { signature: string; body: unknown[] } {
-  const names = Object.keys(args);
-  return { signature: Object.values(args).join(''), body: names.map((n) => marshalable(values[n])) };
-}
-
-function unpack(args: Args, body: unknown[]): Record<string, unknown> {
-  return Object.fromEntries(Object.keys(args).map((n, i) => [n, body[i]]));
-}
-
 /**
  * Connects to the system bus, or to `INGLE_BUS_ADDRESS` where `npm start` and tests run a private one.
  * @throws IngleError `unavailable` when no daemon answers.
@@ -156,7 +146,15 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
   const handlers = new Set<{ rule: Match; f: (s: Heard) => void }>();
   const rules = new Map<string, number>();
   const owners = new Map<string, string>();
-  const objects = new Map<string, Map<string, ServedEntry>>();
+  const objects = servedObjects();
+  /** Calls that wait for their answer; when the daemon goes, nobody will give it. */
+  const waiting = new Set<(e: IngleError) => void>();
+  let isGone = false;
+  const lost = () => new IngleError('unavailable', 'The connection to the message bus is gone.');
+  void closed.then(() => {
+    isGone = true;
+    for (const lose of [...waiting]) lose(lost());
+  });
   const daemon = (member: string, signature = '', body: unknown[] = []) =>
     call('org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', member, signature, body);
 
@@ -164,7 +162,17 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     if (m.type !== SIGNAL) return;
     for (const h of [...handlers]) if (matches(h.rule, m, owners)) h.f(m);
   });
-  raw.addMethodHandler((m) => m.type === METHOD_CALL && dispatch(m));
+  const send = (m: Message) => raw.send(m);
+  raw.addMethodHandler(
+    (m) =>
+      m.type === METHOD_CALL &&
+      objects.dispatch(m, {
+        give: (signature, body) => send(Message.newMethodReturn(m, signature, body.map(marshalable))),
+        fail: (code, text) => send(Message.newError(m, busName(code), text)),
+      }),
+  );
+  const signal = (path: string, iface: string, member: string, signature: string, body: unknown[]) =>
+    send(Message.newSignal(path, iface, member, signature, body.map(marshalable)));
 
   async function call(
     destination: string,
@@ -175,6 +183,7 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     body: unknown[] = [],
     timeoutMs = 25_000,
   ): Promise<unknown[]> {
+    if (isGone) throw lost();
     const message = new Message({
       destination,
       path,
@@ -184,22 +193,23 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
       body: body.map(marshalable),
     });
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
+    let lose: (e: IngleError) => void = () => {};
+    const unanswered = new Promise<never>((_, reject) => {
+      lose = reject;
+      waiting.add(lose);
       timer = setTimeout(
         () => reject(new IngleError('timeout', `${destination} did not answer ${member} in time.`)),
         timeoutMs,
       );
     });
-    const lost = closed.then(() => {
-      throw new IngleError('unavailable', 'The connection to the message bus is gone.');
-    });
     try {
-      const reply = await Promise.race([raw.call(message), late, lost]);
+      const reply = await Promise.race([raw.call(message), unanswered]);
       return reply?.body ?? [];
     } catch (e) {
       throw asIngle(e, destination);
     } finally {
       clearTimeout(timer);
+      waiting.delete(lose);
     }
   }
 
@@ -236,78 +246,18 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     return stop;
   }
 
-  interface ServedEntry {
-    contract: Contract;
-    impl: Record<string, (a: never, caller: { sender: string }) => unknown>;
-    properties: Map<string, unknown>;
-    onCall: () => void;
-  }
-
-  function propertiesOf(entry: ServedEntry): Record<string, Variant> {
-    const out: Record<string, Variant> = {};
-    for (const [n, p] of Object.entries(entry.contract.properties))
-      if (entry.properties.has(n)) out[n] = { signature: p.type, value: entry.properties.get(n) };
-    return out;
-  }
-
-  function dispatch(m: Message): boolean {
-    const at = objects.get(m.path);
-    const answer = (signature: string, body: unknown[]) =>
-      raw.send(Message.newMethodReturn(m, signature, body.map(marshalable)));
-    if (m.interface === 'org.freedesktop.DBus.Introspectable' && m.member === 'Introspect') {
-      answer('s', [node(m.path, objects)]);
-      return true;
-    }
-    if (!at) return false;
-    if (m.interface === 'org.freedesktop.DBus.Properties') {
-      const entry = at.get(m.body[0] as string);
-      if (!entry) return false;
-      const all = propertiesOf(entry);
-      if (m.member === 'GetAll') answer('a{sv}', [all]);
-      else if (m.member === 'Get' && all[m.body[1] as string]) answer('v', [all[m.body[1] as string]]);
-      else raw.send(Message.newError(m, busName('not_found'), 'There is no such property to be read.'));
-      return true;
-    }
-    const entry = m.interface
-      ? at.get(m.interface)
-      : [...at.values()].find((e) => Object.hasOwn(e.contract.methods, m.member));
-    const method =
-      entry && Object.hasOwn(entry.contract.methods, m.member) ? entry.contract.methods[m.member] : undefined;
-    if (!entry || !method) return false;
-    entry.onCall();
-    const want = Object.values(method.in).join('');
-    if ((m.signature || '') !== want) {
-      raw.send(Message.newError(m, busName('invalid_request'), `${m.member} takes (${want}).`));
-      return true;
-    }
-    Promise.resolve()
-      .then(() => entry.impl[m.member]!(unpack(method.in, m.body) as never, { sender: m.sender }))
-      .then((result) => {
-        const { signature, body } = pack(method.out, (result ?? {}) as Record<string, unknown>);
-        raw.send(Message.newMethodReturn(m, signature, body));
-      })
-      .catch((cause) => {
-        const e = toIngleError(cause);
-        if (!(cause instanceof IngleError)) process.emitWarning(cause as Error);
-        raw.send(Message.newError(m, busName(e.code), e.message));
-      });
-    return true;
-  }
-
   const bus: Bus = {
     get name() {
       return raw.name ?? '';
     },
     async serve(c, impl, options = {}) {
-      const entry: ServedEntry = {
+      const entry: Entry = {
         contract: c,
         impl: impl as never,
         properties: new Map(Object.entries(options.properties ?? {})),
         onCall: options.onCall ?? (() => {}),
       };
-      const at = objects.get(c.path) ?? new Map<string, ServedEntry>();
-      at.set(c.name, entry);
-      objects.set(c.path, at);
+      objects.add(entry);
       const name = options.busName ?? c.bus;
       // 4 = do not queue: two services under one name would be a fault to see, not to hide.
       const got = await raw.requestName(name, 4);
@@ -315,21 +265,15 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
         throw new IngleError('conflict', `Another process already owns ${name}. Stop it first.`);
       return {
         emit(name, args) {
-          const signal = c.signals[name]!;
-          const { signature, body } = pack(signal.args, args as Record<string, unknown>);
-          raw.send(Message.newSignal(c.path, c.name, name, signature, body));
+          const { signature, body } = pack(c.signals[name]!.args, args as Record<string, unknown>);
+          signal(c.path, c.name, name, signature, body);
         },
         set(changed) {
           for (const [n, v] of Object.entries(changed)) entry.properties.set(n, v);
           const all = propertiesOf(entry);
           const dict = Object.fromEntries(Object.keys(changed).map((n) => [n, all[n]]));
-          raw.send(
-            Message.newSignal(c.path, 'org.freedesktop.DBus.Properties', 'PropertiesChanged', 'sa{sv}as', [
-              c.name,
-              marshalable(dict),
-              [],
-            ]),
-          );
+          const properties = 'org.freedesktop.DBus.Properties';
+          signal(c.path, properties, 'PropertiesChanged', 'sa{sv}as', [c.name, dict, []]);
         },
       };
     },
@@ -353,12 +297,7 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     call,
     match,
     publish(topic, payload) {
-      raw.send(
-        Message.newSignal(topicsPath, topicsInterface, 'Event', 'sv', [
-          topic,
-          marshalable(toVariant(payload)),
-        ]),
-      );
+      signal(topicsPath, topicsInterface, 'Event', 'sv', [topic, toVariant(payload)]);
     },
     subscribe(topic, f) {
       const rule: Match = { interface: topicsInterface, member: 'Event' };
@@ -377,14 +316,4 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     closed,
   };
   return bus;
-}
-
-function node(path: string, objects: Map<string, Map<string, { contract: Contract }>>): string {
-  const own = [...(objects.get(path)?.values() ?? [])].map((e) => introspection(e.contract)).join('');
-  const prefix = path === '/' ? '/' : path + '/';
-  const children = new Set<string>();
-  for (const p of objects.keys())
-    if (p.startsWith(prefix)) children.add(p.slice(prefix.length).split('/')[0]!);
-  const nodes = [...children].map((c) => `<node name="${c}"/>`).join('');
-  return `<node>${own}${nodes}</node>`;
 }
