@@ -36,6 +36,11 @@ const needs = {
     ['/usr/bin/openssl', 'openssl'],
     ['/usr/bin/chromium', 'chromium'],
   ],
+  systemd: [
+    ['/usr/sbin/nft', 'nftables'],
+    ['/usr/bin/ping', 'iputils-ping'],
+    ['/usr/sbin/ip', 'iproute2'],
+  ],
   vm: [
     ['/usr/bin/qemu-system-x86_64', 'qemu-system-x86'],
     ['/usr/bin/mmdebstrap', 'mmdebstrap'],

@@ -94,10 +94,10 @@ table inet ingle_softap {
   chain input {
     type filter hook input priority -10; policy accept;
     iifname != "wlan0" accept
-    ip daddr { 10.42.0.1, 255.255.255.255 } udp dport 67 accept
-    ip daddr 10.42.0.1 udp dport 53 accept
-    ip daddr 10.42.0.1 tcp dport { 53, 80, 443 } accept
-    ip daddr 10.42.0.1 icmp type echo-request limit rate 5/second accept
+    ip daddr { 10.42.0.1, 255.255.255.255 } udp dport 67 meta mark set 0x496e676c accept
+    ip daddr 10.42.0.1 udp dport 53 meta mark set 0x496e676c accept
+    ip daddr 10.42.0.1 tcp dport { 53, 80, 443 } meta mark set 0x496e676c accept
+    ip daddr 10.42.0.1 icmp type echo-request limit rate 5/second meta mark set 0x496e676c accept
     drop
   }
   chain forward {
