@@ -22,6 +22,26 @@ export function carried(file: string, only: readonly string[]): boolean {
 }
 
 /**
+ * Folders of the npm modules that went into bundles, such as `node_modules/yjs`, sorted; rollup.config.js wrote down
+ * what each was made of.
+ * @param files of dist/
+ */
+export function bundled(top: string, files: readonly string[]): string[] {
+  const found = new Set<string>();
+  const outputs = new Set(files.map((f) => (/^(spa|web-wizard)\//.exec(f)?.[1] ?? f).replace(/^/, 'dist/')));
+  for (const out of outputs) {
+    const memory = `${createHash('sha256').update(out).digest('hex').slice(0, 16)}.json`;
+    const file = join(top, 'dist/.parts', memory);
+    if (!existsSync(file)) continue;
+    for (const source of Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object)) {
+      const folder = /(?:^|\/)(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1];
+      if (folder) found.add(folder);
+    }
+  }
+  return [...found].sort();
+}
+
+/**
  * Brings dist/ up to date for the services of `only` (all when empty).
  * @returns the files the hub carries, relative to dist/, and a hash of their contents
  */

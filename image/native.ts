@@ -46,6 +46,13 @@ function closure(name: string, from: string, found: Set<string>): void {
   }
 }
 
+/** Folders of the native modules and all they need, such as `node_modules/sqlite3`, sorted. */
+export function nativeFolders(top: string): string[] {
+  const found = new Set<string>();
+  for (const name of nativeModules) closure(name, top, found);
+  return [...found].map((dir) => relative(top, dir)).sort();
+}
+
 /**
  * Copies modules that are installed under `top`, and what they need at run time, to `target`.
  * @param names modules; one that is not installed is left out

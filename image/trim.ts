@@ -30,6 +30,7 @@ const gone = rulesOf(`
   usr/bin/apt* usr/lib/apt/ usr/share/apt/ usr/bin/sqv usr/bin/dpkg* usr/sbin/dpkg* usr/lib/dpkg/ usr/share/dpkg/
   usr/libexec/dpkg/ usr/bin/deb* usr/sbin/update-* usr/bin/update-alternatives usr/sbin/invoke-rc.d usr/sbin/service
   usr/share/debconf/ usr/share/perl5/ usr/bin/perl* {lib}/perl* usr/share/keyrings/ etc/apt/ etc/dpkg/ etc/debconf.conf
+  etc/adduser.conf etc/deluser.conf usr/lib/systemd/system/apt-* usr/lib/systemd/system/dpkg-*
   etc/alternatives/README etc/cron.d/ etc/cron.daily/ etc/logrotate.d/ etc/init.d/ etc/rc*
   etc/initramfs-tools/ usr/share/initramfs-tools/ usr/bin/lsinitramfs usr/bin/unmkinitramfs usr/sbin/mkinitramfs
   etc/kernel/ etc/apparmor.d/ etc/update-motd.d/ etc/network/ etc/ifplugd/ etc/dhcp/ etc/wpa_supplicant/
