@@ -102,3 +102,26 @@ function plain(db: sqlite3.Database): Pick<Store, 'run' | 'all' | 'get'> {
       }),
   };
 }
+
+/**
+ * Looks into a file of another service without changing it, by one statement; an integrity check unless told.
+ * @throws the database's error: a file that cannot be read (`SQLITE_CANTOPEN`), or is none (`SQLITE_NOTADB`)
+ */
+export async function peekStore<T extends Row = Row>(
+  file: string,
+  sql = 'PRAGMA quick_check(1)',
+): Promise<T[]> {
+  const db = await new Promise<sqlite3.Database>((resolve, reject) => {
+    const d: sqlite3.Database = new sqlite3.Database(file, sqlite3.OPEN_READONLY, (e) =>
+      e ? reject(e) : resolve(d),
+    );
+  });
+  try {
+    const raw = plain(db);
+    // Its owner may be writing.
+    await raw.all('PRAGMA busy_timeout=5000');
+    return await raw.all<T>(sql);
+  } finally {
+    await new Promise<void>((done) => db.close(() => done()));
+  }
+}

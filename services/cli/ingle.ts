@@ -3,17 +3,26 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorTable, IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import { cliHelp } from '../../firmware/protocol/text/cli-help.ts';
-import { translator } from '../../firmware/protocol/text/i18n.ts';
+import { type Language, translator } from '../../firmware/protocol/text/i18n.ts';
 import { version } from '../../firmware/system/config.ts';
 import { rotateToken } from '../../firmware/system/token.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
-import { type Command, parseArgs } from './args.ts';
+import { type Parsed as AnyParsed, type Command, parseArgs } from './args.ts';
+import { doctor } from './doctor.ts';
 import { asNoHub, findHub, type Hub } from './find.ts';
+import { health, secondsOf } from './health.ts';
+import { exportJournal } from './journal.ts';
 import { login } from './login.ts';
+import { here } from './place.ts';
 import { languageOf, type Say, speaker } from './say.ts';
+import { selftest } from './selftest.ts';
 import { serve } from './serve.ts';
 import { finishSetup, restartSetup, setupStatus } from './setup.ts';
 import { plain, when } from './show.ts';
+import { technician } from './technician.ts';
+
+type Parsed = Extract<AnyParsed, { what: 'run' }>;
+
 import { updateCheck, updateInstall, updateRestart, updateRollback, updateStatus } from './update.ts';
 
 type Work = (
@@ -25,7 +34,10 @@ type Work = (
   values: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
-const work: Record<Exclude<Command, 'hub serve'>, Work> = {
+/** Commands that look at a hub, also at one that is down. */
+type Look = 'doctor' | 'health' | 'selftest' | 'journal export' | 'technician';
+
+const work: Record<Exclude<Command, 'hub serve' | Look>, Work> = {
   async init({ bus }, say) {
     const uplink = bus.client(uplink1);
     const e = await uplink.Enrol({});
@@ -94,6 +106,25 @@ const work: Record<Exclude<Command, 'hub serve'>, Work> = {
   'update rollback': ({ bus }, say) => updateRollback(bus, say),
 };
 
+const looks: Record<
+  Look,
+  (say: Say, language: Language, values: Readonly<Record<string, string>>, o: Parsed) => Promise<number>
+> = {
+  doctor: async (say, language) => doctor(await here(), say, language),
+  health: (say, language, values, o) =>
+    health(here, say, language, { seconds: secondsOf(values['wait'], 0), commit: o.flags.has('commit') }),
+  selftest: async (say, language) => selftest(await here(), say, language),
+  async 'journal export'(say, language, _, { arguments: [where = ''] }) {
+    await exportJournal(await here(), where, say, language);
+    return 0;
+  },
+  async technician(say, language) {
+    await technician(await here(), say, language);
+    return 0;
+  },
+};
+const isLook = (command: Command): command is Look => Object.hasOwn(looks, command);
+
 /** Runs one command; answers the exit status of the error table. */
 export async function main(argv: readonly string[]): Promise<number> {
   const json = argv.includes('--json');
@@ -111,6 +142,8 @@ export async function main(argv: readonly string[]): Promise<number> {
       say.line(text);
     } else if (p.command === 'hub serve') {
       await serve(say, { root: p.values['root'], data: p.values['data'] });
+    } else if (isLook(p.command)) {
+      return await looks[p.command](say, languageOf(env), p.values, p);
     } else {
       const hub = await findHub(say);
       try {

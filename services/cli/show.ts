@@ -33,9 +33,9 @@ export function clock(seconds: number): string {
 }
 
 /** Text of another party without control characters, so that a label cannot drive the terminal. */
-export function plain(text: string): string {
+export function plain(text: string, most = 80): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it removes
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '').slice(0, 80);
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '').slice(0, most);
 }
 
 /** Unix seconds as a local date and time; a dash for 0. */

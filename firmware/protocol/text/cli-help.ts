@@ -20,6 +20,10 @@ const en = {
   update install          install what is on offer, a file or from a USB stick
   update restart          restart into what was installed
   update rollback         go back to the earlier version
+  doctor                  look at everything: what is wrong and what to do
+  health                  whether this version is well
+  selftest                the factory's test of radios, sound and storage
+  journal export <where>  logs without secrets, to a folder or "usb"
   help [command]          this text, or a command's
 
   --json                  one JSON object a line on stdout; errors as one object on stderr
@@ -63,6 +67,23 @@ Installs into the slot that does not run and follows it to its end. Without --re
 Restarts into what was installed, now or between 03:00 and 05:00. If it does not prove itself, the hub goes back.`,
   'update rollback': `ingle update rollback [--json]
 Goes back to the version in the other slot and restarts. What was installed and never started is set aside.`,
+  doctor: `ingle doctor [--json]
+Looks at services, root, clock, disk, slots and updates, sound, Wi-Fi, Bluetooth, certificates and databases, and says
+what is wrong and what to do. Works on a hub that is down. Run it as root on a hub, so that it may look everywhere.
+Marks: ok, - (not here), ! (worth a look), !!! (wrong). Exit status 69 when something is wrong.`,
+  health: `ingle health [--wait <seconds>] [--commit] [--json]
+Whether this version is well: services answer, none failed, root is reached or never was, sound and Wi-Fi answer.
+  --wait <seconds>   look again until it is well or the time is over
+  --commit           keep this version (a trial boot after an update); the boot loader counts its tries no more
+Exit status 69 when it is not well.`,
+  selftest: `ingle selftest [--json]
+Exercises what the device file says the device has: radios, speaker and microphone, storage, clock, label. Prints
+PASS- and four characters of this device and version, or FAIL- with the codes of what failed; see image/README.md.`,
+  'journal export': `ingle journal export <folder | usb> [--json]
+Writes the journal, the doctor's findings and what runs into a new folder, without passwords, PINs, tokens and keys.
+"usb" takes the first USB stick (FAT, exFAT or ext4); it needs root.`,
+  technician: `ingle technician
+Answers what the console has asked for. systemd starts it (ingle-technician.path).`,
   help: 'ingle help [command]',
 } as const;
 
@@ -85,6 +106,10 @@ const ru: Record<keyof typeof en, string> = {
   update install          установить предложенное, файл или с USB-накопителя
   update restart          перезапустить хаб с установленной версией
   update rollback         вернуть прежнюю версию
+  doctor                  осмотреть всё: что не так и что делать
+  health                  в порядке ли эта версия
+  selftest                заводская проверка радио, звука и памяти
+  journal export <куда>   журналы без секретов: папка или "usb"
   help [команда]          эта справка или справка команды
 
   --json                  по объекту JSON в строке на stdout; ошибка одним объектом на stderr
@@ -128,6 +153,23 @@ const ru: Record<keyof typeof en, string> = {
 Перезапускает хаб с установленной версией, сейчас или с 03:00 до 05:00. Если она не заработает, хаб вернётся.`,
   'update rollback': `ingle update rollback [--json]
 Возвращает версию из другого слота и перезапускает. Установленное, но не запущенное откладывается.`,
+  doctor: `ingle doctor [--json]
+Осматривает службы, root, часы, диск, разделы и обновления, звук, Wi-Fi, Bluetooth, сертификаты и базы данных; говорит,
+что не так и что делать. Работает и на лежащем хабе. На хабе запускайте от root, чтобы осмотреть всё.
+Знаки: ok, - (здесь нет), ! (стоит взглянуть), !!! (неисправно). Код возврата 69, если что-то неисправно.`,
+  health: `ingle health [--wait <секунды>] [--commit] [--json]
+В порядке ли эта версия: службы отвечают, сбоев нет, root доступен или не был доступен никогда, звук и Wi-Fi отвечают.
+  --wait <секунды>   проверять снова, пока не станет хорошо или не выйдет время
+  --commit           оставить эту версию (пробный запуск после обновления); загрузчик больше не считает попыток
+Код возврата 69, если не в порядке.`,
+  selftest: `ingle selftest [--json]
+Проверяет то, что есть у устройства по его описанию: радио, динамик и микрофон, память, часы, наклейку. Печатает
+PASS- и четыре знака этого устройства и версии или FAIL- с кодами отказов; см. image/README.md.`,
+  'journal export': `ingle journal export <папка | usb> [--json]
+Пишет журнал, выводы doctor и сведения о системе в новую папку, без паролей, пин-кодов, токенов и ключей.
+"usb" берёт первую флешку (FAT, exFAT или ext4); нужны права root.`,
+  technician: `ingle technician
+Отвечает на просьбу консоли. Запускает systemd (ingle-technician.path).`,
   help: 'ingle help [команда]',
 };
 
