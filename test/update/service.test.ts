@@ -1,9 +1,11 @@
 // timeout: 300 s
 // ingle-update as a process, on a private bus beside a stand-in of RAUC.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { must, run } from '../../firmware/system/exec.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import { assertContract } from '../contract.ts';
 import { until } from '../services/hub.ts';
@@ -189,9 +191,34 @@ test('an index that passes off an old bundle as a new one gets nothing installed
   assert.equal(hub.machine.installs, []);
 });
 
-test('a bundle on a USB stick is found and installed', async ({ hub }) => {
+test('without a USB stick there is none to install from', async ({ hub }) => {
   assert.is(await refused(hub.client.Install({ source: 'usb', restart: '' })), 'not_found');
   assert.equal((await hub.client.Sticks({})).bundles, []);
+});
+
+const small = mkdtempSync(join(tmpdir(), 'ingle-mount-'));
+const mounts = await run('mount', ['-t', 'tmpfs', 'tmpfs', small]).then(
+  (r) => r.code === 0,
+  () => false,
+);
+if (mounts) await must('umount', [small]);
+else console.log('SKIP a stick: nothing can be mounted here');
+rmSync(small, { recursive: true });
+(mounts ? test : test.skip)('the newest bundle on a USB stick is found and installed', async ({ hub }) => {
+  const stick = join(hub.dir, 'media/sda1');
+  mkdirSync(stick, { recursive: true });
+  await must('mount', ['-t', 'tmpfs', 'tmpfs', stick]);
+  try {
+    const bundle = bundleText({ version: '1.3.0' });
+    writeFileSync(join(stick, 'hub.raucb'), bundle);
+    const file = join(stick, 'hub.raucb');
+    assert.equal((await hub.client.Sticks({})).bundles, [[file, BigInt(bundle.length)]]);
+    await hub.client.Install({ source: 'usb', restart: '' });
+    assert.is((await hub.state('installed')).detail.target, '1.3.0');
+    assert.equal(hub.machine.installs, [file]);
+  } finally {
+    await must('umount', [stick]);
+  }
 });
 
 test('a streamed bundle never touches the disk', async ({ hub }) => {
