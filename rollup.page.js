@@ -33,6 +33,7 @@ export async function page(dir, out, { define, onwarn }) {
         styles(dir),
         browserMap(),
         webSocketOnly(),
+        smallNacl(),
         esbuild({ target, define, include: /\.[jt]s$/, sourceMap: false }),
         nodeResolve({ browser: true, extensions: ['.ts', '.mjs', '.js'] }),
         commonjs({ ignoreTryCatch: true }),
@@ -69,7 +70,10 @@ function browserMap() {
   };
 }
 
-/** Root speaks WebSocket alone, so engine.io-client's other transports would only be weight. */
+/**
+ * Root speaks WebSocket alone, so engine.io-client's other transports would only be weight: the list of them is this
+ * one, and what else names them (a re-export, a look for XMLHttpRequest) counts for nothing.
+ */
 function webSocketOnly() {
   const suffix = '?websocket';
   return {
@@ -78,10 +82,27 @@ function webSocketOnly() {
       const all = source === './transports/index.js' && /\/engine\.io-client\//.test(importer ?? '');
       return all ? join(dirname(importer), 'transports/websocket.js') + suffix : null;
     },
+    transform: (code, id) =>
+      /\/engine\.io-client\/.*\/(polling|has-cors|webtransport)[\w-]*\.js$/.test(id)
+        ? { code, map: null, moduleSideEffects: false }
+        : null,
     load(id) {
       if (!id.endsWith(suffix)) return null;
       const file = JSON.stringify(id.slice(0, -suffix.length));
       return `import { WS } from ${file};\nexport const transports = { websocket: WS };`;
+    },
+  };
+}
+
+/**
+ * tweetnacl in its smaller form, the same functions in plain loops: a browser loads it only where WebCrypto lacks a
+ * curve, for a few products a handshake of some milliseconds each.
+ */
+function smallNacl() {
+  return {
+    name: 'small-nacl',
+    resolveId(source, importer, o) {
+      return source === 'tweetnacl' ? this.resolve('tweetnacl/nacl.js', importer, o) : null;
     },
   };
 }

@@ -1,21 +1,14 @@
-// The way to the hub: the socket to root, the end-to-end channel in it, the tunnel in that.
-import { io, type Socket } from 'socket.io-client';
+// The way to the hub: the end-to-end channel in the route through root, the tunnel in that.
 import { equal, fromBase64url, fromUtf8, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
 import { type Access, type Channel, initiator, type Opened } from '../firmware/protocol/channel.ts';
 import { decodeControl, encodeControl } from '../firmware/protocol/control.ts';
-import { fromBody, IngleError, isErrorCode, toIngleError } from '../firmware/protocol/errors.ts';
+import { fromBody, IngleError, isErrorCode } from '../firmware/protocol/errors.ts';
 import type { Suspicion } from '../firmware/protocol/text/channel.ts';
 import { type TunnelClient, type TunnelSocket, tunnelClient } from '../firmware/protocol/tunnel.ts';
-import {
-  type BrowserToRoot,
-  type Control,
-  frameKind,
-  type RootToBrowser,
-  type RouteStatus,
-} from '../firmware/protocol/wire.ts';
+import { type Control, frameKind } from '../firmware/protocol/wire.ts';
 import { generate, type KeyPair, restore } from '../firmware/protocol/x25519.ts';
 import { type Pin, read, write } from './database.ts';
-import { post } from './rest.ts';
+import { openRoute } from './route.ts';
 import { changeSession, reserveCounter, type Session, session, startCounter } from './session.ts';
 
 type Welcome = Extract<Control, { t: 'welcome' }>;
@@ -54,9 +47,6 @@ export interface Link {
 }
 
 const ASSERTION_WAIT = 20_000;
-/** A hub that is there answers an offer sooner, milliseconds. */
-const UNANSWERED = 3000;
-
 export async function browserKey(): Promise<KeyPair> {
   const kept = await read('keys', 'browser');
   if (kept) return restore(kept);
@@ -98,28 +88,36 @@ export async function openLink(on: LinkEvents): Promise<Link> {
 
   let channel: Channel | null = null;
   let tunnel: TunnelClient | null = null;
-  let generation = -1;
-  /** Root has answered owner.online on this socket. */
-  let greeted = false;
   let admitted = false;
   let closed = false;
-  let status: RouteStatus = { route: 'none', hub_online: false, lag_ms: null, generation: 0 };
   let hubProof = false;
-  let unanswered: ReturnType<typeof setTimeout> | undefined;
   let answer: { resolve: () => void; reject: (e: IngleError) => void } | null = null;
 
-  const socket: Socket<RootToBrowser, BrowserToRoot> = io('/owner', {
-    transports: ['websocket'],
-    auth: { session_jwt: jwt },
-    reconnectionDelay: 200,
-    reconnectionDelayMax: 1000,
-    randomizationFactor: 0.3,
-    timeout: 5000,
-  });
+  const route = openRoute(
+    {
+      ...{ sid, session_jwt: jwt, browser_key_id: s.browser_key_id ?? '' },
+      e2e_pubkey: toBase64url(key.publicKey),
+      wantsSecret: () => sealed,
+    },
+    {
+      changed() {
+        if (!route.connected || !route.status.hub_online) admitted = false;
+        tell();
+      },
+      bound: (secret) => (sealed ? void unsealed(secret) : shake()),
+      frame(frame, ctr) {
+        hubProof = frame[0] === frameKind.cpace4;
+        channel?.receive(frame, ctr);
+      },
+      signedOut: on.signedOut,
+      elsewhere: on.elsewhere,
+    },
+  );
 
   function tell(): void {
     if (closed) return;
-    const at = !socket.connected
+    const { connected, status } = route;
+    const at = !connected
       ? 'down'
       : admitted && channel?.state === 'open'
         ? 'up'
@@ -127,16 +125,6 @@ export async function openLink(on: LinkEvents): Promise<Link> {
           ? 'connecting'
           : 'offline';
     on.state(at, status.lag_ms);
-  }
-
-  async function offer(): Promise<void> {
-    try {
-      await post('/v1/browser/pairing/offer', { sid, e2e_pubkey: toBase64url(key.publicKey) }, jwt);
-    } catch (e) {
-      const error = toIngleError(e);
-      if (error.code === 'unauthenticated' || error.code === 'forbidden') on.signedOut();
-      else if (!closed) setTimeout(offer, 1000);
-    }
   }
 
   function shake(): void {
@@ -152,8 +140,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       access: access!,
       counters: { reserve: async (count) => reserveCounter(sid, count) },
       timing: { handshake: 4000, backoff: 200, backoffMax: 2000 },
-      // Root may be away: a lost frame shows as a gap, and the handshake begins anew.
-      send: (frame, ctr) => void socket.emit('relay.to_hub', { sid, frame, ctr }),
+      send: route.send,
     });
     tunnel = tunnelClient(channel);
     channel.on('open', (o) => void opened(o));
@@ -249,87 +236,6 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     }
   }
 
-  function routed(next: RouteStatus): void {
-    status = next;
-    if (greeted && next.route === 'bound' && next.hub_online && next.generation !== generation) {
-      generation = next.generation;
-      if (sealed) void unsealed(next.sealed_secret);
-      else shake();
-    }
-    // A hub that had too many to answer at once dropped the question: it is put again.
-    const waits = greeted && next.route === 'waiting' && next.hub_online;
-    if (waits)
-      unanswered ??= setTimeout(() => {
-        unanswered = undefined;
-        void offer();
-      }, UNANSWERED);
-    else {
-      clearTimeout(unanswered);
-      unanswered = undefined;
-    }
-    if (!next.hub_online) admitted = false;
-    tell();
-  }
-
-  socket.on('connect', () => {
-    generation = -1;
-    greeted = false;
-    socket.emit(
-      'owner.online',
-      { sid, session_jwt: jwt!, browser_key_id: s!.browser_key_id ?? '' },
-      (ack) => {
-        greeted = true;
-        if (!ack.ok) {
-          if (ack.error === 'unauthenticated' || ack.error === 'forbidden') on.signedOut();
-          else socket.disconnect().connect();
-          return;
-        }
-        // A route that is bound already stays: asking again would bind it anew and break the handshake under way.
-        if (ack.route === 'bound' && (!sealed || ack.sealed_secret))
-          routed({ ...status, ...ack, route: ack.route });
-        else void offer();
-      },
-    );
-    tell();
-  });
-  socket.on('connect_error', (e: Error & { data?: { error?: string } }) => {
-    if (e.data?.error === 'unauthenticated' || e.data?.error === 'forbidden') on.signedOut();
-    tell();
-  });
-  socket.on('disconnect', (reason) => {
-    admitted = false;
-    tell();
-    // Root ends a socket by itself for two reasons: a newer one of this session, or the session's end.
-    if (reason === 'io server disconnect' && !closed) void whyEnded();
-  });
-  socket.on('status', (next, ack) => {
-    ack?.();
-    routed(next);
-  });
-  socket.on('relay.to_browser', (m) => {
-    if (m.sid !== sid) return;
-    const frame = new Uint8Array(m.frame);
-    hubProof = frame[0] === frameKind.cpace4;
-    channel?.receive(frame, m.ctr);
-  });
-
-  async function whyEnded(): Promise<void> {
-    try {
-      await post('/v1/browser/pairing/offer', { sid, e2e_pubkey: toBase64url(key.publicKey) }, jwt);
-      on.elsewhere();
-    } catch (e) {
-      const error = toIngleError(e);
-      if (error.code === 'unavailable') socket.connect();
-      else on.signedOut();
-    }
-  }
-  // A phone that wakes up or finds its network again does not wait for the next try.
-  const wake = () => {
-    if (!socket.connected && document.visibilityState === 'visible') socket.disconnect().connect();
-  };
-  window.addEventListener('online', wake);
-  document.addEventListener('visibilitychange', wake);
-
   return {
     get up() {
       return admitted && channel?.state === 'open';
@@ -384,12 +290,9 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     },
     close() {
       closed = true;
-      clearTimeout(unanswered);
-      window.removeEventListener('online', wake);
-      document.removeEventListener('visibilitychange', wake);
       tunnel?.close();
       channel?.close();
-      socket.disconnect();
+      route.close();
     },
   };
 }

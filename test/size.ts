@@ -13,8 +13,10 @@ interface Description {
 /** Budgets in gzip bytes: scripts and styles of the code-entry page, and all until a skill is live. */
 export const budget = { code: 45 * 1024, live: 95 * 1024 };
 
-/** Loaded on demand alone: the curves of the typed code, and X25519 for browsers whose WebCrypto has none. */
-export const later = /node_modules\/(@noble|tweetnacl)\//;
+/** Loaded on demand alone: the curves of the typed code. */
+const curves = /node_modules\/@noble\//;
+/** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
+export const portable = /node_modules\/tweetnacl\//;
 
 export function readDescription(file = 'dist/spa/build.json'): Description {
   return JSON.parse(readFileSync(file, 'utf8')) as Description;
@@ -41,15 +43,22 @@ export function styles(d: Description): string[] {
   return Object.keys(d.files).filter((f) => f.endsWith('.css'));
 }
 
-/** The chunk graph's figures: what the entry page loads, and what everything but `later` weighs. */
-export function sizes(d: Description, later: RegExp): { code: number; live: number; lazy: string[] } {
-  const entry = Object.keys(d.chunks).filter((f) => d.chunks[f]!.entry);
-  const code = closure(d, entry);
-  const lazy = Object.keys(d.chunks).filter((f) => d.chunks[f]!.modules.some((m) => later.test(m)));
-  const all = Object.keys(d.chunks).filter((f) => !lazy.includes(f));
+/**
+ * The chunk graph's figures: what the entry page loads; everything but the curves until a skill is live, in a browser
+ * that has X25519 and in one that loads it; the chunks with the curves.
+ */
+export function sizes(d: Description): { code: number; live: number; liveWithout: number; lazy: string[] } {
+  const chunks = Object.keys(d.chunks);
+  const having = (what: RegExp) => chunks.filter((f) => d.chunks[f]!.modules.some((m) => what.test(m)));
+  const entry = chunks.filter((f) => d.chunks[f]!.entry);
+  const [lazy, nacl] = [having(curves), having(portable)];
+  const weight = (parts: string[]) =>
+    gzipOf(d, [...closure(d, parts).filter((f) => !lazy.includes(f)), ...styles(d)]);
+  const rest = chunks.filter((f) => !lazy.includes(f));
   return {
-    code: gzipOf(d, [...code, ...styles(d)]),
-    live: gzipOf(d, [...closure(d, all).filter((f) => !lazy.includes(f)), ...styles(d)]),
+    code: weight(entry),
+    live: weight(rest.filter((f) => !nacl.includes(f))),
+    liveWithout: weight(rest),
     lazy,
   };
 }

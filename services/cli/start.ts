@@ -67,7 +67,7 @@ export async function runStart(o: StartOptions): Promise<number> {
         const expires = Number(code.expires_at);
         const left = Math.max(5, expires - Date.now() / 1000);
         timer = setTimeout(() => show('codeExpired'), left * 1000).unref();
-        say.event({ event: 'code', ...code, expires_at: expires });
+        say.event({ event: 'code', ...code, expires_at: expires, ...(insecure ? { insecure } : {}) });
         say.line('');
         if (why) say.line(say.text(why));
         say.line(`${say.text('pairOpen')}\n\n  ${code.link}\n`);

@@ -2,9 +2,9 @@
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
-import { approve, at, launch, openStatus, phone, press } from '../browser/phone.ts';
+import { approve, at, launch, openStatus, phone, press, withoutX25519 } from '../browser/phone.ts';
 import { startHouse } from '../house.ts';
-import { budget, gzipOf, readDescription } from '../size.ts';
+import { budget, gzipOf, portable, readDescription } from '../size.ts';
 
 /** What every such application carries: a renderer, a socket, boxes and documents that merge. */
 const libraries = `
@@ -31,6 +31,24 @@ async function peerBytes(): Promise<number> {
   return gzipSync(r.outputFiles[0]!.contents, { level: 9 }).length;
 }
 
+/** Until a skill is live, from a link, in a fresh browser; each file by its size. */
+async function untilLive(o: { x25519: boolean; newPasskey?: boolean }): Promise<string[]> {
+  const p = await phone(browser);
+  if (!o.x25519) await withoutX25519(p.page);
+  const loaded = watch(p.page);
+  await p.page.goto((await house.issueCode({ newPasskey: o.newPasskey ?? false })).link);
+  const first = p.page.locator('[data-page="register"]');
+  await first.or(p.page.locator('[data-page="login"]')).waitFor();
+  if (!(await first.isVisible())) {
+    await press(p.page, 'This phone has no passkey');
+    await press(p.page, 'My code permits a new passkey');
+  } else await press(p.page, 'Make a passkey');
+  await approve(p);
+  await openStatus(p.page);
+  await p.close();
+  return [...loaded].sort();
+}
+
 /** Gathers the paths of scripts and styles the page and its workers ask for; the service worker's own copies are not loads. */
 function watch(page: Page): Set<string> {
   const paths = new Set<string>();
@@ -53,20 +71,18 @@ try {
   const code = gzipOf(d, [...atEntry]);
   await entry.close();
 
-  const p = await phone(browser);
-  const loaded = watch(p.page);
-  await p.page.goto((await house.issueCode()).link);
-  await at(p.page, 'register');
-  await press(p.page, 'Make a passkey');
-  await approve(p);
-  await openStatus(p.page);
-  const live = gzipOf(d, [...loaded]);
-  for (const path of [...loaded].sort())
-    console.log(`  ${String(d.files[path]?.gzip ?? 0).padStart(6)} ${path}`);
-  await p.close();
+  const loaded = await untilLive({ x25519: true });
+  const live = gzipOf(d, loaded);
+  for (const path of loaded) console.log(`  ${String(d.files[path]?.gzip ?? 0).padStart(6)} ${path}`);
+  const loadedWithout = await untilLive({ x25519: false, newPasskey: true });
+  const without = gzipOf(d, loadedWithout);
+  const more = loadedWithout.filter((path) => !loaded.includes(path));
+  if (!more.some((path) => d.chunks[path]?.modules.some((m) => portable.test(m))))
+    throw new Error('the browser without X25519 did not load it');
 
   const peer = await peerBytes();
   console.log(`code entry ${code} bytes of ${budget.code}, until a live skill ${live} of ${budget.live}`);
+  console.log(`without X25519 in WebCrypto ${without} of ${budget.live}: ${more.join(', ')} besides`);
   console.log(`FIGURE bundle code entry ${code} bytes`);
   console.log(`FIGURE bundle live skill ${live} bytes`);
   console.log(
@@ -79,6 +95,7 @@ try {
       code_entry: code,
       code_entry_budget: budget.code,
       live_budget: budget.live,
+      live_without_x25519: without,
       build: d.hash,
     }),
   );

@@ -61,9 +61,9 @@ async function sign(page: Page): Promise<void> {
 }
 
 const looks: [string, PhoneOptions][] = [
-  ['phone-light', {}],
-  ['phone-dark', { dark: true }],
-  ['desk-light', { size: { width: 1280, height: 800 } }],
+  ['phone-light', { still: true }],
+  ['phone-dark', { still: true, dark: true }],
+  ['desk-light', { still: true, size: { width: 1280, height: 800 } }],
 ];
 for (const [name, options] of looks)
   test(`every page from code to skill reads well: ${name}`, async () => {
@@ -152,7 +152,7 @@ for (const [name, options] of looks)
   });
 
 test('a relay that alters a pairing is answered by a plain warning over the whole page', async () => {
-  const p = await phone(browser);
+  const p = await phone(browser, { still: true });
   // The relay here is a hostile one: it turns a bit in the hub's answer to the first handshake.
   await p.page.routeWebSocket(/socket\.io/, (ws) => {
     const server = ws.connectToServer();

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
-import { approve, at, launch, online, phone, press } from './phone.ts';
+import { approve, at, launch, online, phone, press, withoutX25519 } from './phone.ts';
 
 let house: House;
 let browser: Browser;
@@ -161,6 +161,21 @@ test('a closed prompt, a false signature and a stranger get a plain word, and th
   await p.passkeys.bogus(false);
   await press(p.page, 'Sign in with passkey');
   await at(p.page, 'desktop');
+  await p.close();
+});
+
+test('a browser whose WebCrypto has no X25519 pairs and comes back all the same', async () => {
+  const p = await phone(browser);
+  await withoutX25519(p.page);
+  await p.page.goto((await house.issueCode({ newPasskey: true })).link);
+  await at(p.page, 'login');
+  await press(p.page, 'This phone has no passkey');
+  await press(p.page, 'My code permits a new passkey');
+  await approve(p);
+  await p.page.reload();
+  await at(p.page, 'desktop');
+  await online(p.page);
+  assert.equal(p.errors, []);
   await p.close();
 });
 

@@ -49,11 +49,11 @@ async function enter(page: Page, code: string): Promise<void> {
   await press(page, 'Continue');
 }
 
-/** Makes each prompt of this page one that ends by itself after two seconds, as root's own would in some minutes. */
+/** Makes each prompt of this page one that ends by itself after some seconds, as root's own would in some minutes. */
 async function shortPrompts(p: Phone): Promise<void> {
   await p.page.route('**/v1/owner/webauthn/*/challenge', async (route) => {
     const answer = await route.fetch();
-    const text = (await answer.text()).replace(/"timeout":\d+/, '"timeout":2000');
+    const text = (await answer.text()).replace(/"timeout":\d+/, '"timeout":6000');
     await route.fulfill({ response: answer, body: text });
   });
 }

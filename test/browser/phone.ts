@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import type { House } from '../../services/cli/house.ts';
 
-export const patience = 30_000;
+/** For a machine that hangs, not for a slow one. */
+export const patience = 60_000;
 
 /** Chromium as tests use it; one a file, ended with the file. */
 export function launch(): Promise<Browser> {
@@ -57,6 +58,8 @@ export interface PhoneOptions {
   locale?: string;
   size?: { width: number; height: number };
   dark?: boolean;
+  /** Nothing on the page moves by itself. */
+  still?: boolean;
   /** No authenticator at all. */
   bare?: boolean;
   /** In an existing context: a second tab. */
@@ -98,6 +101,7 @@ export async function phone(browser: Browser, o: PhoneOptions = {}): Promise<Pho
       locale: o.locale ?? 'en',
       viewport: o.size ?? { width: 390, height: 844 },
       colorScheme: o.dark ? 'dark' : 'light',
+      reducedMotion: o.still ? 'reduce' : 'no-preference',
       hasTouch: (o.size?.width ?? 390) < 600,
     }));
   const page = await context.newPage();
@@ -111,6 +115,21 @@ export async function phone(browser: Browser, o: PhoneOptions = {}): Promise<Pho
   });
   const { cdp, passkeys } = await authenticatorOf(page);
   return { context, page, cdp, passkeys, errors, close: () => (o.context ? page.close() : context.close()) };
+}
+
+/** Takes X25519 out of the page's WebCrypto, as in browsers older than its standard. */
+export function withoutX25519(page: Page): Promise<unknown> {
+  // As text: what the compiler adds to a function is not known in the page.
+  return page.addInitScript({
+    content: `for (const [name, at] of [['importKey', 2], ['generateKey', 0], ['deriveBits', 0]]) {
+      const own = crypto.subtle[name].bind(crypto.subtle);
+      Object.defineProperty(crypto.subtle, name, {
+        value: (...args) => (args[at]?.name ?? args[at]) === 'X25519'
+          ? Promise.reject(new DOMException('Unrecognized name.', 'NotSupportedError'))
+          : own(...args),
+      });
+    }`,
+  });
 }
 
 /** Waits until the page of that name shows. */

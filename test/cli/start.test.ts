@@ -1,7 +1,16 @@
 // timeout: 300 s
 // `npm start` as a person runs it: the real command, its real processes.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -22,8 +31,8 @@ interface Run {
   ended: Promise<number | null>;
 }
 
-function start(args: string[], env: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, ['services/cli/start.mjs', ...args], {
+function start(args: string[], env: Record<string, string> = {}, command: 'start' | 'ingle' = 'start'): Run {
+  const child = spawn(process.execPath, [`services/cli/${command}.mjs`, ...args], {
     env: { ...process.env, LANG: 'C', INGLE_LANG: 'en', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -212,6 +221,35 @@ test('after a kill -9 the next start takes over by itself', async () => {
   first.child.kill('SIGTERM');
   assert.is(await first.ended, 0);
   assert.equal(processesOf(data), []);
+});
+
+test('with the insecure debug mode on, start and login say so beside each code; else nothing speaks of it', async () => {
+  assert.not.match(first.out(), /insecure/i);
+  const folder = join(base, 'insecure');
+  mkdirSync(folder, { mode: 0o700 });
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ insecure_sealed_secret: true }));
+  const house = start(['--port', String(port), '--data', folder]);
+  await house.says(new RegExp(`http://localhost:${port}/#insecure\\.\\d{6}\\s`));
+  assert.match(house.out(), 'INSECURE: the debug mode insecure_sealed_secret is on');
+  const login = (args: string[], lang: string) =>
+    start(['login', ...args], { INGLE_LANG: lang, INGLE_BUS_ADDRESS: findRunning(folder)!.bus }, 'ingle');
+  for (const [lang, warning] of [
+    ['en', 'INSECURE: the debug mode insecure_sealed_secret is on'],
+    ['ru', 'НЕБЕЗОПАСНО: включён отладочный режим insecure_sealed_secret'],
+  ] as const) {
+    const said = login([], lang);
+    await said.says(/\/#insecure\.\d{6}\s/);
+    assert.match(said.out(), warning);
+    said.child.kill('SIGINT');
+    await said.ended;
+  }
+  const json = login(['--json'], 'en');
+  const [line] = await json.says(/^\{.*"event":"code".*\}$/m);
+  assert.is((JSON.parse(line) as { insecure?: boolean }).insecure, true);
+  json.child.kill('SIGINT');
+  await json.ended;
+  house.child.kill('SIGTERM');
+  assert.is(await house.ended, 0);
 });
 
 test('without dbus-daemon it says what to install', async () => {

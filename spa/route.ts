@@ -1,0 +1,157 @@
+// The socket to root, and the route through it to the hub: offered, bound, bound anew when either end comes back.
+import { io, type Socket } from 'socket.io-client';
+import { toIngleError } from '../firmware/protocol/errors.ts';
+import type { BrowserToRoot, RootToBrowser, RouteStatus } from '../firmware/protocol/wire.ts';
+import { post } from './rest.ts';
+
+/** A hub that is there answers an offer sooner, milliseconds. */
+const UNANSWERED = 3000;
+
+export interface RouteEvents {
+  /** The socket or the status changed. */
+  changed(): void;
+  /** The route is bound, or bound anew: whoever was there before holds no keys any more. */
+  bound(sealedSecret: string | undefined): void;
+  frame(frame: Uint8Array, ctr: number): void;
+  /** Root no longer knows the session. */
+  signedOut(): void;
+  /** The same session is open elsewhere. */
+  elsewhere(): void;
+}
+
+export interface Route {
+  readonly connected: boolean;
+  readonly status: RouteStatus;
+  /** Root may be away: a lost frame shows as a gap, and the handshake begins anew. */
+  send(frame: Uint8Array, ctr: number): void;
+  close(): void;
+}
+
+/** What root is told of this browser. */
+export interface RouteOptions {
+  sid: string;
+  session_jwt: string;
+  browser_key_id: string;
+  /** The browser's static key, base64url. */
+  e2e_pubkey: string;
+  /** INSECURE: whether the hub's sealed secret is still to come with the route. */
+  wantsSecret(): boolean;
+}
+
+/** Opens the route of a signed-in session and keeps it open until `close`. */
+export function openRoute(o: RouteOptions, on: RouteEvents): Route {
+  const { sid, session_jwt, browser_key_id, e2e_pubkey } = o;
+  let generation = -1;
+  /** Root has answered owner.online on this socket. */
+  let greeted = false;
+  let closed = false;
+  let status: RouteStatus = { route: 'none', hub_online: false, lag_ms: null, generation: 0 };
+  let unanswered: ReturnType<typeof setTimeout> | undefined;
+
+  const socket: Socket<RootToBrowser, BrowserToRoot> = io('/owner', {
+    transports: ['websocket'],
+    auth: { session_jwt },
+    reconnectionDelay: 200,
+    reconnectionDelayMax: 1000,
+    randomizationFactor: 0.3,
+    timeout: 5000,
+  });
+  const ask = () => post('/v1/browser/pairing/offer', { sid, e2e_pubkey }, session_jwt);
+
+  async function offer(): Promise<void> {
+    try {
+      await ask();
+    } catch (e) {
+      const error = toIngleError(e);
+      if (error.code === 'unauthenticated' || error.code === 'forbidden') on.signedOut();
+      else if (!closed) setTimeout(offer, 1000);
+    }
+  }
+  async function whyEnded(): Promise<void> {
+    try {
+      await ask();
+      on.elsewhere();
+    } catch (e) {
+      if (toIngleError(e).code === 'unavailable') socket.connect();
+      else on.signedOut();
+    }
+  }
+
+  function routed(next: RouteStatus): void {
+    status = next;
+    if (greeted && next.route === 'bound' && next.hub_online && next.generation !== generation) {
+      generation = next.generation;
+      on.bound(next.sealed_secret);
+    }
+    // A hub that had too many to answer at once dropped the question: it is put again.
+    const waits = greeted && next.route === 'waiting' && next.hub_online;
+    if (waits)
+      unanswered ??= setTimeout(() => {
+        unanswered = undefined;
+        void offer();
+      }, UNANSWERED);
+    else {
+      clearTimeout(unanswered);
+      unanswered = undefined;
+    }
+    on.changed();
+  }
+
+  socket.on('connect', () => {
+    generation = -1;
+    greeted = false;
+    socket.emit('owner.online', { sid, session_jwt, browser_key_id }, (ack) => {
+      greeted = true;
+      if (!ack.ok) {
+        if (ack.error === 'unauthenticated' || ack.error === 'forbidden') on.signedOut();
+        else socket.disconnect().connect();
+        return;
+      }
+      // A route that is bound already stays: asking again would bind it anew and break the handshake under way.
+      if (ack.route === 'bound' && (!o.wantsSecret() || ack.sealed_secret))
+        routed({ ...status, ...ack, route: ack.route });
+      else void offer();
+    });
+    on.changed();
+  });
+  socket.on('connect_error', (e: Error & { data?: { error?: string } }) => {
+    if (e.data?.error === 'unauthenticated' || e.data?.error === 'forbidden') on.signedOut();
+    on.changed();
+  });
+  socket.on('disconnect', (reason) => {
+    on.changed();
+    // Root ends a socket by itself for two reasons: a newer one of this session, or the session's end.
+    if (reason === 'io server disconnect' && !closed) void whyEnded();
+  });
+  socket.on('status', (next, ack) => {
+    ack?.();
+    routed(next);
+  });
+  socket.on('relay.to_browser', (m) => {
+    if (m.sid === sid) on.frame(new Uint8Array(m.frame), m.ctr);
+  });
+
+  // A phone that wakes up or finds its network again does not wait for the next try.
+  const wake = () => {
+    if (!socket.connected && document.visibilityState === 'visible') socket.disconnect().connect();
+  };
+  window.addEventListener('online', wake);
+  document.addEventListener('visibilitychange', wake);
+
+  return {
+    get connected() {
+      return socket.connected;
+    },
+    get status() {
+      return status;
+    },
+    send: (frame, ctr) => void socket.emit('relay.to_hub', { sid, frame, ctr }),
+    close() {
+      closed = true;
+      clearTimeout(unanswered);
+      window.removeEventListener('online', wake);
+      document.removeEventListener('visibilitychange', wake);
+      socket.disconnect();
+    },
+  };
+}
