@@ -31,6 +31,8 @@ export interface DialogDeps {
   technician?: {
     logs(lines: number): Promise<string>;
     network(): Promise<string>;
+    /** Asks the hub's technician (root) for the doctor, the factory's self-test, or the journal on a stick. */
+    ask(what: 'doctor' | 'selftest' | 'export'): Promise<string>;
   };
 }
 
@@ -162,6 +164,11 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
   }
 
   const { technician } = d;
+  /** What takes its time is told before. */
+  async function work(what: 'doctor' | 'selftest' | 'export', text: 'checking' | 'testing' | 'exporting') {
+    await talk.say(t(text));
+    await talk.say(await technician!.ask(what));
+  }
   const items: Item[] = [
     [t('menu_network'), network],
     [t('menu_sound'), sound],
@@ -176,6 +183,9 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
       async () => talk.say(t('secrets', { ...(await setup.Secrets({})) })),
     ]);
     items.push(
+      [t('menu_check'), () => work('doctor', 'checking')],
+      [t('menu_selftest'), () => work('selftest', 'testing')],
+      [t('menu_export'), () => work('export', 'exporting')],
       [t('menu_logs'), async () => talk.say(await technician.logs(50))],
       [t('menu_doctor'), async () => talk.say(await technician.network())],
       [t('menu_reset'), reset],

@@ -1,6 +1,7 @@
 // The only door to SQLite (sqlite3, whose calls run off the event loop): one file an owner service.
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 
 export type Row = Record<string, unknown>;
@@ -104,24 +105,52 @@ function plain(db: sqlite3.Database): Pick<Store, 'run' | 'all' | 'get'> {
 }
 
 /**
- * Looks into a file of another service without changing it, by one statement; an integrity check unless told.
- * @throws the database's error: a file that cannot be read (`SQLITE_CANTOPEN`), or is none (`SQLITE_NOTADB`)
+ * Looks into a copy of another service's file by one statement, an integrity check unless told. The file itself is
+ * never opened as a database: that would make files beside it, owned by whoever looked.
+ * @throws the database's error (`SQLITE_NOTADB`), the file system's, or `SQLITE_BUSY` when it never stood still
  */
 export async function peekStore<T extends Row = Row>(
   file: string,
   sql = 'PRAGMA quick_check(1)',
 ): Promise<T[]> {
-  const db = await new Promise<sqlite3.Database>((resolve, reject) => {
-    const d: sqlite3.Database = new sqlite3.Database(file, sqlite3.OPEN_READONLY, (e) =>
-      e ? reject(e) : resolve(d),
-    );
-  });
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-peek-'));
   try {
-    const raw = plain(db);
-    // Its owner may be writing.
-    await raw.all('PRAGMA busy_timeout=5000');
-    return await raw.all<T>(sql);
+    const copy = join(dir, 'copy.db');
+    await copySteady(file, copy);
+    const db = await new Promise<sqlite3.Database>((resolve, reject) => {
+      const d: sqlite3.Database = new sqlite3.Database(copy, sqlite3.OPEN_READWRITE, (e) =>
+        e ? reject(e) : resolve(d),
+      );
+    });
+    try {
+      return await plain(db).all<T>(sql);
+    } finally {
+      await new Promise<void>((done) => db.close(() => done()));
+    }
   } finally {
-    await new Promise<void>((done) => db.close(() => done()));
+    rmSync(dir, { recursive: true, force: true });
   }
+}
+
+/** Copies a database and what its log holds, at a moment when neither changed meanwhile. */
+async function copySteady(file: string, copy: string): Promise<void> {
+  const parts = ['', '-wal'];
+  const state = () =>
+    parts
+      .map((p) => statSync(file + p, { throwIfNoEntry: false }))
+      .map((s) => (s ? `${s.size} ${s.mtimeMs}` : ''))
+      .join();
+  for (let tries = 0; tries < 20; tries++) {
+    const before = state();
+    copyFileSync(file, copy);
+    rmSync(`${copy}-wal`, { force: true });
+    try {
+      copyFileSync(`${file}-wal`, `${copy}-wal`);
+    } catch (e) {
+      if ((e as NodeJS.ErrnoException).code !== 'ENOENT') throw e;
+    }
+    if (state() === before) return;
+    await new Promise((resolve) => setTimeout(resolve, 50 * (tries + 1)));
+  }
+  throw Object.assign(new Error(`${file} is being written all the time`), { code: 'SQLITE_BUSY' });
 }

@@ -26,7 +26,7 @@ export const commands = {
   health: { flags: ['commit'], values: ['wait'] },
   selftest: {},
   'journal export': { arguments: ['where'] },
-  technician: {},
+  technician: { flags: ['export'] },
   'update status': {},
   'update check': { values: ['channel'] },
   'update install': { values: ['source', 'restart'] },

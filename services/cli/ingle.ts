@@ -118,8 +118,8 @@ const looks: Record<
     await exportJournal(await here(), where, say, language);
     return 0;
   },
-  async technician(say, language) {
-    await technician(await here(), say, language);
+  async technician(say, _, __, { flags }) {
+    await technician(await here(), say, flags.has('export'));
     return 0;
   },
 };

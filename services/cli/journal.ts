@@ -39,6 +39,7 @@ export interface Exported {
 async function exportTo(
   p: Here,
   to: string,
+  findings: Iterable<string>,
   say: (key: 'journal_not_written', values: { folder: string; why: string }) => string,
 ): Promise<Exported> {
   const known = await heldSecrets(p);
@@ -67,10 +68,7 @@ async function exportTo(
   const lines = (input: Readable) => createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   try {
     mkdirSync(folder, { mode: 0o700 });
-    await put(
-      'doctor.txt',
-      diagnose(await look(p)).map((f) => JSON.stringify(f)),
-    );
+    await put('doctor.txt', findings);
     await put('about.txt', about(p));
     if (p.logs)
       for (const [name, path] of logsOf(p.logs)) await put(`${name}.txt`, lines(createReadStream(path)));
@@ -132,12 +130,23 @@ async function mountStick(say: (key: 'journal_nowhere') => string): Promise<stri
   throw new IngleError('not_found', say('journal_nowhere'));
 }
 
-/** `where` is a folder, or `usb`. @throws IngleError when nothing could be written */
-export async function exportJournal(p: Here, where: string, say: Say, language: Language): Promise<Exported> {
+/**
+ * `where` is a folder, or `usb`.
+ * @param findings what the doctor saw, a line each; looked for now unless given
+ * @throws IngleError when nothing could be written
+ */
+export async function exportJournal(
+  p: Here,
+  where: string,
+  say: Say,
+  language: Language,
+  findings?: readonly string[],
+): Promise<Exported> {
   const t = translator(healthTexts, language);
   const stick = where === 'usb' ? await mountStick(t) : undefined;
   try {
-    const done = await exportTo(p, stick ?? resolve(where), t);
+    const seen = findings ?? diagnose(await look(p)).map((f) => JSON.stringify(f));
+    const done = await exportTo(p, stick ?? resolve(where), seen, t);
     if (stick) await must('sync', ['-f', stick], { timeoutMs: 120_000 });
     const folder = stick ? done.folder.slice(stick.length + 1) : done.folder;
     say.event({ ...done, folder });

@@ -7,6 +7,7 @@ import { checkSecret } from '../../firmware/setup/console-secret.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import { Left, setupDialog } from '../../firmware/setup/dialog.ts';
 import { improvDevice } from '../../firmware/setup/improv-device.ts';
+import { askTechnician } from '../../firmware/setup/technician.ts';
 import { terminal } from '../../firmware/setup/terminal.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { readConfig, version } from '../../firmware/system/config.ts';
@@ -17,8 +18,9 @@ import { ready } from '../../firmware/system/notify.ts';
 
 const log = logger('serial');
 const config = readConfig();
-const language = pickLanguage([config.language]);
 const path = process.argv[2] ?? '/dev/ttyS0';
+// The kernel's own font on a screen has Latin letters alone.
+const language = pickLanguage(/\/tty\d+$/.test(path) ? [] : [config.language]);
 const baudRate = Number(process.env['INGLE_BAUD'] ?? 115200);
 
 const bus = await connect();
@@ -59,6 +61,14 @@ function onProgress(
   return () => void stop.then((s) => s());
 }
 
+// The maker may leave the line to the kernel's messages.
+if (!config.channels.includes('serial')) {
+  await term.say(translator(dialogTexts, language)('closed'));
+  process.on('SIGTERM', () => process.exit(0));
+  ready();
+  await bus.closed;
+  process.exit(1);
+}
 await bus.onSignal(setup1, 'SecretsChanged', () => void showSecrets());
 const t = translator(dialogTexts, language);
 
@@ -86,6 +96,8 @@ const technician = {
     (await Promise.all([run('ip', ['-brief', 'address']), run('ip', ['route'])]))
       .map((r) => r.stdout.toString())
       .join(''),
+  ask: (what: 'doctor' | 'selftest' | 'export') =>
+    askTechnician(config.runtime, what, language, 10 * 60_000).catch(() => t('no_technician')),
 };
 
 bus.closed.then(() => process.exit(1));

@@ -1,5 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -151,6 +163,64 @@ test('a technician reads status, network and logs, and erases everything after s
   assert.is(hub.world.erased, 1);
   await choose('Quit');
   await tty.expect('Enter');
+  tty.stop();
+  await hub.stop();
+});
+
+test('a technician has everything checked by the root service, and one who is not answered is told', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const runtime = mkdtempSync(join(tmpdir(), 'ingle-run-'));
+  const tty = await consoleOn(hub, { INGLE_RUNTIME: runtime });
+  await tty.expect('Enter');
+  tty.write('\r');
+  const choose = async (label: string) => {
+    const menu = await tty.expect(`. ${label}`);
+    await tty.expect('> ');
+    tty.write(`${/(\d+)\. [^.]*$/.exec(menu)?.[1]}\r`);
+  };
+  await choose('Check everything');
+  await tty.expect('Looking at everything');
+  await tty.expect('This works on a hub alone');
+  for (const folder of ['console', 'technician']) mkdirSync(join(runtime, folder));
+  const asked = async (file: string) => {
+    const path = join(runtime, 'console', file);
+    await until(() => existsSync(path), `the request ${file}`);
+    const request = JSON.parse(readFileSync(path, 'utf8')) as { id: string; what: string };
+    rmSync(path);
+    return request;
+  };
+  const answer = (id: string, text: string) =>
+    writeFileSync(join(runtime, 'technician/reply.json'), JSON.stringify({ id, text }));
+  for (const [label, file, what] of [
+    ['Check everything', 'request.json', 'doctor'],
+    ['Self-test of the factory line', 'request.json', 'selftest'],
+    ['Journal to a USB stick', 'export.json', 'export'],
+  ] as const) {
+    await choose(label);
+    const request = await asked(file);
+    assert.is(request.what, what);
+    // An answer to somebody else's request is passed over.
+    answer('another', 'not for this line');
+    answer(request.id, `done: ${what}`);
+    const said = await tty.expect(`done: ${what}`);
+    assert.not.match(said, /not for this line/);
+  }
+  tty.stop();
+  await hub.stop();
+});
+
+test('a console that the maker has closed says so and takes nothing', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const config = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
+  writeFileSync(config, JSON.stringify({ channels: ['softap'] }));
+  const tty = await consoleOn(hub, { INGLE_CONFIG: config });
+  await tty.expect('The maker of this device has closed this console.');
+  tty.write('\r1\r1\r');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.not.match(tty.bytes.toString(), /next|Access point|Enter/);
+  assert.equal(hub.world.joined, []);
   tty.stop();
   await hub.stop();
 });

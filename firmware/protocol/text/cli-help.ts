@@ -82,8 +82,8 @@ PASS- and four characters of this device and version, or FAIL- with the codes of
   'journal export': `ingle journal export <folder | usb> [--json]
 Writes the journal, the doctor's findings and what runs into a new folder, without passwords, PINs, tokens and keys.
 "usb" takes the first USB stick (FAT, exFAT or ext4); it needs root.`,
-  technician: `ingle technician
-Answers what the console has asked for. systemd starts it (ingle-technician.path).`,
+  technician: `ingle technician [--export]
+Answers what the console has asked for. systemd starts it (ingle-technician.path, ingle-export.path).`,
   help: 'ingle help [command]',
 } as const;
 
@@ -168,8 +168,8 @@ PASS- и четыре знака этого устройства и версии
   'journal export': `ingle journal export <папка | usb> [--json]
 Пишет журнал, выводы doctor и сведения о системе в новую папку, без паролей, пин-кодов, токенов и ключей.
 "usb" берёт первую флешку (FAT, exFAT или ext4); нужны права root.`,
-  technician: `ingle technician
-Отвечает на просьбу консоли. Запускает systemd (ingle-technician.path).`,
+  technician: `ingle technician [--export]
+Отвечает на просьбу консоли. Запускает systemd (ingle-technician.path, ingle-export.path).`,
   help: 'ingle help [команда]',
 };
 
