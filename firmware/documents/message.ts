@@ -8,8 +8,8 @@ const step = { one: 0, two: 1, update: 2 } as const;
 
 export type ClientMessage =
   | { type: 'step1'; stateVector: Uint8Array }
-  /** Sync step 2 or an update: both carry changes. */
-  | { type: 'update'; update: Uint8Array }
+  /** Sync step 2 or an update: both carry changes. `answer` is the former, which has all that step 1 asked for. */
+  | { type: 'update'; update: Uint8Array; answer: boolean }
   | { type: 'awareness'; update: Uint8Array; clients: number[] }
   | { type: 'query-awareness' };
 
@@ -36,7 +36,8 @@ function decode(bytes: Uint8Array): ClientMessage {
       const what = readVarUint(d);
       const body = only(readVarUint8Array(d));
       if (what === step.one) return { type: 'step1', stateVector: body };
-      if (what === step.two || what === step.update) return { type: 'update', update: body };
+      if (what === step.two || what === step.update)
+        return { type: 'update', update: body, answer: what === step.two };
       throw bad('is of an unknown step');
     }
     case kind.awareness: {

@@ -18,7 +18,7 @@ import {
   encodeStep2,
   encodeUpdate,
 } from './message.ts';
-import { type Change, stage } from './staging.ts';
+import { type Change, GapError, stage } from './staging.ts';
 
 /** One socket in a room. */
 export interface Member {
@@ -91,6 +91,8 @@ export function makeRoom(
   let flushGathered: () => void = () => {};
   let awareness: Awareness | undefined;
   const clients = new Map<Member, Set<number>>();
+  /** Members that have answered step 1: nothing of theirs is lacking from then on. */
+  const answered = new WeakSet<Member>();
 
   doc.on('update', (update: Uint8Array, origin: unknown) => {
     const bytes = encodeUpdate(update);
@@ -208,8 +210,15 @@ export function makeRoom(
           throw new IngleError('forbidden', 'One socket speaks for too many clients.');
         clients.set(member, own);
         applyAwarenessUpdate(presence(), m.update, member);
-      } else if (member.canWrite) await write(m.update, { from: member, also });
-      else if (stage(doc, m.update, Number.POSITIVE_INFINITY).update !== null) {
+      } else if (member.canWrite) {
+        if (m.answer) answered.add(member);
+        try {
+          await write(m.update, { from: member, also });
+        } catch (e) {
+          // Written while the member was away and sent before it heard step 1: its answer to that has it all.
+          if (!(e instanceof GapError) || answered.has(member)) throw e;
+        }
+      } else if (stage(doc, m.update, Number.POSITIVE_INFINITY).update !== null) {
         const e = new IngleError('forbidden', 'This document may only be read.');
         member.send(encodeDenied(e.message));
         throw e;

@@ -44,6 +44,13 @@ export function stage(
   return { next, update: parts.length === 1 ? parts[0]! : Y.mergeUpdates(parts) };
 }
 
+/** An update that builds on changes that are not here. */
+export class GapError extends IngleError {
+  constructor() {
+    super('invalid_request', 'The document update builds on changes that are not here.');
+  }
+}
+
 function applyForeign(next: Y.Doc, update: Uint8Array): void {
   const bad = (says: string) => new IngleError('invalid_request', `The document update ${says}.`);
   try {
@@ -51,7 +58,7 @@ function applyForeign(next: Y.Doc, update: Uint8Array): void {
   } catch {
     throw bad('cannot be read');
   }
-  if (next.store.pendingStructs || next.store.pendingDs) throw bad('builds on changes that are not here');
+  if (next.store.pendingStructs || next.store.pendingDs) throw new GapError();
   for (const clock of Y.decodeStateVector(Y.encodeStateVector(next)).values())
     if (!(clock <= MAX_CLOCK)) throw bad('claims too many changes');
   if (next.subdocs.size > 0) throw bad('holds a document in a document');

@@ -7,7 +7,7 @@ import { WebsocketProvider } from 'y-websocket';
 import * as Y from 'yjs';
 import type { Principal } from '../../firmware/documents/acl.ts';
 import { readContent } from '../../firmware/documents/content.ts';
-import { encodeStep1, encodeUpdate } from '../../firmware/documents/message.ts';
+import { encodeStep1, encodeStep2, encodeUpdate } from '../../firmware/documents/message.ts';
 import { principal, startHub, type TestHub, until } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('sync');
@@ -222,7 +222,9 @@ test('malformed, huge and fast messages close their own socket only', async ({ h
   assert.is(await send(new Uint8Array([])), 4400);
   assert.is(await send(new Uint8Array([9, 9, 9])), 4400);
   assert.is(await send(encodeUpdate(new Uint8Array([1, 2, 3]))), 4400);
-  assert.is(await send(encodeUpdate(Y.encodeStateAsUpdate(far, vector))), 4400, 'an update out of order');
+  const nothing = encodeStep2(Y.encodeStateAsUpdate(new Y.Doc()));
+  const outOfOrder = encodeUpdate(Y.encodeStateAsUpdate(far, vector));
+  assert.is(await send(nothing, outOfOrder), 4400, 'an update out of order');
   assert.is(await grow(await bare(hub, room), witness.content), 4413, 'a document that grows too large');
   assert.ok(
     [1006, 1009].includes(await send(encodeUpdate(Y.encodeStateAsUpdate(large)))),
@@ -246,6 +248,27 @@ test('malformed, huge and fast messages close their own socket only', async ({ h
   await until('the change', () => after.content()['still'] === 'here');
   witness.end();
   after.end();
+});
+
+test('what was written while away and goes on being written on the way back arrives whole', async ({
+  hub,
+}) => {
+  const room = 'o1/hub_status/state:device/phone7';
+  const doc = new Y.Doc();
+  const content = doc.getMap('content');
+  content.set('while away', 1);
+  const before = Y.encodeStateVector(doc);
+  content.set('on the way back', 2);
+  const s = await bare(hub, room, { browser: 'phone7' });
+  // The newer change goes ahead of the answer to the hub's step 1.
+  s.ws.send(encodeUpdate(Y.encodeStateAsUpdate(doc, before)));
+  s.ws.send(encodeStep2(Y.encodeStateAsUpdate(doc)));
+  const reader = join(hub, room, { browser: 'phone7' });
+  await until('both changes', () => reader.content()['while away'] === 1);
+  assert.equal(reader.content(), { 'while away': 1, 'on the way back': 2 });
+  assert.is(s.ws.readyState, WebSocket.OPEN);
+  s.ws.close();
+  reader.end();
 });
 
 test('a right to an admin skill that runs out closes its sockets', async ({ hub }) => {
