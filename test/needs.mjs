@@ -41,6 +41,11 @@ const needs = {
     ['/usr/bin/ping', 'iputils-ping'],
     ['/usr/sbin/ip', 'iproute2'],
   ],
+  update: [
+    ['/usr/bin/rauc', 'rauc'],
+    ['/usr/bin/mksquashfs', 'squashfs-tools'],
+    ['/usr/bin/openssl', 'openssl'],
+  ],
   vm: [
     ['/usr/bin/qemu-system-x86_64', 'qemu-system-x86'],
     ['/usr/bin/mmdebstrap', 'mmdebstrap'],

@@ -205,7 +205,8 @@ export function downloads(
         });
         if (have === w.sha256) break;
         forget(w);
-        if (!inParts || anew) throw failed('wrong_hash', 'What the server sends is not what the index promised.');
+        if (!inParts || anew)
+          throw failed('wrong_hash', 'What the server sends is not what the index promised.');
         o.log.warn('what was downloaded in parts has the wrong hash and is fetched anew');
         anew = true;
         inParts = false;

@@ -84,12 +84,16 @@ export async function openFlow(o: UpdateParts) {
     other: Slot | undefined;
     version: string;
   }
+  let newest: Facts | undefined;
+  /** What RAUC says of the slots. @throws IngleError `conflict` while it installs */
   async function look(): Promise<Facts> {
     const [compatible, slots] = await Promise.all([rauc.compatible(), rauc.slots()]);
     const running = slots.find((s) => s.booted);
     if (!running) throw new IngleError('unavailable', t('noSlot'));
     const other = slots.find((s) => !s.booted);
-    return { compatible, running, other, version: o.boot.version || running.version || o.boot.built };
+    const version = o.boot.version || running.version || o.boot.built;
+    newest = { compatible, running, other, version };
+    return newest;
   }
   /** The version in the other slot that may be gone back to. */
   function previous(f: Facts): { slot: string; version: string } | undefined {
@@ -111,7 +115,9 @@ export async function openFlow(o: UpdateParts) {
   /** Ends what was under way: remembers why, and says what is still on offer. */
   async function fail(cause: unknown, given?: UpdateReason): Promise<void> {
     const e = cause as IngleError;
-    const said = (e.details?.['reason'] as UpdateReason | undefined) ?? reasonOf(e.message ?? '');
+    // What is refused without a word that is known is no bundle of ours.
+    const otherwise = e.code === 'invalid_request' ? 'bad_bundle' : 'install_failed';
+    const said = (e.details?.['reason'] as UpdateReason | undefined) ?? reasonOf(e.message ?? '', otherwise);
     const reason = given ?? said;
     log.warn('the update failed', { reason, cause: e });
     failure = reason;
@@ -295,6 +301,12 @@ export async function openFlow(o: UpdateParts) {
   async function begin(): Promise<void> {
     supported = await rauc.present();
     if (!supported || begun) return;
+    if (m.state === 'installing' && memory.passage?.boot_id === o.boot.id && (await rauc.busy())) {
+      // Until RAUC is done it tells nothing else.
+      begun = true;
+      void pursue(true);
+      return;
+    }
     const f = await look();
     memory.seen = { ...memory.seen, [f.running.name]: f.version };
     begun = true;
@@ -325,6 +337,8 @@ export async function openFlow(o: UpdateParts) {
     progress: () => progress,
     supported: () => supported,
     begun: () => begun,
+    /** The newest look at the slots, without asking. */
+    known: () => newest,
     stop(): void {
       work.abort();
       m.stop();

@@ -4,7 +4,6 @@ import type { Bus } from '../system/bus.ts';
 import { fromVariant } from '../system/contract.ts';
 import type { BundleInfo } from './verdict.ts';
 
-const name = 'de.pengutronix.rauc';
 const path = '/';
 const iface = 'de.pengutronix.rauc.Installer';
 
@@ -47,10 +46,22 @@ export interface Rauc {
 
 /** What RAUC answers to a bundle can take a while: it reads it over the network. */
 const SLOW_MS = 180_000;
+const BUSY_MS = 300;
+const BUSY_TRIES = 6;
 
-export function rauc(bus: Bus): Rauc {
-  const call = (member: string, signature = '', body: unknown[] = [], timeoutMs?: number) =>
-    bus.call(name, path, iface, member, signature, body, timeoutMs);
+/** @param name RAUC's bus name; a bus of a checkout lets nobody own the real one */
+export function rauc(bus: Bus, name = 'de.pengutronix.rauc'): Rauc {
+  /** While RAUC installs it answers nothing but properties; right after it ended it may still say so for a moment. */
+  async function call(member: string, signature = '', body: unknown[] = [], timeoutMs?: number) {
+    for (let tries = 0; ; tries++)
+      try {
+        return await bus.call(name, path, iface, member, signature, body, timeoutMs);
+      } catch (e) {
+        if (!/already processing/i.test((e as Error).message)) throw e;
+        if (tries >= BUSY_TRIES) throw new IngleError('conflict', 'RAUC is busy with an installation.');
+        await new Promise((done) => setTimeout(done, BUSY_MS));
+      }
+  }
   async function property<T>(of: string): Promise<T> {
     const [v] = await bus.call(name, path, 'org.freedesktop.DBus.Properties', 'Get', 'ss', [iface, of]);
     return fromVariant(v) as T;
@@ -92,12 +103,14 @@ export function rauc(bus: Bus): Rauc {
         return { version, compatible, hash: info['manifest-hash'] ?? '' };
       } catch (e) {
         if (!(e instanceof IngleError)) throw e;
-        if (e.code === 'unavailable' || e.code === 'timeout') throw e;
+        if (e.code === 'unavailable' || e.code === 'timeout' || e.code === 'conflict') throw e;
         if (e.code !== 'not_supported') throw new IngleError('invalid_request', e.message);
       }
       // RAUC before 1.9 has the older method alone.
       const [compatible, version] = await call('Info', 's', [source], SLOW_MS).catch((e: IngleError) => {
-        throw e.code === 'unavailable' ? e : new IngleError('invalid_request', e.message);
+        throw e.code === 'unavailable' || e.code === 'conflict'
+          ? e
+          : new IngleError('invalid_request', e.message);
       });
       return { version: String(version), compatible: String(compatible), hash: '' };
     },

@@ -39,7 +39,10 @@ export async function createUpdate(o: UpdateParts) {
     ready: () => !flow.supported() || flow.begun(),
 
     async status() {
-      const f = flow.supported() && flow.begun() ? await look().catch(() => undefined) : undefined;
+      const f =
+        flow.supported() && flow.begun() && m.state !== 'installing'
+          ? await look().catch(flow.known)
+          : flow.known();
       const back = f && previous(f);
       const begun = flow.begun();
       const can = (e: UpdateEvent) => begun && m.can(e);
@@ -139,7 +142,8 @@ export async function createUpdate(o: UpdateParts) {
       const at = await resolve(source);
       const info = await rauc.inspect(at || sourceOf({ source: '', stream: false } as Job)).catch((e) => {
         if ((e as IngleError).code !== 'invalid_request') throw e;
-        return { reason: reasonOf((e as Error).message) };
+        o.log.info('RAUC refuses a bundle', { cause: e as Error });
+        return { reason: reasonOf((e as Error).message, 'bad_bundle') };
       });
       if ('reason' in info) return { version: '', compatible: '', reason: info.reason };
       const f = await look();

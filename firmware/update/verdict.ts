@@ -81,12 +81,17 @@ export function judge(p: Passage, now: { boot_id: string; slot: string; committe
 }
 
 /** Reason behind what RAUC says when it refuses or fails; its messages are not a contract, so the rest is general. */
-export function reasonOf(message: string): UpdateReason {
+export function reasonOf(message: string, otherwise: UpdateReason = 'install_failed'): UpdateReason {
   if (/signature|certificate|issuer|CMS|not signed|trust/i.test(message)) return 'bad_signature';
   if (/compatible/i.test(message)) return 'other_device';
-  if (/min-bundle-version|version (?:limit|is (?:older|too old))|older than/i.test(message)) return 'too_old';
+  if (
+    /min-bundle-version|minimum (?:bundle )?version|version (?:limit|is (?:older|too old))|older than/i.test(
+      message,
+    )
+  )
+    return 'too_old';
   if (/no such file|does not exist|404/i.test(message)) return 'not_found';
   if (/identifier|valid RAUC bundle|truncat|bundle size|squashfs|verity|payload|manifest/i.test(message))
     return 'bad_bundle';
-  return 'install_failed';
+  return otherwise;
 }

@@ -55,7 +55,7 @@ function health(): string {
 }
 
 const update = await createUpdate({
-  rauc: rauc(bus),
+  rauc: rauc(bus, env['INGLE_RAUC']),
   records: records(store),
   downloads: downloads(join(data, 'bundles'), { log }),
   index: (url) => fetchIndex(url),

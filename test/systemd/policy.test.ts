@@ -210,4 +210,21 @@ check('a skill is called by the local API alone', async () => {
   assert.equal(await as('ingle-api', 'call', ...to), { ok: true });
 });
 
+check(
+  'the skill that shows updates gives its orders, and looks into no bundle of its own choice',
+  async () => {
+    assert.equal(await as('ingle-update', 'skill', 'io.ingle.Update1'), { ok: true });
+    const to = ['io.ingle.Update1', '/io/ingle/Update1', 'io.ingle.Update1'];
+    // Nobody answers behind the name; who may ask is told that, who may not is refused.
+    for (const member of ['Status', 'Check', 'Install', 'Restart', 'Cancel', 'Rollback'])
+      assert.is((await as('ingle-skill-updates', 'call', ...to, member))['error'], 'not_supported', member);
+    for (const member of ['Verify', 'Sticks', 'Download'])
+      assert.is((await as('ingle-skill-updates', 'call', ...to, member))['error'], 'forbidden', member);
+    for (const user of ['stranger', 'ingle-skill-hub_status', 'ingle-wifi'])
+      assert.is((await as(user, 'call', ...to, 'Status'))['error'], 'forbidden', user);
+    for (const user of ['ingle-api', 'member', 'root'])
+      assert.is((await as(user, 'call', ...to, 'Verify'))['error'], 'not_supported', user);
+  },
+);
+
 test.run();

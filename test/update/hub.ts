@@ -99,7 +99,13 @@ export type UpdateHub = Awaited<ReturnType<typeof startUpdate>>;
 
 /** A bus (or the one given), the stand-in of RAUC (unless `rauc` is false), an update server, and ingle-update. */
 export async function startUpdate(
-  o: { rauc?: boolean; env?: Record<string, string>; address?: string; serve?: boolean } = {},
+  o: {
+    rauc?: boolean;
+    env?: Record<string, string>;
+    address?: string;
+    raucName?: string;
+    serve?: boolean;
+  } = {},
 ) {
   const daemon = o.address ? { address: o.address, stop: async () => {} } : await privateBus();
   const dir = mkdtempSync(join(tmpdir(), 'ingle-update-'));
@@ -127,10 +133,12 @@ export async function startUpdate(
     // This machine may be up for long; the hub of the test is not.
     INGLE_PROVED_S: '1e9',
     INGLE_LOG: process.env['INGLE_LOG'] ?? 'error',
+    ...(o.raucName ? { INGLE_RAUC: o.raucName } : {}),
     ...o.env,
   };
   let child: ChildProcess | undefined;
-  let rauc: FakeRauc | undefined = o.rauc === false ? undefined : await fakeRauc(daemon.address, machine);
+  let rauc: FakeRauc | undefined =
+    o.rauc === false ? undefined : await fakeRauc(daemon.address, machine, o.raucName);
   const bus: Bus = await connect(daemon.address);
   const client = bus.client(update1);
   const states: { state: string; old: string; reason: string }[] = [];

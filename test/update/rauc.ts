@@ -65,7 +65,7 @@ export type FakeRauc = Awaited<ReturnType<typeof fakeRauc>>;
 const name = { a: 'rootfs.0', b: 'rootfs.1' } as const;
 
 /** Serves the machine on a bus until `stop`. */
-export async function fakeRauc(address: string, m: Machine) {
+export async function fakeRauc(address: string, m: Machine, busName: string = installer.bus) {
   let bus: Bus;
   let served: Served<typeof installer>;
   let go: () => void = () => {};
@@ -99,22 +99,44 @@ export async function fakeRauc(address: string, m: Machine) {
       throw new Error('signature verification failed: Verify error: unable to get local issuer certificate');
     return b;
   }
+  let installing = false;
+  let closed = false;
+  function stop(): void {
+    if (closed) return;
+    closed = true;
+    installing = false;
+    bus.close();
+  }
+  /** As RAUC's service does: while it installs it answers properties alone. */
+  const free = () => {
+    if (installing) throw new IngleError('internal', 'already processing a different method');
+  };
   const hashOf = (b: FakeBundle) => `hash-of-${b.version}`;
 
   async function install(source: string): Promise<void> {
     const target = m.booted === 'a' ? 'b' : 'a';
     const fault = m.faults.shift() ?? 'fine';
+    const mine = bus;
+    /** It was stopped, or is another by now. */
+    const over = () => closed || bus !== mine;
     const end = (result: number, error = '') => {
+      if (over()) return;
+      installing = false;
       served.set({ Operation: 'idle', LastError: error });
       served.emit('Completed', { result });
     };
     try {
       const b = await read(source);
+      if (over()) return;
       m.slots[target] = { version: m.slots[target].version, good: false, status: 'pending' };
       served.set({ Progress: [20, 'Checking bundle', 1] });
       if (fault === 'fail') return end(1, 'Installation error: Failed updating slot rootfs.1: write error');
-      if (fault === 'die') return void bus.close();
+      if (fault === 'die') {
+        stop();
+        return;
+      }
       if (fault === 'hang') await new Promise<void>((resolve) => (go = resolve));
+      if (over()) return;
       served.set({ Progress: [80, 'Copying image to rootfs', 3] });
       m.slots[target] = { version: b.version, good: true, status: 'ok' };
       m.primary = target;
@@ -130,6 +152,7 @@ export async function fakeRauc(address: string, m: Machine) {
   };
   async function begin(): Promise<void> {
     bus = await connect(address);
+    closed = false;
     served = await bus.serve(
       installer,
       {
@@ -137,11 +160,14 @@ export async function fakeRauc(address: string, m: Machine) {
           const a = args as Record<string, Variant>;
           m.installs.push(source);
           m.hashes.push(String(a['require-manifest-hash']?.value ?? ''));
+          free();
+          installing = true;
           served.set({ Operation: 'installing', LastError: '' });
           setTimeout(() => void install(source), 10);
           return {};
         },
         async InspectBundle({ source }) {
+          free();
           const b = await read(source).catch(fault);
           return {
             info: {
@@ -151,27 +177,35 @@ export async function fakeRauc(address: string, m: Machine) {
           };
         },
         Mark({ state, slot }) {
+          free();
           const s = slotOf(slot);
           if (state === 'active') m.primary = s;
           else m.slots[s].good = state === 'good';
           return { slot_name: name[s], message: `marked ${name[s]} ${state}` };
         },
-        GetSlotStatus: () => ({
-          status: (['a', 'b'] as const).map((s): [string, Record<string, Variant>] => [
-            name[s],
-            toDict({
-              bootname: s,
-              class: 'rootfs',
-              state: s === m.booted ? 'booted' : 'inactive',
-              'boot-status': m.slots[s].good ? 'good' : 'bad',
-              ...(m.slots[s].version ? { 'bundle.version': m.slots[s].version } : {}),
-              ...(m.slots[s].status ? { status: m.slots[s].status } : {}),
-            }),
-          ]),
-        }),
-        GetPrimary: () => ({ primary: name[m.primary] }),
+        GetSlotStatus: () => {
+          free();
+          return {
+            status: (['a', 'b'] as const).map((s): [string, Record<string, Variant>] => [
+              name[s],
+              toDict({
+                bootname: s,
+                class: 'rootfs',
+                state: s === m.booted ? 'booted' : 'inactive',
+                'boot-status': m.slots[s].good ? 'good' : 'bad',
+                ...(m.slots[s].version ? { 'bundle.version': m.slots[s].version } : {}),
+                ...(m.slots[s].status ? { status: m.slots[s].status } : {}),
+              }),
+            ]),
+          };
+        },
+        GetPrimary() {
+          free();
+          return { primary: name[m.primary] };
+        },
       },
       {
+        busName,
         properties: {
           Operation: 'idle',
           LastError: '',
@@ -188,7 +222,7 @@ export async function fakeRauc(address: string, m: Machine) {
     finish: () => go(),
     /** Comes back after it died. */
     again: begin,
-    stop: () => bus.close(),
+    stop,
   };
 }
 
