@@ -51,6 +51,9 @@ export interface Setup {
   stop(): Promise<void>;
 }
 
+/** Looks at which a channel whose device has come is tried again: firmware of an adapter may take half a minute. */
+const TRIES = 6;
+
 export async function createSetup(o: SetupOptions): Promise<Setup> {
   const { ports, log } = o;
   const time = { ...times, ...o.times };
@@ -60,7 +63,6 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
   let opened: string[] = [];
   // As they were when the channels were opened last.
   let devices = noDevices;
-  // Looks at which a channel that is not open is tried again: an adapter is there before it answers.
   let tries = 0;
   // The access point stayed up while the network was joined (a second radio, or a cable).
   let kept = false;
@@ -271,7 +273,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     const fell = opened.includes('softap') && !(await ports.wifi.serving().catch(() => true));
     if (signal.aborted) return;
     const changed = !sameDevices(now, devices);
-    if (changed || fell) tries = 3;
+    if (changed || fell) tries = TRIES;
     const can = [...(now.radios > 0 ? ['softap'] : []), ...now.ready];
     // Not for ever: a radio that cannot be an access point stays one.
     const again = can.some((name) => !opened.includes(name)) && tries-- > 0;
@@ -385,7 +387,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       if (!opened.includes(channel)) return;
       opened = opened.filter((name) => name !== channel);
       if (channel === 'ble') save({ ble: null });
-      if (again) tries = 3;
+      if (again) tries = TRIES;
     },
     secrets: () => window.secrets,
     speak,
