@@ -1,17 +1,15 @@
 // The hub's link to root as one object: enrolment, the socket, pairing windows, who is let in. No D-Bus here.
 import { join } from 'node:path';
-import { fromBase64url, toBase64url } from '../protocol/bytes.ts';
+import { toBase64url } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { PairingWindow } from '../protocol/pairing.ts';
-import { rotationMessage } from '../protocol/rotation.ts';
 import { insecureFeature } from '../protocol/seal.ts';
 import { translator } from '../protocol/text/i18n.ts';
 import { uplinkTexts } from '../protocol/text/uplink.ts';
-import { fromPrivate, type KeyPair } from '../protocol/x25519.ts';
 import { type Config, dataOf, version } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
-import { keyPath, loadKeys, saveKeys } from './keyfile.ts';
-import { type HubKeys, rotated, signWith, told } from './keys.ts';
+import { keyPath } from './keyfile.ts';
+import { openKeyring } from './keyring.ts';
 import { type Link, link } from './link.ts';
 import { relyingParty } from './passkey.ts';
 import { openPins } from './pins.ts';
@@ -44,11 +42,10 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   const insecure = config.insecure_sealed_secret;
   if (insecure) log.warn(text('insecure'));
   const folder = dataOf(config, 'uplink');
-  let keys: HubKeys = await loadKeys(folder, now());
-  let pairs: KeyPair[] = await keyPairs(keys);
+  const ring = await openKeyring(folder, now());
   const store = await openUplinkStore(join(folder, 'uplink.sqlite'));
   const pins = await openPins(store, now);
-  const root = rootClient({ root_url: config.root_url, keys: () => keys, now });
+  const root = rootClient({ root_url: config.root_url, keys: () => ring.keys, now });
   const token = serviceToken(join(dataOf(config, 'api'), 'token'));
   let identity = await store.identity();
   let lastError = '';
@@ -84,7 +81,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     if (!insecure) return undefined;
     return sealedSecrets({
       hubId: i.hub_id,
-      hubStatic: () => pairs[0]!.publicKey,
+      hubStatic: () => ring.pairs[0]!.publicKey,
       window: () => window,
       now,
       used: (what, sid) => log.warn(text(what === 'sealed' ? 'insecureSealed' : 'insecureProven'), { sid }),
@@ -101,13 +98,13 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
       pins,
       hub: {
         ...{ hub_id: i.hub_id, owner_id: i.owner_id, hub_name: config.name },
-        ...{ version, sign_pub: keys.sign.x },
+        ...{ version, sign_pub: ring.keys.sign.x },
       },
       party: relyingParty(i.app_url),
       now,
       api: { ...config.api, token },
       counters: { reserve: (count) => store.reserve(sid, count, now()) },
-      keys: () => pairs,
+      keys: () => ring.pairs,
       window: () => window && seenBy(window, (left) => failed(sid, 'pairing_failed', left)),
       ...(sealed
         ? {
@@ -118,12 +115,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
           }
         : {}),
       relay: (frame, ctr) => relay({ sid, frame, ctr }),
-      rotation: () => {
-        if (keys.e2e.length < 2) return undefined;
-        const [e2e_pub, sign_pub] = [keys.e2e[0]!.x, keys.sign.x];
-        const signature = toBase64url(signWith(keys, rotationMessage(i.hub_id, e2e_pub, sign_pub)));
-        return { t: 'rotate', e2e_pub, sign_pub, signature };
-      },
+      rotation: () => ring.statement(i.hub_id),
       paired(b) {
         log.notice('paired', { sid, browser: b.id, label: b.label });
         on.paired({ sid, browser: b.id, label: b.label });
@@ -178,7 +170,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
         return sealed_secret === undefined ? {} : { sealed_secret };
       },
       frame: (m) => void all.receive(m.sid, m.frame, m.ctr),
-      e2ePub: () => keys.e2e[0]!.x,
+      e2ePub: () => ring.keys.e2e[0]!.x,
     });
     live = { link: l, all };
   }
@@ -214,7 +206,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
       live?.all.sweep();
       await store.dropCounters(now() - COUNTERS_KEPT);
       if (!identity || !live?.link.connected) return;
-      if (keys.e2e[0]!.untold) await tellRoot(identity);
+      if (ring.keys.e2e[0]!.untold) await tellRoot(identity);
       if (renewalDue(identity, now())) {
         await setIdentity(await root.renew(identity));
         log.notice('certificate renewed', { expires_at: identity.expires_at });
@@ -225,8 +217,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   }
   async function tellRoot(i: Identity): Promise<void> {
     await setIdentity(await root.rotate(i));
-    keys = told(keys);
-    await saveKeys(folder, keys);
+    await ring.told();
   }
   const hourly = setInterval(() => void upkeep(), HOUR * 1000);
   const sweeping = setInterval(() => live?.all.sweep(), 60_000);
@@ -268,7 +259,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
       install(w);
       await store.setWindow(w);
       log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey });
-      return { ...w, link: pairingLink(i.app_url, w, keys.e2e[0]!.x), verify_uri: d.verify_uri };
+      return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: d.verify_uri };
     },
     status: () => ({
       connected: live?.link.connected ?? false,
@@ -288,11 +279,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     },
     /** A new static key; open channels are told at once, root now or when it is back. */
     async rotateKey(): Promise<void> {
-      const next = rotated(keys, now());
-      const nextPairs = await keyPairs(next);
-      await saveKeys(folder, next);
-      keys = next;
-      pairs = nextPairs;
+      await ring.rotate(now());
       log.notice('static key rotated');
       // Root binds the routes anew, so every browser shakes hands and hears of the key with its welcome. Without root
       // the open channels are told directly.
@@ -316,7 +303,3 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
 }
 
 export type Uplink = Awaited<ReturnType<typeof openUplink>>;
-
-function keyPairs(keys: HubKeys): Promise<KeyPair[]> {
-  return Promise.all(keys.e2e.map((k) => fromPrivate(fromBase64url(k.d))));
-}

@@ -6,25 +6,39 @@ import { median, memory, ours, peer } from './_sides.ts';
 const COUNT = Number(process.env['SOCKETS'] ?? 5000);
 const HUBS = 50;
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
-/** Long enough for collections and for timers of the handshakes to run out. */
-const SETTLE_MS = Number(process.env['SETTLE_MS'] ?? 15_000);
+/** Memory counts as settled when it has moved by less than this share for `STILL_MS`; it is waited for no longer than `SETTLE_MS`. */
+const STILL = 0.005;
+const STILL_MS = 4000;
+const SETTLE_MS = Number(process.env['SETTLE_MS'] ?? 20_000);
 
 spawnSync('taskset', ['-cp', '1', String(process.pid)]);
 const wait = (ms: number) => new Promise((r) => setTimeout(r, ms));
 
+/** Memory of a process once collections have come and the timers of the handshakes have run out, bytes. */
+async function settled(pid: number): Promise<number> {
+  const began = Date.now();
+  let [last, since] = [memory(pid), began];
+  for (;;) {
+    await wait(500);
+    const [now, at] = [memory(pid), Date.now()];
+    if (Math.abs(now - last) > STILL * last) [last, since] = [now, at];
+    if (at - since >= STILL_MS || at - began >= SETTLE_MS) return now;
+  }
+}
+
 async function cost(open: typeof ours): Promise<number> {
   let before = 0;
   const side = await open(COUNT, HUBS, async (pid) => {
-    await wait(2000);
-    before = memory(pid);
+    before = await settled(pid);
   });
-  await wait(SETTLE_MS);
-  const after = memory(side.pid);
+  const after = await settled(side.pid);
   for (const { line } of side.browsers) line.tcp.removeAllListeners('close');
   await side.stop();
   for (const { line } of side.browsers) line.tcp.destroy();
   for (const line of side.hubs) line.tcp.destroy();
-  return (after - before) / COUNT;
+  const each = (after - before) / COUNT;
+  console.log(`${side.name} ${Math.round(each)} bytes a socket`);
+  return each;
 }
 
 const a: number[] = [];

@@ -227,7 +227,7 @@ test('a forgotten browser loses its channel at once and does not come back', asy
   await c.hub.calls.ForgetBrowser({ id: p.id });
   await until(() => p.heard.lost.includes('unknown_browser'));
   assert.not(p.admitted);
-  assert.is((await other.get('/still')).status, 200);
+  assert.is((await other.read('/still')).status, 200);
   const { browsers } = await c.hub.calls.ListBrowsers({});
   assert.not(browsers.some((b) => b[0] === p.id));
   const e = await c.hub.calls.ForgetBrowser({ id: p.id }).catch((x) => x);
@@ -243,10 +243,10 @@ test('the static key rotates under a living channel, and a browser that was away
   await c.hub.calls.RotateKey({});
   await until(() => here.heard.rotations === 1 && toBase64url(here.hubStatic) !== toBase64url(old));
   await until(() => here.admitted);
-  assert.is((await here.get('/x')).status, 200);
+  assert.is((await here.read('/x')).status, 200);
   const back = await phone(c.root, away.tab, c.hubId, { mode: 'known', hubStatic: old }, { key: away.key });
   await until(() => toBase64url(back.hubStatic ?? old) === toBase64url(here.hubStatic) && back.admitted);
-  assert.is((await back.get('/y')).status, 200);
+  assert.is((await back.read('/y')).status, 200);
   const s = await c.hub.calls.Status({});
   assert.is(s.hub_id, c.hubId);
   here.close();

@@ -107,7 +107,7 @@ test('with the mode on a browser pairs by the first group alone, is told to sign
   await p.up();
   assert.is(p.channel.current!.mode, 'sealed');
   assert.is(p.welcome()!.need, 'assertion');
-  assert.is((await p.get('/x')).text, 'GET /x ');
+  assert.is((await p.read('/x')).text, 'GET /x ');
   c.evil.watch((event, m) => {
     if (event === 'hub.online') features.push((m['caps'] as { features: string[] }).features);
   });
