@@ -124,7 +124,13 @@ export function checkDevice(value: unknown): { device: Device; issues: Issue[] }
       });
     return paletteOf(accent, scheme);
   };
-  if (!f.channels.includes('serial') && f.channels.length === 0)
+  // The network's name is it, a hyphen and four characters, of at most 32 bytes (IEEE 802.11).
+  if (new TextEncoder().encode(brand.name).length > 27)
+    issues.push({
+      path: 'brand.name',
+      says: `is ${brand.name}: at most 27 bytes of UTF-8, as it names the access point`,
+    });
+  if (f.channels.length === 0)
     issues.push({ path: 'channels', says: 'is empty: nobody could set the device up' });
   if (f.ssh.enabled && f.ssh.keys.length === 0)
     issues.push({ path: 'ssh.keys', says: 'is empty: nobody could log in, as there are no passwords' });

@@ -80,6 +80,12 @@ const wrong: [what: string, text: string, line: number, words: RegExp][] = [
     5,
     /4\.5:1, as #[0-9a-f]{6} would be/,
   ],
+  [
+    'a name longer than an access point may have',
+    `${least}brand:\n  name: ${'Очаг'.repeat(5)}\n`,
+    4,
+    /brand.name .*27 bytes/,
+  ],
   ['a colour by name', `${least}brand:\n  colours:\n    dark: red\n`, 5, /brand.colours.dark is "red"/],
   ['a line break in a title', `${least}brand:\n  texts:\n    en: {title: "a\\nb"}\n`, 5, /texts.en.title/],
   ['an old version that is none', `${least}update: {min_version: "1"}\n`, 3, /update.min_version .*1\.2\.0/],
