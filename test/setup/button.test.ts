@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -42,6 +43,11 @@ test('presses are read from input events in pieces of any size; other keys are n
       assert.equal(presses, ['restart']);
     }),
   );
+});
+
+test('the system leaves the button to setup: its key does not restart the hub', () => {
+  const login = readFileSync('image/overlay/etc/systemd/logind.conf.d/ingle-button.conf', 'utf8');
+  assert.match(login, /^\[Login\]\nHandleRebootKey=ignore$/m);
 });
 
 test.run();
