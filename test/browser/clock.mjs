@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const file = process.env.INGLE_TEST_CLOCK;
-if (file && /\/root\/main\.js$/.test(process.argv[1] ?? '')) {
+if (file && /\/root\/main\.[jt]s$/.test(process.argv[1] ?? '')) {
   let ahead = 0;
   setInterval(() => {
     const wanted = Number(readFileSync(file, 'utf8'));

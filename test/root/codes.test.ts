@@ -1,4 +1,7 @@
 // timeout: 300 s
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { solvePow } from '../../firmware/protocol/pow.ts';
@@ -8,7 +11,7 @@ import { migrations } from '../../root/schema.ts';
 import { openSession } from '../../root/session.ts';
 import { openStore, type Store } from '../../root/store.ts';
 import { openTokens } from '../../root/tokens.ts';
-import { call, newAddress, newHub, newTab, openDatabase, type RootProcess, startRoot } from './kit.ts';
+import { call, newAddress, newHub, newTab, openDatabase, type RootProcess, startRoot, until } from './kit.ts';
 
 const test = suite<{ root: RootProcess }>('codes');
 test.before(async (c) => {
@@ -193,10 +196,21 @@ test('a code of another browser cannot be used on a stolen sid', async ({ root }
 });
 
 test('while guesses surge everybody works, and one solution opens the door once', async () => {
-  const root = await startRoot({ INGLE_ROOT_SURGE: '3' });
+  const folder = mkdtempSync(join(tmpdir(), 'ingle-clock-'));
+  const clock = join(folder, 'ahead');
+  writeFileSync(clock, '0');
+  const root = await startRoot({
+    INGLE_ROOT_SURGE: '3',
+    INGLE_TEST_CLOCK: clock,
+    NODE_OPTIONS: `--import ${resolve('test/browser/clock.mjs')}`,
+  });
   try {
     const hub = await newHub(root);
     const code = await hub.code();
+    // A surge is counted by the minute: at the begin of one it lasts for all of it.
+    const ahead = 60_000 - (Date.now() % 60_000);
+    writeFileSync(clock, String(ahead));
+    await until(() => existsSync(`${clock}.${ahead}`), 'root to read its clock');
     for (let i = 1; i <= 3; i++) await (await newTab(root)).verify(other(code, i));
     const tab = await newTab(root);
     const r = await tab.verify(code);
@@ -214,6 +228,7 @@ test('while guesses surge everybody works, and one solution opens the door once'
     assert.is((await send(tab, await solvePow(again.challenge, again.bits), code)).status, 200);
   } finally {
     await root.stop();
+    rmSync(folder, { recursive: true, force: true });
   }
 });
 
