@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';

@@ -1,4 +1,4 @@
-// timeout: 180 s
+// timeout: 300 s
 // What the hub sends, on a desk: actions, sizes, the owner's order, new keys, a new build.
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-// timeout: 180 s
+// timeout: 300 s
 // The hub's insecure debug mode in a real browser: it pairs without a second group, under a warning that stays.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // Every page at a phone's and a desk's size: pictures into dist/screenshots, and axe-core over each.
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';

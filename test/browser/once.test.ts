@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // Taps during repeated deaths of everything on the way: what the page has taken is done, and done once.
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';

@@ -1,4 +1,4 @@
-// timeout: 180 s
+// timeout: 300 s
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

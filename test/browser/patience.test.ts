@@ -1,4 +1,4 @@
-// timeout: 150 s
+// timeout: 300 s
 // What takes time: work that root asks for while codes are guessed, a code too old, a prompt nobody answers.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// timeout: 180 s
+// timeout: 300 s
 // Everything that passes through root in a session and all it keeps of it, searched for what it must not see.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // The `ingle` command against a running house: what it prints, what a program reads, how it exits.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// timeout: 240 s
 import { connect as tcp } from 'node:net';
 import fc from 'fast-check';
 import { suite } from 'uvu';

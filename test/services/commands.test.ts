@@ -1,4 +1,4 @@
-// timeout: 180 s
+// timeout: 400 s
 // A tap is a command in a document; whatever is killed, it is done once.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,3 +1,4 @@
+// timeout: 240 s
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { suite } from 'uvu';

@@ -1,3 +1,4 @@
+// timeout: 240 s
 // Rooms over real sockets, with npm's y-websocket as the client.
 import fc from 'fast-check';
 import { suite } from 'uvu';

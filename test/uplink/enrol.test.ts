@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // A hub's place at root: made once, kept over restarts, renewed, and found again when root lost it.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // What a root asks that it must not, and what a hub does by itself when its papers are out of date.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

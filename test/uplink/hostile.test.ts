@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // A root that swaps keys, alters, replays or drops what passes through it: both ends notice, nobody is let in by it.
 
 import { suite } from 'uvu';

@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // kill -9 of uplink and root while an owner works: the browser is back by itself, and nothing is lost or done twice.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

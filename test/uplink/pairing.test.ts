@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // A browser pairs with a hub through a real root, and is let in by the hub's own judgement.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // The insecure debug mode: it works when a person turned it on, is marked wherever it shows, and is nothing when off.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
