@@ -1,6 +1,6 @@
 // The Debian root before anything of ours is in it, kept by a hash of what it is made of.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../firmware/system/exec.ts';
 import { sources, suite } from './packages.ts';
@@ -8,19 +8,25 @@ import { sources, suite } from './packages.ts';
 /** Never unpacked: documentation and translations nobody reads on a hub. */
 const excluded = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*'];
 
+/** Days and times that packages write down are those of a fixed day: two roots of the same packages are equal. */
+const epoch = '1735689600';
+
 /**
  * A directory with Debian's packages in it; made by mmdebstrap once, then kept.
  * @param cache folder the roots are kept in
  * @param arch Debian architecture, such as `amd64`
  */
 export async function baseRoot(cache: string, packages: readonly string[], arch: string): Promise<string> {
-  const recipe = JSON.stringify([sources(), arch, [...packages].sort(), excluded]);
+  const recipe = JSON.stringify([sources(), arch, [...packages].sort(), excluded, epoch]);
   const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 16);
   const dir = join(cache, `base-${arch}-${hash}`);
   if (existsSync(dir)) return dir;
-  const fresh = `${dir}.new`;
-  await clear(fresh);
   mkdirSync(cache, { recursive: true });
+  const left = readdirSync(cache).filter(
+    (f) => /^base-.*\.\d+\.new$/.test(f) && !isAlive(Number(f.split('.').at(-2))),
+  );
+  for (const f of left) await clear(join(cache, f));
+  const fresh = `${dir}.${process.pid}.new`;
   await must(
     'mmdebstrap',
     [
@@ -38,10 +44,16 @@ export async function baseRoot(cache: string, packages: readonly string[], arch:
       fresh,
       ...sources(),
     ],
-    { timeoutMs: 20 * 60_000 },
+    { timeoutMs: 20 * 60_000, env: { SOURCE_DATE_EPOCH: epoch } },
   );
-  renameSync(fresh, dir);
+  // Another build may have been quicker.
+  if (existsSync(dir)) await clear(fresh);
+  else renameSync(fresh, dir);
   return dir;
+}
+
+function isAlive(pid: number): boolean {
+  return Number.isInteger(pid) && existsSync(`/proc/${pid}`);
 }
 
 /** Takes away what a build that was cut left, without reaching through the system's folders mounted in it. */
