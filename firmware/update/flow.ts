@@ -7,12 +7,10 @@ import { machine } from '../system/machine.ts';
 import { failed } from './download.ts';
 import { type UpdateEvent, type UpdateState, updateTable } from './machine.ts';
 import { isNight } from './night.ts';
-import type { Offer } from './offer.ts';
 import type { UpdateParts } from './parts.ts';
-import type { Slot } from './rauc.ts';
 import type { Job, Memory, Result } from './record.ts';
+import { isNewer, slotsOf } from './slots.ts';
 import { judge, reasonOf, refusal, type UpdateReason } from './verdict.ts';
-import { compareVersions, isVersion } from './version.ts';
 
 export type Flow = Awaited<ReturnType<typeof openFlow>>;
 
@@ -78,34 +76,8 @@ export async function openFlow(o: UpdateParts) {
     o.events.progress(step, percent, bytes, total);
   }
 
-  interface Facts {
-    compatible: string;
-    running: Slot;
-    other: Slot | undefined;
-    version: string;
-  }
-  let newest: Facts | undefined;
-  /** What RAUC says of the slots. @throws IngleError `conflict` while it installs */
-  async function look(): Promise<Facts> {
-    const [compatible, slots] = await Promise.all([rauc.compatible(), rauc.slots()]);
-    const running = slots.find((s) => s.booted);
-    if (!running) throw new IngleError('unavailable', t('noSlot'));
-    const other = slots.find((s) => !s.booted);
-    const version = o.boot.version || running.version || o.boot.built;
-    newest = { compatible, running, other, version };
-    return newest;
-  }
-  /** The version in the other slot that may be gone back to. */
-  function previous(f: Facts): { slot: string; version: string } | undefined {
-    const s = f.other;
-    const version = s ? s.version || (memory.seen[s.name] ?? '') : '';
-    if (!s?.good || !s.whole || !isVersion(version)) return undefined;
-    if (isVersion(settings.min_version) && compareVersions(version, settings.min_version) < 0)
-      return undefined;
-    return { slot: s.name, version };
-  }
-  const isNewer = (offer: Offer, version: string) =>
-    !isVersion(version) || compareVersions(offer.version, version) > 0;
+  const slots = slotsOf(o, memory, t('noSlot'));
+  const { look, previous } = slots;
 
   function needed(): void {
     if (!supported) throw new IngleError('not_supported', t('unsupported'));
@@ -162,11 +134,12 @@ export async function openFlow(o: UpdateParts) {
   /** Runs unless the state has been left by then. */
   function later(ms: number, f: () => Promise<unknown>): void {
     const { signal } = work;
-    const timer = setTimeout(
-      () => signal.aborted || f().catch((cause) => log.warn('a step failed', { cause })),
-      ms,
-    );
-    signal.addEventListener('abort', () => clearTimeout(timer));
+    const drop = () => clearTimeout(timer);
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', drop);
+      if (!signal.aborted) f().catch((cause) => log.warn('a step failed', { cause }));
+    }, ms);
+    signal.addEventListener('abort', drop);
   }
   function poll(look: () => Promise<boolean>): void {
     const { signal } = work;
@@ -283,7 +256,7 @@ export async function openFlow(o: UpdateParts) {
       text: ok ? '' : o.boot.health(),
       at: seconds(),
     };
-    const offer = memory.offer && isNewer(memory.offer, f.version) ? memory.offer : null;
+    const offer = memory.offer && isNewer(memory.offer.version, f.version) ? memory.offer : null;
     failure = reason;
     await records.keep(result);
     await move(event, { result, passage: null, job: null, offer, error: null, since: 0 });
@@ -327,7 +300,6 @@ export async function openFlow(o: UpdateParts) {
     begin,
     look,
     previous,
-    isNewer,
     sourceOf,
     needed,
     move,
@@ -338,7 +310,7 @@ export async function openFlow(o: UpdateParts) {
     supported: () => supported,
     begun: () => begun,
     /** The newest look at the slots, without asking. */
-    known: () => newest,
+    known: slots.known,
     stop(): void {
       work.abort();
       m.stop();

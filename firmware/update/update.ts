@@ -7,6 +7,7 @@ import { nextNight } from './night.ts';
 import { bundleUrl, indexUrl, isChannel, type Offer, parseIndex } from './offer.ts';
 import type { UpdateParts } from './parts.ts';
 import type { Job, Memory } from './record.ts';
+import { isNewer } from './slots.ts';
 import { reasonOf, refusal, type UpdateReason } from './verdict.ts';
 import { compareVersions, isVersion } from './version.ts';
 
@@ -15,7 +16,7 @@ export type Update = Awaited<ReturnType<typeof createUpdate>>;
 export async function createUpdate(o: UpdateParts) {
   const { rauc, downloads, settings } = o;
   const flow = await openFlow(o);
-  const { machine: m, memory, t, look, previous, isNewer, sourceOf, needed, move, save, seconds } = flow;
+  const { machine: m, memory, t, look, previous, sourceOf, needed, move, save, seconds } = flow;
   const now = o.now ?? (() => new Date());
 
   /** A caller's source as RAUC takes it; empty for the offered one. */
@@ -35,9 +36,6 @@ export async function createUpdate(o: UpdateParts) {
     begin: flow.begin,
     /** States where the service may end. */
     restful: () => !flow.supported() || (flow.begun() && restful.has(m.state)),
-    /** Whether everything is known that is needed to take orders. */
-    ready: () => !flow.supported() || flow.begun(),
-
     async status() {
       const f =
         flow.supported() && flow.begun() && m.state !== 'installing'
@@ -80,7 +78,8 @@ export async function createUpdate(o: UpdateParts) {
       };
     },
 
-    async check(channel: string) {
+    /** @param asked whether a person asked: what goes wrong by itself is nobody's trouble */
+    async check(channel: string, asked = true) {
       needed();
       const wanted = channel || memory.channel || settings.channel;
       if (!isChannel(wanted))
@@ -99,11 +98,13 @@ export async function createUpdate(o: UpdateParts) {
         }
       } catch (e) {
         const reason = ((e as IngleError).details?.['reason'] as UpdateReason) ?? 'no_index';
-        memory.error = { reason, text: t(reason), at: seconds() };
-        await save();
+        if (asked) {
+          memory.error = { reason, text: t(reason), at: seconds() };
+          await save();
+        }
         throw new IngleError('unavailable', t(reason), { reason });
       }
-      const newer = isNewer(offer, f.version);
+      const newer = isNewer(offer.version, f.version);
       const tooFar =
         newer &&
         offer.min_version &&
@@ -190,7 +191,7 @@ export async function createUpdate(o: UpdateParts) {
       const f = await look();
       if (m.can('set_aside')) {
         await rauc.markActive(f.running.name);
-        const offer = memory.offer && isNewer(memory.offer, f.version) ? memory.offer : null;
+        const offer = memory.offer && isNewer(memory.offer.version, f.version) ? memory.offer : null;
         await move('set_aside', { passage: null, job: null, since: 0, offer });
         if (offer) await move('offered');
         return { version: f.version, restarts: false };

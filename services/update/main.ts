@@ -147,7 +147,7 @@ async function checkByItself(): Promise<void> {
   const { detail } = await update.status();
   const due = Date.now() / 1000 - detail.checked_at > CHECK_S;
   if (!due || !detail.can.includes('check')) return;
-  const found = await update.check('').catch((cause: Error) => {
+  const found = await update.check('', false).catch((cause: Error) => {
     log.info('no check today', { cause });
   });
   if (found) log.info('checked for updates', { available: found.available, version: found.version });
