@@ -13,7 +13,7 @@ import { hostname, release } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import { diagnose } from '../../firmware/health/findings.ts';
 import { redactor } from '../../firmware/health/redact.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
@@ -48,21 +48,14 @@ async function exportTo(
   const done: Exported = { folder, files: 0, bytes: 0 };
   const put = async (name: string, from: AsyncIterable<string> | Iterable<string>) => {
     const clean = redactor(known);
-    const out = createWriteStream(join(folder, name), { flags: 'wx', mode: 0o600 });
-    const end = finished(out);
-    end.catch(() => {});
-    for await (const line of from) {
-      const text = `${clean(line.slice(0, longest))}\n`;
-      done.bytes += Buffer.byteLength(text);
-      if (!out.write(text) && !out.errored)
-        await new Promise<void>((go) => {
-          out.once('drain', go);
-          out.once('close', go);
-        });
-      if (out.errored) break;
+    async function* cleaned() {
+      for await (const line of from) {
+        const text = `${clean(line.slice(0, longest))}\n`;
+        done.bytes += Buffer.byteLength(text);
+        yield text;
+      }
     }
-    out.end();
-    await end;
+    await pipeline(cleaned, createWriteStream(join(folder, name), { flags: 'wx', mode: 0o600 }));
     done.files++;
   };
   const lines = (input: Readable) => createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
