@@ -298,6 +298,8 @@ export async function phone(
       return tunnel!;
     },
     welcome: () => heard.controls.findLast((c): c is Welcome => c.t === 'welcome'),
+    /** The first welcome: a channel that had to begin anew has a later one. */
+    greeting: () => heard.controls.find((c): c is Welcome => c.t === 'welcome'),
     last: () => heard.controls.at(-1),
     /** Sends an assertion over the present handshake; `wrong` spoils it. */
     async assert(w: Welcome, wrong: Parameters<Tab['keys']['get']>[1] = {}) {

@@ -50,7 +50,7 @@ test('a browser pairs by link, pins the hub, and its requests reach the local AP
   const before = c.signals.paired.length;
   const p = await paired(c);
   assert.is(p.welcome()!.hub_name, 'Test hub');
-  assert.is(p.welcome()!.first, true);
+  assert.is(p.greeting()!.first, true);
   await until(() => c.signals.paired.length > before);
   assert.is(c.signals.paired.at(-1), p.id);
   const r = await p.get('/v1/icons', { 'x-ingle-principal': 'e30', cookie: 'a=b' });
@@ -87,7 +87,7 @@ test('a second browser pairs by the typed code with the passkey the hub has pinn
   const tab = await signIn(c.root, code.device_code, { keys: c.keys });
   const p = await phone(c.root, tab, c.hubId, { mode: 'typed', secret: code.secret.replace('-', '') });
   await p.up();
-  assert.is(p.welcome()!.first, false);
+  assert.is(p.greeting()!.first, false);
   assert.is(
     toBase64url(p.hubStatic),
     accessOf(code.link).access.hubStatic && toBase64url(accessOf(code.link).access.hubStatic),
@@ -164,7 +164,7 @@ test('a browser with another passkey is not let in, unless the code was issued f
   const open = await c.hub.calls.IssueCode({ new_passkey: true });
   const q = await phone(c.root, tab, c.hubId, accessOf(open.link).access);
   await q.up();
-  assert.is(q.welcome()!.first, true);
+  assert.is(q.greeting()!.first, true);
   q.close();
 });
 

@@ -106,7 +106,7 @@ test('with the mode on a browser pairs by the first group alone, is told to sign
   const p = await phone(c.root, tab, c.hubId, 'sealed');
   await p.up();
   assert.is(p.channel.current!.mode, 'sealed');
-  assert.is(p.welcome()!.need, 'assertion');
+  assert.is(p.greeting()!.need, 'assertion');
   assert.is((await p.read('/x')).text, 'GET /x ');
   c.evil.watch((event, m) => {
     if (event === 'hub.online') features.push((m['caps'] as { features: string[] }).features);
