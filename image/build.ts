@@ -1,6 +1,5 @@
 // Builds what a hub boots: kernel, initial RAM disk and the read-only root. Everything is kept by a hash of its
 // inputs, so that a second build of the same sources only looks.
-//   node --import tsx image/build.ts          prints the folder with vmlinuz, initrd and root.erofs
 import { createHash } from 'node:crypto';
 import {
   cpSync,
@@ -11,15 +10,24 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { must } from '../firmware/system/exec.ts';
+import { fileURLToPath } from 'node:url';
+import { run } from '../firmware/system/exec.ts';
 import { baseRoot } from './base.ts';
+import { bootParts, machineOf, unpacked } from './boot.ts';
 import { bundles, filesBelow } from './bundles.ts';
+import { type DeviceFile, deviceJson, devicePath, findDevice, readDevice } from './device.ts';
+import { fixedUuid } from './disk.ts';
+import { packErofs } from './erofs.ts';
 import { makeInitrd } from './initrd.ts';
-import { hubPackages, labPackages } from './packages.ts';
+import { developmentKeys } from './keys.ts';
+import { labPackages, packagesFor } from './packages.ts';
+import { osRelease, systemConf } from './rauc.ts';
+import { makeSbom } from './sbom.ts';
 import { stage } from './stage.ts';
+import { debianTools } from './tools.ts';
 
 export interface Built {
   /** Folder with the three files below. */
@@ -28,27 +36,68 @@ export interface Built {
   initrd: string;
   /** erofs image of the root. */
   root: string;
-  /** The Debian root with the lab's packages too; its programs go to the lab's disk. */
+  /** The lab's packages, unpacked; their programs go to the lab's disk. */
   labBase: string;
+}
+
+export interface BuildOptions {
+  /** Debian architecture; `amd64` when left out. */
+  arch?: string;
+  /** Services to bundle, all when empty; `INGLE_IMAGE_ONLY=wifi,setup` sets it while one is worked on. */
+  only?: readonly string[];
+  /** The generic device when left out. */
+  device?: DeviceFile;
+  /** Version of the image; that of package.json when left out. */
+  version?: string;
+  /** CAs trusted for updates, PEM; those of the device file, else the development keys, when left out. */
+  keyring?: string;
+  /** Changes the staged root before it is packed, and a name for the change: images that fail on purpose. */
+  change?: { name: string; make(root: string): void };
 }
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const top = dirname(here);
 export const cache = join(top, '.cache', 'image');
 
-/**
- * Builds the hub's root for `arch`.
- * @param only services to bundle, all when empty; `INGLE_IMAGE_ONLY=wifi,setup` sets it while one is worked on
- */
-export async function build(o: { arch?: string; only?: readonly string[] } = {}): Promise<Built> {
+/** Version of what is built, as package.json has it. */
+export function sourceVersion(): string {
+  return (JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+/** Seconds since 1970 that every file of a build has: the commit's, so that two builds of it are equal. */
+export async function sourceDate(): Promise<number> {
+  const given = Number(process.env['SOURCE_DATE_EPOCH']);
+  if (Number.isInteger(given) && given > 0) return given;
+  const git = await run('git', ['log', '-1', '--format=%ct'], { cwd: top }).catch(() => undefined);
+  return Number(git?.stdout.toString().trim()) || 1_700_000_000;
+}
+
+/** Builds the hub's root. */
+export async function build(o: BuildOptions = {}): Promise<Built> {
   const arch = o.arch ?? 'amd64';
+  const machine = machineOf(arch);
   const only = o.only ?? (process.env['INGLE_IMAGE_ONLY'] ?? '').split(',').filter(Boolean);
+  const device = o.device ?? readDevice(findDevice(top, 'generic'));
+  const version = o.version ?? sourceVersion();
   mkdirSync(cache, { recursive: true });
-  const base = await baseRoot(cache, hubPackages, arch);
-  const labBase = await baseRoot(cache, [...labPackages, ...hubPackages], arch);
+  const ring = o.keyring ?? (device.keyring || readFileSync((await developmentKeys(top)).keyring, 'utf8'));
+  const base = await baseRoot(cache, packagesFor(arch, device.device), arch);
+  const labBase = await unpacked(cache, 'lab', arch, labPackages);
+  const parts = await bootParts(cache, arch);
   const dist = await bundles(top, only);
 
-  const hash = createHash('sha256').update(base).update(dist.hash);
+  const written = {
+    [devicePath]: deviceJson(device.device),
+    'etc/rauc/keyring.pem': ring,
+    'etc/rauc/system.conf': systemConf(device.device),
+    'usr/lib/os-release': osRelease(readFileSync(join(base, 'usr/lib/os-release'), 'utf8'), {
+      model: device.device.model,
+      version,
+    }),
+  };
+  const date = await sourceDate();
+  const hash = createHash('sha256').update(base).update(parts).update(dist.hash).update(String(date));
+  hash.update(JSON.stringify(written)).update(o.change?.name ?? '');
   for (const folder of ['image', 'systemd'])
     for (const f of filesBelow(join(top, folder))) hash.update(f).update(readFileSync(join(top, folder, f)));
   hash.update(readFileSync(join(top, 'package-lock.json')));
@@ -65,34 +114,47 @@ export async function build(o: { arch?: string; only?: readonly string[] } = {})
   const fresh = `${dir}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
   const staged = join(fresh, 'stage');
-  await stage({ top, base, files: dist.files, out: staged, arch });
+  await stage({ top, base, files: dist.files, out: staged, arch, device: device.device });
+  const put = (to: string, data: string | Buffer, mode = 0o644) => {
+    const path = join(staged, to);
+    mkdirSync(dirname(path), { recursive: true });
+    // A link shares its bytes with the base; it must go before anything is written.
+    rmSync(path, { force: true });
+    writeFileSync(path, data, { mode });
+  };
+  for (const [to, text] of Object.entries(written)) put(to, text);
+  put('usr/lib/ingle/rauc-backend', readFileSync(join(here, 'rauc/rauc-backend')), 0o755);
+  o.change?.make(staged);
+  const sbom = makeSbom({
+    top,
+    base,
+    root: staged,
+    files: dist.files,
+    image: { name: device.device.model, version, arch, date },
+  });
+  put('usr/share/ingle/sbom.spdx.json', sbom);
+  writeFileSync(join(fresh, 'sbom.spdx.json'), sbom);
   const kernel = readdirSync(join(base, 'boot')).find((f) => f.startsWith('vmlinuz-'))!;
   cpSync(join(base, 'boot', kernel), join(fresh, 'vmlinuz'));
-  await makeInitrd(base, join(labBase, 'usr/bin/busybox'), here, join(fresh, 'initrd'));
-  await must('mkfs.erofs', ['-zlz4', '-T0', '--quiet', join(fresh, 'root.erofs'), staged], {
-    timeoutMs: 600_000,
+  await makeInitrd({ root: base, parts, machine, here, date, out: join(fresh, 'initrd') });
+  await packErofs(await debianTools(cache), staged, join(fresh, 'root.erofs'), {
+    date,
+    uuid: fixedUuid('root'),
   });
   rmSync(staged, { recursive: true, force: true });
   // Another build of the same sources may have been quicker.
   if (existsSync(dir)) rmSync(fresh, { recursive: true, force: true });
   else renameSync(fresh, dir);
-  keepNewest('root-', 4);
+  keepNewest('root-', 6);
   return built;
 }
 
 /** Old roots are half a gigabyte each; the newest few stay. */
-function keepNewest(prefix: string, count: number): void {
+export function keepNewest(prefix: string, count: number): void {
   const old = readdirSync(cache, { withFileTypes: true })
     .filter((e) => e.name.startsWith(prefix))
-    .map((e) => ({ path: join(cache, e.name), at: statTime(join(cache, e.name)) }))
+    .map((e) => ({ path: join(cache, e.name), at: lstatSync(join(cache, e.name)).mtimeMs }))
     .sort((a, b) => b.at - a.at)
     .slice(count);
   for (const o of old) rmSync(o.path, { recursive: true, force: true });
 }
-
-function statTime(path: string): number {
-  return lstatSync(path).mtimeMs;
-}
-
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href)
-  build().then((b) => console.log(b.dir));

@@ -5,7 +5,7 @@ say() { echo "ingle: $*" > /dev/kmsg; }
 # The partition with this label as a path below /dev, or nothing.
 partition() {
   for p in /sys/class/block/*/uevent; do
-    $bb grep -qx "PARTNAME=$1" "$p" && { p=${p%/uevent}; echo "/dev/${p##*/}"; return; }
+    $bb grep -qsx "PARTNAME=$1" "$p" && { p=${p%/uevent}; echo "/dev/${p##*/}"; return; }
   done
 }
 

@@ -1,28 +1,107 @@
 #!/bin/busybox sh
-# First process of the hub: finds the root, checks it where asked to, hands over. Nothing is written here.
-bb=/bin/busybox
-$bb mkdir -p /proc /sys /dev /sysroot
+# First process of the hub: finds the root, has the kernel hold it against the hash of the boot entry, hands over.
+# On a flashed hub `ingle.slot=` and `ingle.verity=` say which root and what it must be; a bare `root=` is the lab's.
+#   ingle.verity=<data blocks>:<first hash block>:<root hash>:<salt>, blocks of 4096 bytes, SHA-256
+#   ingle.deadman=<s> how long a trial boot has until it is called good; 420 when left out
+. /lib/esp.sh
+restart() {
+  say "$*; restarting"
+  $bb sync
+  $bb sleep 3
+  $bb reboot -f
+  $bb sleep 60
+}
+
+$bb mkdir -p /proc /sys /dev /run /sysroot /esp /deadman
 $bb mount -t proc proc /proc
 $bb mount -t sysfs sysfs /sys
 $bb mount -t devtmpfs devtmpfs /dev
-while read -r module; do $bb insmod "/modules/$module" || echo "ingle: $module did not load"; done < /modules/order
-root= ; init=/usr/lib/systemd/systemd
+$bb mount -t tmpfs -o mode=755,nosuid,nodev,size=20%,nr_inodes=800k tmpfs /run
+$bb mkdir -p /run/ingle
+
+root= init=/usr/lib/systemd/systemd slot= verity= deadman=420 rescue=
 for word in $($bb cat /proc/cmdline); do
   case "$word" in
     root=*) root=${word#root=} ;;
     init=*) init=${word#init=} ;;
+    ingle.slot=*) slot=${word#ingle.slot=} ;;
+    ingle.verity=*) verity=${word#ingle.verity=} ;;
+    ingle.deadman=*) deadman=${word#ingle.deadman=} ;;
+    systemd.unit=rescue.target) rescue=1 ;;
   esac
 done
+
+# Drivers of what is plugged in now; more shows up once the first ones are loaded.
+known=
+plug() {
+  seen=$($bb cat /sys/bus/pci/devices/*/modalias /sys/bus/virtio/devices/*/modalias /sys/bus/usb/devices/*/modalias \
+    /sys/bus/scsi/devices/*/modalias /sys/bus/mmc/devices/*/modalias /sys/bus/platform/devices/*/modalias 2> /dev/null)
+  [ "$seen" = "$known" ] && return
+  known=$seen
+  $bb modprobe -abq $($bb printf '%s\n' "$seen" | $bb sort -u) 2> /dev/null
+}
+look() {
+  part=$root
+  [ -n "$slot" ] && part=$(partition "ingle-root-$slot")
+  [ -n "$part" ] && [ -b "$part" ]
+}
+$bb modprobe -a $($bb cat /lib/always) 2> /dev/null
 tries=0
-while ! $bb [ -b "$root" ]; do
+until look; do
+  plug
+  look && break
   tries=$((tries + 1))
-  if $bb [ "$tries" -gt 300 ]; then
-    echo "ingle: the root device $root is not there; restarting"
-    $bb sleep 5
-    $bb reboot -f
-  fi
+  [ "$tries" -gt 300 ] && restart "the root ${slot:-$root} is not there"
   $bb sleep 0.1
 done
-$bb mount -o ro -t erofs "$root" /sysroot || { echo "ingle: $root does not mount; restarting"; $bb sleep 5; $bb reboot -f; }
-for d in proc sys dev; do $bb mount --move "/$d" "/sysroot/$d"; done
+
+# The last block of the slot's partition, past the root, says whether the last boot of it came to its end.
+tail_block() {
+  disk=${part##*/}
+  echo $(($($bb cat "/sys/class/block/$disk/size") / 8 - 1))
+}
+unfinished() { [ "$($bb dd if="$part" bs=4096 skip="$(tail_block)" count=1 2> /dev/null | $bb head -c 7)" = booting ]; }
+begin() { echo booting | $bb dd of="$part" bs=4096 seek="$(tail_block)" conv=sync,notrunc 2> /dev/null; }
+
+# The root of the slot at /sysroot, each block of it checked as it is read. After a boot that did not come to its end
+# all are read here, as a rotten one may be what broke it.
+open_root() {
+  IFS=: read -r blocks start hash salt << END
+$verity
+END
+  /bin/dmsetup create --noudevsync --noudevrules --readonly ingle-root --table \
+    "0 $((blocks * 8)) verity 1 $part $part 4096 4096 $blocks $start sha256 $hash $salt" || return
+  if unfinished; then
+    say "the last boot of slot $slot did not come to its end; reading all of it"
+    $bb dd if=/dev/dm-0 of=/dev/null bs=1M 2> /dev/null || return
+  fi
+  $bb mount -o ro -t erofs /dev/dm-0 /sysroot
+}
+
+if [ -n "$slot" ]; then
+  name=$(entry)
+  open_root || {
+    # A trial has its tries counted already; a slot that was good is given up here.
+    case "$name" in *+*) ;; *) [ -n "$rescue" ] || give_up ;; esac
+    restart "the root of slot $slot is not what it should be"
+  }
+  echo "$slot" > /run/ingle/slot
+  case "$name" in *+*) [ -n "$rescue" ] || echo "$name" > /run/ingle/trial ;; esac
+  [ -n "$rescue" ] || begin
+else
+  $bb mount -o ro -t erofs "$root" /sysroot || restart "$root does not mount"
+fi
+
+if [ -e /run/ingle/trial ]; then
+  # It lives in a memory of its own, as this one is emptied with the hand-over.
+  $bb mount -t tmpfs -o size=4m,mode=700 tmpfs /deadman
+  for d in bin lib proc sys dev esp; do $bb mkdir "/deadman/$d"; done
+  $bb cp $bb /deadman/bin/busybox
+  $bb cp /lib/esp.sh /lib/deadman.sh /deadman/lib/
+  $bb mount -t proc proc /deadman/proc
+  $bb mount -t sysfs sysfs /deadman/sys
+  $bb mount -t devtmpfs devtmpfs /deadman/dev
+  $bb setsid $bb chroot /deadman /bin/busybox sh /lib/deadman.sh "$slot" "$deadman" < /dev/null > /dev/null 2>&1 &
+fi
+for d in proc sys dev run; do $bb mount --move "/$d" "/sysroot/$d"; done
 exec $bb switch_root /sysroot "$init"

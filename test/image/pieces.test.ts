@@ -1,7 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { carried, filesBelow } from '../../image/bundles.ts';
-import { loadOrder } from '../../image/initrd.ts';
+import { findDevice, readDevice } from '../../image/device.ts';
+import { aliasesOf, dependenciesOf, loadOrder } from '../../image/initrd.ts';
+import { osRelease, systemConf } from '../../image/rauc.ts';
 import { placeOf } from '../../image/stage.ts';
 
 const test = suite('image');
@@ -19,6 +21,30 @@ test('kernel modules load after what they need, each once', () => {
     'kernel/lib/libcrc32c.ko.xz',
     'kernel/fs/erofs/erofs.ko.xz',
   ]);
+});
+
+test('the initial RAM disk knows its own modules alone, by the names their files have there', () => {
+  const dep = 'kernel/a-b.ko.xz: kernel/c.ko.xz\nkernel/c.ko.xz:\nkernel/d.ko.xz: kernel/c.ko.xz\n';
+  assert.is(
+    dependenciesOf(dep, ['kernel/a-b.ko.xz', 'kernel/c.ko.xz']),
+    'kernel/a-b.ko: kernel/c.ko\nkernel/c.ko:\n',
+  );
+  const alias = 'alias pci:v1* a_b\nalias pci:v2* d\n';
+  assert.is(aliasesOf(alias, ['kernel/a-b.ko.xz']), 'alias pci:v1* a_b\n');
+});
+
+test('RAUC is told the model, the oldest version and both slots, and takes no other format', () => {
+  const { device } = readDevice(findDevice('.', 'generic'));
+  const conf = systemConf({ ...device, update: { ...device.update, min_version: '1.2.0' } });
+  assert.match(conf, /^compatible=generic$/m);
+  assert.match(conf, /^min-bundle-version=1\.2\.0$/m);
+  assert.match(conf, /^bundle-formats=verity$/m);
+  assert.equal(conf.match(/^bootname=.$/gm), ['bootname=a', 'bootname=b']);
+});
+
+test('the system says which image it is, once', () => {
+  const text = osRelease('NAME="Debian"\nIMAGE_ID=old\n', { model: 'lamp', version: '1.2.3' });
+  assert.is(text, 'NAME="Debian"\nIMAGE_ID=ingle-lamp\nIMAGE_VERSION=1.2.3\n');
 });
 
 test('every file of systemd/ has a place in the root', () => {

@@ -7,20 +7,15 @@
 //   await vm.until('busctl status io.ingle.Wifi1');
 //   vm.kill(); await vm.start();                   // power cut and next boot, same data
 //   await vm.stop();
-import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start } from '../../firmware/system/exec.ts';
 import { type Built, build } from '../../image/build.ts';
+import type { Flash } from '../../image/flash.ts';
+import { type Agent, agent, dial, type Said } from './agent.ts';
 import { agentUnit, dataDisk, labDisk } from './disks.ts';
-
-export interface Said {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
+import { firmware, flashDisk } from './flashed.ts';
 
 export interface RunOptions {
   timeoutMs?: number;
@@ -36,16 +31,20 @@ export interface Vm {
   until(cmd: string, o?: { timeoutMs?: number; test?: (stdout: string) => boolean }): Promise<string>;
   /** Writes a file into the machine (only /run, /tmp and /var are writable). */
   put(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
+  /** Runs `cmd`, which restarts the machine, and waits until that is up again (on whatever root it chose). */
+  restart(cmd?: string, o?: { timeoutMs?: number }): Promise<void>;
   /** Power cut: the machine is gone at once; what was not written is lost. */
   kill(): Promise<void>;
-  /** Boots again with the same data disk. */
-  start(): Promise<void>;
+  /** Boots again with the same data disk, with other words on the kernel's command line if they are given. */
+  start(cmdline?: string): Promise<void>;
   /** Ends the machine and removes its files. */
   stop(): Promise<void>;
   /** The serial console since power-on. */
   console(): string;
   /** Seconds from power-on to the first command. */
   readonly bootSeconds: number;
+  /** The disk of a flashed machine; written only while it is off. */
+  readonly disk: string;
 }
 
 export interface BootOptions {
@@ -64,6 +63,8 @@ export interface BootOptions {
   modules?: readonly string[];
   /** More words on the kernel's command line. */
   cmdline?: string;
+  /** Starts what is flashed, by UEFI, in place of the root alone. */
+  flash?: Flash;
 }
 
 const tools: [string, string][] = [
@@ -73,6 +74,11 @@ const tools: [string, string][] = [
   ['/usr/sbin/sfdisk', 'fdisk'],
   ['/usr/bin/cpio', 'cpio'],
   ['/usr/bin/xz', 'xz-utils'],
+  ['/usr/bin/zstd', 'zstd'],
+  ['/usr/share/OVMF/OVMF_CODE_4M.fd', 'ovmf'],
+  ['/usr/sbin/mkfs.vfat', 'dosfstools'],
+  ['/usr/bin/mcopy', 'mtools'],
+  ['/usr/bin/mksquashfs', 'squashfs-tools'],
 ];
 
 /** Why the lab cannot run on this machine, or undefined. */
@@ -87,10 +93,11 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 /** Builds the root where needed and boots it. */
 export async function boot(o: BootOptions = {}): Promise<Vm> {
-  const built = await build(o.services ? { only: o.services } : {});
+  const built = o.flash?.built ?? (await build(o.services ? { only: o.services } : {}));
   const dir = mkdtempSync(join(tmpdir(), 'ingle-vm-'));
   const lab = await labDisk(built.labBase, o.files, o.modules);
-  await dataDisk(join(dir, 'data.raw'));
+  if (o.flash) await flashDisk(dir, o.flash.disk);
+  else await dataDisk(join(dir, 'data.raw'));
   let machine: Machine | undefined;
   let bootSeconds = 0;
 
@@ -130,14 +137,21 @@ export async function boot(o: BootOptions = {}): Promise<Vm> {
     async put(file, data, mode = 0o644) {
       await need().ask({ file, data: Buffer.from(data).toString('base64'), mode });
     },
+    async restart(cmd = 'systemctl reboot --no-block', r = {}) {
+      const up = need().again(r.timeoutMs ?? 420_000);
+      // Whichever comes first: its answer may be lost with the machine.
+      const said = await Promise.race([vm.run(cmd, { timeoutMs: 420_000 }), up]);
+      if (said && said.code > 0) throw new Error(`${cmd}\n${said.stdout}\n${said.stderr}`);
+      await up;
+    },
     async kill() {
       await machine?.end();
       machine = undefined;
     },
-    async start() {
+    async start(cmdline) {
       if (machine) throw new Error('the machine is on');
       const began = Date.now();
-      machine = await powerOn({ built, dir, lab, options: o });
+      machine = await powerOn({ built, dir, lab, options: cmdline === undefined ? o : { ...o, cmdline } });
       bootSeconds = (Date.now() - began) / 1000;
       if (o.radios) await vm.must(`modprobe mac80211_hwsim radios=${o.radios}`);
       if (o.sound) await vm.must('modprobe snd-aloop');
@@ -151,6 +165,7 @@ export async function boot(o: BootOptions = {}): Promise<Vm> {
       if (!process.env['INGLE_VM_KEEP']) rmSync(dir, { recursive: true, force: true });
     },
     console: () => readFileSync(join(dir, 'console.log'), 'utf8'),
+    disk: join(dir, o.flash ? 'disk.raw' : 'data.raw'),
   };
   try {
     await vm.start();
@@ -163,8 +178,7 @@ export async function boot(o: BootOptions = {}): Promise<Vm> {
   return vm;
 }
 
-interface Machine {
-  ask(request: Record<string, unknown>): Promise<Said>;
+interface Machine extends Agent {
   end(): Promise<void>;
 }
 
@@ -182,20 +196,22 @@ async function powerOn(m: {
     '-device',
     `virtio-blk-pci,drive=${serial},serial=${serial}`,
   ];
+  const bare = [
+    ...['-no-reboot', '-kernel', m.built.kernel, '-initrd', m.built.initrd, '-append'],
+    `console=ttyS0 root=/dev/vda loglevel=4 panic=-1 systemd.wants=ingle-lab.service systemd.show_status=false ${m.options.cmdline ?? ''}`,
+    '-smbios',
+    `type=11,value=io.systemd.credential.binary:systemd.extra-unit.ingle-lab.service=${agentUnit()}`,
+    ...disk(m.built.root, 'ingle-root', 'readonly=on'),
+    ...disk(join(m.dir, 'data.raw'), 'ingle-data', ''),
+  ];
   const child = start(
     'qemu-system-x86_64',
     [
       ...['-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', String(m.options.memoryMb ?? 2048)],
-      ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
-      ...['-kernel', m.built.kernel, '-initrd', m.built.initrd],
-      '-append',
-      `console=ttyS0 root=/dev/vda loglevel=4 panic=-1 systemd.wants=ingle-lab.service systemd.show_status=false ${m.options.cmdline ?? ''}`,
-      ...[
-        '-smbios',
-        `type=11,value=io.systemd.credential.binary:systemd.extra-unit.ingle-lab.service=${agentUnit()}`,
-      ],
-      ...disk(m.built.root, 'ingle-root', 'readonly=on'),
-      ...disk(join(m.dir, 'data.raw'), 'ingle-data', ''),
+      ...['-nodefaults', '-no-user-config', '-display', 'none'],
+      ...(m.options.flash
+        ? [...firmware(m.dir, m.options.cmdline ?? ''), ...disk(join(m.dir, 'disk.raw'), 'ingle-disk', '')]
+        : bare),
       ...disk(m.lab, 'ingle-lab', 'readonly=on'),
       ...['-serial', `file:${join(m.dir, 'console.log')}`],
       ...[
@@ -226,69 +242,4 @@ async function powerOn(m: {
       `${(e as Error).message}\n${existsSync(log) ? readFileSync(log, 'utf8').slice(-4000) : ''}`,
     );
   }
-}
-
-async function dial(path: string, child: ChildProcess): Promise<Socket> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error('QEMU ended before it began');
-    const socket = await new Promise<Socket | undefined>((resolve) => {
-      const s = connect(path, () => resolve(s));
-      s.on('error', () => resolve(undefined));
-    });
-    if (socket) return socket;
-    await sleep(50);
-  }
-}
-
-/** Speaks with the agent in the machine; settles once the agent has said it is there. */
-async function agent(socket: Socket, gone: Promise<void>): Promise<Pick<Machine, 'ask'>> {
-  const waiting = new Map<number, (s: Said) => void>();
-  let rest = '';
-  let id = 0;
-  let off = false;
-  let hello: () => void = () => {};
-  const up = new Promise<void>((resolve) => (hello = resolve));
-  socket.setEncoding('utf8');
-  socket.on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) {
-      if (!line.startsWith('{')) continue;
-      const a = JSON.parse(line) as { id: number; code: number; stdout: string; stderr: string };
-      if (a.id === 0) hello();
-      const text64 = (t: string) => Buffer.from(t, 'base64').toString();
-      waiting.get(a.id)?.({ code: a.code, stdout: text64(a.stdout), stderr: text64(a.stderr) });
-      waiting.delete(a.id);
-    }
-  });
-  void gone.then(() => {
-    off = true;
-    socket.destroy();
-    for (const answer of waiting.values()) answer({ code: -1, stdout: '', stderr: 'the machine went off' });
-    waiting.clear();
-  });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error('the machine did not come up in time')),
-      Number(process.env['INGLE_VM_BOOT_MS'] ?? 420_000),
-    );
-  });
-  const died = gone.then(() => {
-    throw new Error('the machine went off while booting');
-  });
-  try {
-    await Promise.race([up, late, died]);
-  } finally {
-    clearTimeout(timer);
-  }
-  return {
-    ask: (request) =>
-      new Promise((resolve) => {
-        if (off) return resolve({ code: -1, stdout: '', stderr: 'the machine is off' });
-        const mine = ++id;
-        waiting.set(mine, resolve);
-        socket.write(`${JSON.stringify({ id: mine, ...request })}\n`);
-      }),
-  };
 }

@@ -1,0 +1,110 @@
+// npm run image -- run: the image that is flashed, in QEMU, with simulated radios, its serial console on this terminal.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { must, start } from '../firmware/system/exec.ts';
+import { cache } from './build.ts';
+import { needHost } from './host.ts';
+import { prepare, type ReleaseOptions } from './release.ts';
+
+interface Emulator {
+  program: string;
+  /** Firmware's code and the memory it starts with. */
+  code: string;
+  vars: string;
+  /** A file of each Debian package that is needed. */
+  packages: [string, string][];
+  machine: string[];
+}
+
+const emulators: Readonly<Record<string, Emulator>> = {
+  amd64: {
+    program: 'qemu-system-x86_64',
+    code: '/usr/share/OVMF/OVMF_CODE_4M.fd',
+    vars: '/usr/share/OVMF/OVMF_VARS_4M.fd',
+    packages: [
+      ['/usr/bin/qemu-system-x86_64', 'qemu-system-x86'],
+      ['/usr/share/OVMF/OVMF_CODE_4M.fd', 'ovmf'],
+    ],
+    machine: ['-machine', 'q35', '-device', 'i6300esb'],
+  },
+  arm64: {
+    program: 'qemu-system-aarch64',
+    code: '/usr/share/AAVMF/AAVMF_CODE.fd',
+    vars: '/usr/share/AAVMF/AAVMF_VARS.fd',
+    packages: [
+      ['/usr/bin/qemu-system-aarch64', 'qemu-system-arm'],
+      ['/usr/share/AAVMF/AAVMF_CODE.fd', 'qemu-efi-aarch64'],
+    ],
+    machine: ['-machine', 'virt'],
+  },
+};
+
+/** Two Wi-Fi radios and a sound card that hears itself, as systemd takes a unit from firmware. */
+const radios = `[Unit]
+Description=Simulated radios
+Before=ingle.target
+[Service]
+Type=oneshot
+ExecStart=-/usr/sbin/modprobe mac80211_hwsim radios=2
+ExecStart=-/usr/sbin/modprobe snd-aloop
+`;
+
+const help = (name: string, disk: string) => `
+${name} boots now; its serial console is this terminal. It has two simulated Wi-Fi radios, and its disk is kept in
+  ${disk}
+  (remove that file for a factory-fresh hub).
+
+How to get in:
+  here         the setup wizard of the console; "help" lists what it knows
+  network      the machine has one by cable, through this computer
+Ctrl-A X ends it, as a pulled plug would. Ctrl-A C is QEMU's own prompt.
+`;
+
+/** Boots and stays until the machine is off. */
+export async function runImage(o: ReleaseOptions): Promise<string> {
+  const e = emulators[o.arch]!;
+  await needHost(o.say, e.packages);
+  const p = await prepare(o);
+  const dir = join(cache, 'run', p.name);
+  mkdirSync(dir, { recursive: true });
+  const disk = join(dir, 'disk.raw');
+  const from = join(dir, 'from');
+  // Another build is another hub.
+  if (!existsSync(from) || readFileSync(from, 'utf8') !== p.flash.disk) rmSync(disk, { force: true });
+  if (!existsSync(disk)) {
+    await must('cp', ['--sparse=always', p.flash.disk, disk], { timeoutMs: 300_000 });
+    truncateSync(disk, 8 * 2 ** 30);
+    copyFileSync(e.vars, join(dir, 'vars.fd'));
+    writeFileSync(from, p.flash.disk);
+  }
+  o.say(help(p.name, disk));
+  const unit = Buffer.from(radios).toString('base64');
+  const child = start(
+    e.program,
+    [
+      ...e.machine,
+      ...['-accel', process.env['INGLE_QEMU_ACCEL'] ?? 'tcg,thread=multi', '-cpu', 'max', '-smp', '2'],
+      ...['-m', '2048', '-nodefaults', '-no-user-config', '-display', 'none', '-serial', 'mon:stdio'],
+      ...['-drive', `if=pflash,format=raw,readonly=on,file=${e.code}`],
+      ...['-drive', `if=pflash,format=raw,file=${join(dir, 'vars.fd')}`],
+      ...['-drive', `if=none,id=disk,file=${disk},format=raw`, '-device', 'virtio-blk-pci,drive=disk'],
+      ...['-nic', 'user,model=virtio-net-pci', '-device', 'virtio-rng-pci'],
+      '-smbios',
+      `type=11,value=io.systemd.credential.binary:systemd.extra-unit.ingle-radios.service=${unit},value=io.systemd.boot.kernel-cmdline-extra=systemd.wants=ingle-radios.service`,
+    ],
+    { stdio: 'inherit' },
+  );
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => resolve());
+  });
+  return disk;
+}

@@ -1,0 +1,100 @@
+// timeout: 900 s
+// The very disk that is flashed, started by UEFI firmware on a medium larger than it.
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { offsetOf } from '../../image/disk.ts';
+import { type Flash, flash } from '../../image/flash.ts';
+import { blockSize } from '../../image/verity.ts';
+import { journal, reach } from './hub.ts';
+import { boot, cannotRun, type Vm } from './lab.ts';
+
+const why = cannotRun();
+if (why) console.log(`SKIP ${why}`);
+const test = suite<{ vm: Vm; image: Flash }>('the flashed image');
+const check = why ? test.skip : test;
+test.before(async (c) => {
+  if (why) return;
+  c.image = await flash();
+  c.vm = await boot({ flash: c.image });
+  console.log(`FIGURE flashed_boot_to_first_command_s ${c.vm.bootSeconds.toFixed(1)}`);
+});
+test.after((c) => c.vm?.stop());
+
+check('it boots to the end with no failed unit and no ordering cycle', async ({ vm }) => {
+  await vm.until('systemctl is-system-running --wait || true', { timeoutMs: 240_000 });
+  assert.is(await vm.must('systemctl --failed --plain --no-legend'), '', await journal(vm));
+  assert.is(await vm.must('journalctl -b --no-pager | grep -i "ordering cycle" || true'), '');
+  assert.is(await vm.must('systemctl is-system-running'), 'running');
+});
+
+check('its root is slot a, read-only and held against its hash', async ({ vm, image }) => {
+  assert.match(
+    await vm.must('findmnt -no SOURCE,FSTYPE,OPTIONS /'),
+    /^\/dev\/(dm-0|mapper\/ingle-root)\s+erofs\s+ro/,
+  );
+  assert.is(await vm.must('cat /sys/block/dm-0/dm/name /sys/block/dm-0/ro'), 'ingle-root\n1');
+  assert.is(await vm.must('ls /sys/block/dm-0/slaves'), 'vda2');
+  assert.match(await vm.must('cat /proc/cmdline'), new RegExp(image.verity.hash));
+  assert.is(await vm.must('cat /run/ingle/slot'), 'a');
+  assert.is.not((await vm.run('touch /usr/x || touch /etc/x')).code, 0);
+  // Flashed, it is good: nobody has to confirm anything.
+  assert.is.not((await vm.run('test -e /run/ingle/trial')).code, 0);
+  assert.match(await vm.must('cat /etc/os-release'), new RegExp(`^IMAGE_VERSION=${image.version}$`, 'm'));
+});
+
+check('the data partition has taken the rest of the medium', async ({ vm }) => {
+  const [size] = (await vm.must('findmnt -bno SIZE /var')).split('\n');
+  assert.ok(Number(size) > 1.4 * 2 ** 30, `${size} bytes`);
+  assert.is(await vm.must('findmnt -no SOURCE /var'), '/dev/vda5');
+});
+
+check('RAUC knows which root runs and that the other is empty', async ({ vm }) => {
+  const status = JSON.parse(await vm.must('rauc status --output-format=json')) as {
+    compatible: string;
+    booted: string;
+    boot_primary: string;
+  };
+  assert.is(status.compatible, 'generic');
+  assert.is(status.booted, 'a');
+  assert.is(status.boot_primary, 'rootfs.0');
+  assert.is(await vm.must('/usr/lib/ingle/rauc-backend get-state b'), 'bad');
+  assert.is.not((await vm.run('findmnt /run/ingle-esp')).code, 0);
+});
+
+check('it offers setup', async ({ vm }) => {
+  await reach(vm, 'setup', (s) => s.state === 'CONSOLE' || s.state === 'CHANNELS');
+});
+
+check('a byte that changed in the root is noticed, and never read', async ({ vm, image }) => {
+  // Under the machine's feet, in a block it has no reason to have read: the middle of the tree's last data.
+  const block = image.verity.blocks - 3;
+  const fd = openSync(vm.disk, 'r+');
+  const at = offsetOf('ingle-root-a') + block * blockSize + 100;
+  const byte = Buffer.alloc(1);
+  readSync(fd, byte, 0, 1, at);
+  const flip = () => {
+    byte[0]! ^= 0xff;
+    writeSync(fd, byte, 0, 1, at);
+  };
+  const read = (from: string) =>
+    vm.run(`dd if=${from} of=/dev/null bs=4096 skip=${block} count=1 iflag=direct`);
+  assert.is((await read('/dev/dm-0')).code, 0);
+  flip();
+  assert.is((await read('/dev/vda2')).code, 0);
+  assert.is.not((await read('/dev/dm-0')).code, 0);
+  assert.match(await vm.must('dmesg'), new RegExp(`verity: .*data block ${block} is corrupted`));
+  flip();
+  closeSync(fd);
+  assert.is((await read('/dev/dm-0')).code, 0);
+});
+
+check('what it keeps survives a power cut, and it comes up by itself', async ({ vm }) => {
+  await vm.must('echo kept >/var/lib/kept && sync');
+  await vm.kill();
+  await vm.start();
+  assert.is(await vm.must('cat /var/lib/kept'), 'kept');
+  assert.is(await vm.must('cat /run/ingle/slot'), 'a');
+});
+
+test.run();
