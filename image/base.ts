@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../firmware/system/exec.ts';
+import { isNative } from './cross.ts';
+import { foreignRoot } from './foreign.ts';
 import { sources, suite } from './packages.ts';
+import { debianTools } from './tools.ts';
 
 /** Never unpacked: documentation and translations nobody reads on a hub. */
 const excluded = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*'];
@@ -27,6 +30,21 @@ export async function baseRoot(cache: string, packages: readonly string[], arch:
   );
   for (const f of left) await clear(join(cache, f));
   const fresh = `${dir}.${process.pid}.new`;
+  if (isNative(arch)) await nativeRoot(fresh, packages, arch);
+  else {
+    const from = 'amd64';
+    const names = packages.map((p) => p.replace(new RegExp(`^(linux-image)-${arch}$`), `$1-${from}`));
+    const native = await baseRoot(cache, names, from);
+    await foreignRoot({ native, from, arch, out: fresh, tools: await debianTools(cache) });
+  }
+  // Another build may have been quicker.
+  if (existsSync(dir)) await clear(fresh);
+  else renameSync(fresh, dir);
+  return dir;
+}
+
+/** Installs packages as Debian does, its scripts and all. */
+async function nativeRoot(fresh: string, packages: readonly string[], arch: string): Promise<void> {
   await must(
     'mmdebstrap',
     [
@@ -46,10 +64,6 @@ export async function baseRoot(cache: string, packages: readonly string[], arch:
     ],
     { timeoutMs: 20 * 60_000, env: { SOURCE_DATE_EPOCH: epoch } },
   );
-  // Another build may have been quicker.
-  if (existsSync(dir)) await clear(fresh);
-  else renameSync(fresh, dir);
-  return dir;
 }
 
 function isAlive(pid: number): boolean {

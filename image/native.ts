@@ -6,9 +6,17 @@ import { basename, dirname, join, relative } from 'node:path';
 export const nativeModules = ['sqlite3', 'uWebSockets.js', '@abandonware/bleno', 'serialport'];
 
 /** Needed to install or compile, never to run. */
-const buildOnly = new Set(['node-addon-api', 'prebuild-install', 'tar', 'node-gyp', '@types/node', 'usb']);
+const buildOnly = new Set([
+  'node-addon-api',
+  'nan',
+  'prebuild-install',
+  'tar',
+  'node-gyp',
+  '@types/node',
+  'usb',
+]);
 const unwanted =
-  /(^|\/)(tests?|docs?|examples?|\.github)(\/|$)|\.(a|o|md|map|mts|cts)$|\.d\.ts$|(^|\/)([Mm]akefile|binding\.Makefile)$/;
+  /(^|\/)(tests?|docs?|examples?|\.github)(\/|$)|\.(a|o|md|map|[cm]?ts)$|(^|\/)([Mm]akefile|binding\.Makefile)$/;
 /** Of a module that was compiled here, the machine code is enough. */
 const compiled = /(^|\/)(obj(\.target)?|deps|src|tools)(\/|$)|\.(c|cc|cpp|h|hpp|gyp|gypi)$/;
 

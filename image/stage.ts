@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import type { Device } from '../firmware/device/device.ts';
 import { must } from '../firmware/system/exec.ts';
 import { filesBelow } from './bundles.ts';
+import { crossModules, isNative } from './cross.ts';
 import { copyNative } from './native.ts';
 import { sshFiles } from './ssh.ts';
 import { debianTools } from './tools.ts';
@@ -142,20 +143,27 @@ export async function stage(o: {
   symlinkSync('/run/systemd/resolve/stub-resolv.conf', join(out, 'etc/resolv.conf'));
 
   const units: string[] = [];
+  const said = (f: string) => readFileSync(join(top, 'systemd', f), 'utf8');
+  /** A root with some of the services only has their units only, and what would start them. */
+  const isLeftOut = (f: string): boolean => {
+    const program = /\/usr\/lib\/ingle\/(services\/\S+\.js)/.exec(said(f))?.[1];
+    const service = f.replace(/\.(path|timer)$/, '.service');
+    return program
+      ? !o.files.includes(program)
+      : service !== f && existsSync(join(top, 'systemd', service)) && isLeftOut(service);
+  };
   for (const f of filesBelow(join(top, 'systemd'))) {
     const to = placeOf(f);
-    const missing = /\/usr\/lib\/ingle\/(services\/\S+\.js)/.exec(
-      readFileSync(join(top, 'systemd', f), 'utf8'),
-    )?.[1];
-    // A root with some of the services only has their units only.
-    if (missing && !o.files.includes(missing)) continue;
+    if (isLeftOut(f)) continue;
     if (!to) throw new Error(`systemd/${f}: no place in the root is known for it (see image/stage.ts)`);
     put(join(top, 'systemd', f), to);
-    if (/^units\/[^/@]+$/.test(f) && /^\[Install\]/m.test(readFileSync(join(top, 'systemd', f), 'utf8')))
-      units.push(f.slice('units/'.length));
+    if (/^units\/[^/@]+$/.test(f) && /^\[Install\]/m.test(said(f))) units.push(f.slice('units/'.length));
   }
   for (const f of o.files) put(join(top, 'dist', f), join('usr/lib/ingle', f));
   copyNative(top, join(out, 'usr/lib/ingle/node_modules'), o.arch);
+  if (!isNative(o.arch))
+    for (const [to, from] of Object.entries(await crossModules(top, dirname(o.base), o.arch)))
+      put(from, join('usr/lib/ingle/node_modules', to));
   write('usr/lib/ingle/package.json', '{"type":"module"}\n');
 
   await must('systemd-sysusers', [`--root=${out}`]);

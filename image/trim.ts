@@ -141,6 +141,17 @@ function isElf(path: string): boolean {
   return head.equals(Buffer.from('\x7fELF', 'latin1'));
 }
 
+/** Removes links to units that are gone; one that masks a unit leads to /dev/null and stays. */
+function dropDangling(root: string, folder: string): void {
+  for (const f of filesBelow(join(root, folder))) {
+    const path = join(root, folder, f);
+    if (!lstatSync(path).isSymbolicLink()) continue;
+    const to = readlinkSync(path);
+    if (to !== '/dev/null' && !existsSync(to.startsWith('/') ? join(root, to) : join(dirname(path), to)))
+      rmSync(path);
+  }
+}
+
 /** Removes folders that have nothing in them any more, but for `dir` itself. */
 function dropEmpty(dir: string): void {
   for (const e of readdirSync(dir, { withFileTypes: true })) {
@@ -173,6 +184,7 @@ export async function trim(
     rmSync(path);
     writeFileSync(path, library);
   }
+  dropDangling(root, 'etc/systemd/system');
   for (const dir of ['etc', 'usr/lib', 'usr/share', 'usr/libexec']) dropEmpty(join(root, dir));
 }
 

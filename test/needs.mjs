@@ -23,6 +23,7 @@ const needs = {
     ['/usr/lib/python3/dist-packages/scipy/__init__.py', 'python3-scipy'],
   ],
   image: [
+    ['/usr/bin/mmdebstrap', 'mmdebstrap'],
     ['/usr/sbin/mkfs.vfat', 'dosfstools'],
     ['/usr/bin/mcopy', 'mtools'],
     ['/sbin/sfdisk', 'fdisk'],
