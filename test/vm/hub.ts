@@ -138,7 +138,7 @@ export const json = async <T>(vm: Vm, path: string, post?: unknown): Promise<T> 
 
 /** Everything an access point leaves when it is not taken down, but for the lab's own. */
 export const strays =
-  'nft list tables; pgrep -a "^(hostapd|dnsmasq)$" | grep -v /run/lab | grep -v -- "-C /dev/null"; find /run/ingle/wifi -name "*.conf"; ls /run/ingle/setup/access-point.json 2>/dev/null; iw dev | grep "type AP"; true';
+  'nft list tables | grep -v " ingle_hub$"; pgrep -a "^(hostapd|dnsmasq)$" | grep -v /run/lab | grep -v -- "-C /dev/null"; find /run/ingle/wifi -name "*.conf"; ls /run/ingle/setup/access-point.json 2>/dev/null; iw dev | grep "type AP"; true';
 
 /** The real root, in the home network. */
 export async function openRoot(vm: Vm): Promise<void> {

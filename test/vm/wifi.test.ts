@@ -88,7 +88,7 @@ const startSoftap = async (vm: Vm, ssid = 'Ingle-lab', idle = 600) => {
 };
 /** Everything an access point leaves when it is not taken down: rules, programs, files, a beaconing radio. */
 const strays =
-  'nft list tables; pgrep -a "^(hostapd|dnsmasq)$" | grep -v /run/lab | grep -v -- "-C /dev/null"; find /run/ingle/wifi -name "*.conf"; iw dev | grep "type AP"; true';
+  'nft list tables | grep -v " ingle_hub$"; pgrep -a "^(hostapd|dnsmasq)$" | grep -v /run/lab | grep -v -- "-C /dev/null"; find /run/ingle/wifi -name "*.conf"; iw dev | grep "type AP"; true';
 
 async function radioSetup(vm: Vm): Promise<void> {
   await vm.put(
