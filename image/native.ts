@@ -1,6 +1,7 @@
 // Modules with machine code and what they need at run time, without sources, tests and other machines' binaries.
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { filesBelow } from './bundles.ts';
 
 /** The bundles leave these outside; see rollup.config.js. */
 export const nativeModules = ['sqlite3', 'uWebSockets.js', '@abandonware/bleno', 'serialport'];
@@ -94,4 +95,13 @@ export function copyNative(top: string, target: string, arch: string): void {
   copyModules(top, target, arch, nativeModules);
   for (const file of vital)
     if (!existsSync(join(target, file))) throw new Error(`node_modules/${file} is missing; run npm ci`);
+}
+
+/** ELF's number of a machine (elf.h, EM_X86_64 and EM_AARCH64). */
+const elfMachine: Record<string, number> = { amd64: 62, arm64: 183 };
+
+/** Removes machine code of another machine below `dir`; a module for another system brings some along. */
+export function dropOtherMachines(dir: string, arch: string): void {
+  for (const f of filesBelow(dir).filter((n) => n.endsWith('.node')))
+    if (readFileSync(join(dir, f)).readUInt16LE(18) !== elfMachine[arch]) rmSync(join(dir, f));
 }

@@ -15,7 +15,7 @@ import type { Device } from '../firmware/device/device.ts';
 import { must } from '../firmware/system/exec.ts';
 import { filesBelow } from './bundles.ts';
 import { crossModules, isNative } from './cross.ts';
-import { copyNative } from './native.ts';
+import { copyNative, dropOtherMachines } from './native.ts';
 import { sshFiles } from './ssh.ts';
 import { debianTools } from './tools.ts';
 import { trim } from './trim.ts';
@@ -164,6 +164,7 @@ export async function stage(o: {
   if (!isNative(o.arch))
     for (const [to, from] of Object.entries(await crossModules(top, dirname(o.base), o.arch)))
       put(from, join('usr/lib/ingle/node_modules', to));
+  dropOtherMachines(join(out, 'usr/lib/ingle/node_modules'), o.arch);
   write('usr/lib/ingle/package.json', '{"type":"module"}\n');
 
   await must('systemd-sysusers', [`--root=${out}`]);

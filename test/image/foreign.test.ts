@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { filesBelow } from '../../image/bundles.ts';
+import { made, namesFor, pathFor } from '../../image/foreign.ts';
+import { dropOtherMachines } from '../../image/native.ts';
+
+const test = suite('foreign');
+const dir = mkdtempSync(join(tmpdir(), 'ingle-foreign-'));
+test.after(() => rmSync(dir, { recursive: true, force: true }));
+const put = (file: string, data: string | Buffer) => {
+  mkdirSync(dirname(join(dir, file)), { recursive: true });
+  writeFileSync(join(dir, file), data);
+};
+
+test('of all packages the kernel alone is called otherwise on another machine', () => {
+  const status = ['bash', 'linux-image-6.12.1+deb13-amd64', 'linux-image-amd64', 'linux-base']
+    .map((n) => `Package: ${n}\nStatus: install ok installed\n`)
+    .concat('Package: gone\nStatus: deinstall ok config-files\n')
+    .join('\n');
+  assert.equal(namesFor(status, 'amd64', 'arm64'), [
+    'bash',
+    'linux-base',
+    'linux-image-6.12.1+deb13-arm64',
+    'linux-image-arm64',
+  ]);
+});
+
+test('folders and links that carry the name of the machine are renamed', () => {
+  const paths = [
+    ['usr/lib/x86_64-linux-gnu/libblas.so.3', 'usr/lib/aarch64-linux-gnu/libblas.so.3'],
+    ['etc/alternatives/libblas.so.3-x86_64-linux-gnu', 'etc/alternatives/libblas.so.3-aarch64-linux-gnu'],
+    ['lib64', 'lib'],
+    ['usr/lib64x', 'usr/lib64x'],
+    ['etc/passwd', 'etc/passwd'],
+  ] as const;
+  for (const [here, there] of paths) assert.is(pathFor(here, 'amd64', 'arm64'), there);
+});
+
+test('what scripts of packages made is told from what packages brought', () => {
+  put('root/var/lib/dpkg/info/base.list', '/.\n/etc\n/etc/brought\n/bin/tool\n');
+  for (const f of [
+    'etc/brought',
+    'usr/bin/tool',
+    'etc/made',
+    'etc/ld.so.cache',
+    'var/lib/x',
+    'usr/lib/modules/6/x',
+  ])
+    put(`root/${f}`, 'x');
+  symlinkSync('/etc/made', join(dir, 'root/etc/link'));
+  assert.equal(made(join(dir, 'root')), ['etc/link', 'etc/made']);
+});
+
+test('machine code of another machine does not come along', () => {
+  const elf = (machine: number) => {
+    const b = Buffer.alloc(64);
+    b.write('\x7fELF', 'latin1');
+    b.writeUInt16LE(machine, 18);
+    return b;
+  };
+  put('modules/a/ours.node', elf(183));
+  put('modules/a/theirs.node', elf(62));
+  put('modules/a/index.js', '');
+  dropOtherMachines(join(dir, 'modules'), 'arm64');
+  assert.equal(filesBelow(join(dir, 'modules')), ['a/index.js', 'a/ours.node']);
+});
+
+test.run();
