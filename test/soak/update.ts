@@ -1,4 +1,4 @@
-// timeout: 2400 s
+// node --import tsx test/soak/update.ts   (test/vm/ takes it over once it has been run to its end)
 // Updates of a flashed hub by real bundles through RAUC: those it must refuse, those that fail after the restart, and
 // the power cut in the middle of one. Tries and waits are the product's own but where a line says so.
 import { createHash } from 'node:crypto';
@@ -25,9 +25,9 @@ import { offsetOf } from '../../image/disk.ts';
 import { type Flash, flash, update } from '../../image/flash.ts';
 import { makeKeys } from '../../image/keys.ts';
 import { appendTree, fixedSalt } from '../../image/verity.ts';
-import { journal } from './hub.ts';
-import { bare, cutInstall } from './interrupt.ts';
-import { boot, cannotRun, type Vm } from './lab.ts';
+import { journal } from '../vm/hub.ts';
+import { bare, cutInstall } from '../vm/interrupt.ts';
+import { boot, cannotRun, type Vm } from '../vm/lab.ts';
 
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);
