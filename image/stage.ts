@@ -55,6 +55,8 @@ const masked = [
   'e2scrub_reap.service',
   'fstrim.timer',
   'systemd-pstore.service',
+  // Boots are called good by RAUC and its backend, once the hub's services have answered.
+  'systemd-bless-boot.service',
 ];
 /** Started by D-Bus when asked for, not at boot. */
 const onDemand = ['wpa_supplicant.service'];
