@@ -89,12 +89,4 @@ check('a byte that changed in the root is noticed, and never read', async ({ vm,
   assert.is((await read('/dev/dm-0')).code, 0);
 });
 
-check('what it keeps survives a power cut, and it comes up by itself', async ({ vm }) => {
-  await vm.must('echo kept >/var/lib/kept && sync');
-  await vm.kill();
-  await vm.start();
-  assert.is(await vm.must('cat /var/lib/kept'), 'kept');
-  assert.is(await vm.must('cat /run/ingle/slot'), 'a');
-});
-
 test.run();
