@@ -20,6 +20,8 @@ await install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing 
 const order = [
   'protocol',
   'system',
+  'device',
+  'health',
   'services',
   'audio',
   'wifi',
@@ -29,7 +31,9 @@ const order = [
   'root',
   'uplink',
   'cli',
+  'update',
   'browser',
+  'image',
   'vm',
   'bench',
 ];
@@ -69,7 +73,7 @@ if (wantsBundles && !args.includes('--no-build'))
   }
 
 /** These measure, or fill the machine: one at a time, after all others. */
-const alone = ['cli', 'root', 'uplink', 'browser', 'vm', 'bench'];
+const alone = ['cli', 'root', 'uplink', 'update', 'browser', 'image', 'vm', 'bench'];
 const folderOf = (file) => relative('test', file).split('/')[0];
 const light = files.filter((f) => !alone.includes(folderOf(f)));
 const heavy = files.filter((f) => alone.includes(folderOf(f)));

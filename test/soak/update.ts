@@ -1,4 +1,4 @@
-// node --import tsx test/soak/update.ts   (test/vm/ takes it over once it has been run to its end)
+// npm run test:updates   (test/vm/ takes it over once it has been run to its end)
 // Updates of a flashed hub by real bundles through RAUC: those it must refuse, those that fail after the restart, and
 // the power cut in the middle of one. Tries and waits are the product's own but where a line says so.
 import { createHash } from 'node:crypto';

@@ -93,6 +93,16 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 /** Builds the root where needed and boots it. */
 export async function boot(o: BootOptions = {}): Promise<Vm> {
+  try {
+    return await bootOnce(o);
+  } catch (e) {
+    // A suite's `before` hook swallows what it is thrown.
+    console.error(e);
+    throw e;
+  }
+}
+
+async function bootOnce(o: BootOptions): Promise<Vm> {
   const built = o.flash?.built ?? (await build(o.services ? { only: o.services } : {}));
   const dir = mkdtempSync(join(tmpdir(), 'ingle-vm-'));
   const lab = await labDisk(built.labBase, o.files, o.modules);
@@ -170,8 +180,6 @@ export async function boot(o: BootOptions = {}): Promise<Vm> {
   try {
     await vm.start();
   } catch (e) {
-    // A suite's `before` hook swallows what it is thrown.
-    console.error(e);
     await vm.stop();
     throw e;
   }
