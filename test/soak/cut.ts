@@ -1,10 +1,10 @@
 // npm run test:soak [-- <cuts>]: the power of a hub in setup is cut at random moments (50 times unless told), with a
 // phone in its access point and a network being joined now and then; after each boot nothing may be half written,
-// nothing may serve unasked, and setup must go on. Prints a line a cut, then the count by the state that was cut.
+// nothing may serve unasked, and setup must go on. Prints a line a cut, then the count by how setup went on.
 import { randomInt } from 'node:crypto';
-import { bootForCuts, complete, cut, surroundings } from '../vm/cut.ts';
-import { call, home, phoneIn, reach } from '../vm/hub.ts';
 import { cannotRun, type Vm } from '../vm/lab.ts';
+import { bootForCuts, complete, cut, surroundings } from './life/cut.ts';
+import { call, home, phoneIn, reach } from './life/hub.ts';
 
 const why = cannotRun();
 if (why) {
@@ -12,41 +12,50 @@ if (why) {
   process.exit(0);
 }
 
+/** Cuts after which setup is brought to its end before the next one. */
+const COMPLETE = 5;
+/** The latest moment of a cut after the radio is plugged in, milliseconds: setup has come to an end by then. */
+const LATEST = 40_000;
+
 /** What a person does meanwhile; it ends wherever the power is cut. */
 async function person(vm: Vm): Promise<void> {
-  await call(vm, 'Setup1', 'Restart', 's', 'serial');
+  if (randomInt(3) === 0) await call(vm, 'Setup1', 'Restart', 's', 'serial');
   await reach(vm, 'the access point', (s) => s.channels.includes('softap'));
-  if (randomInt(2) === 0) await phoneIn(vm);
-  const psk = randomInt(3) === 0 ? 'wrong horse' : home.psk;
+  if (randomInt(3) === 0) await phoneIn(vm);
+  const psk = randomInt(4) === 0 ? 'wrong horse' : home.psk;
   await call(vm, 'Setup1', 'WifiConnect', 'sssb', 'serial', home.ssid, psk, false);
   await reach(vm, 'an outcome', (s) => s.state.startsWith('READY') || s.error !== '');
 }
 
 async function run(cuts: number): Promise<void> {
   const vm = await bootForCuts();
-  const states = new Map<string, number>();
+  const ways = new Map<string, number>();
+  let ends = 0;
   try {
     for (let n = 1; n <= cuts; n++) {
       await surroundings(vm);
       const doing = person(vm).catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, randomInt(45_000)));
-      const { state } = await cut(vm);
+      await new Promise((resolve) => setTimeout(resolve, randomInt(LATEST)));
+      const { how } = await cut(vm);
       await doing;
-      states.set(state, (states.get(state) ?? 0) + 1);
-      // Every fifth is brought to its end before the next cut.
+      ways.set(how, (ways.get(how) ?? 0) + 1);
       let end = '';
-      if (n % 5 === 0) {
+      if (n % COMPLETE === 0 || n === cuts) {
         await surroundings(vm);
         end = await complete(vm);
+        ends++;
+        // The next cuts meet a hub without a network again.
+        await call(vm, 'Wifi1', 'Forget', 's', '');
+        await call(vm, 'Setup1', 'Restart', 's', 'serial');
         await vm.kill();
         await vm.start();
       }
-      console.log(`cut ${n} of ${cuts}: kept ${state}${end ? `, completed to ${end}` : ''}`);
+      console.log(`cut ${n} of ${cuts}: went on by ${how}${end ? `, completed to ${end}` : ''}`);
     }
   } finally {
     await vm.stop();
   }
-  console.log(`FIGURE power_cuts ${cuts} ${JSON.stringify(Object.fromEntries(states))}`);
+  console.log(`FIGURE power_cuts ${cuts} ${JSON.stringify(Object.fromEntries(ways))}, completed ${ends}`);
 }
 
 run(Number(process.argv[2] ?? 50)).catch((e) => {

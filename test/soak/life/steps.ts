@@ -1,0 +1,70 @@
+// The power is cut at five steps of the ladder, one after another on the same hub: each boot resumes and goes on to
+// the next step. test/soak does the same fifty times, at random moments.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { cannotRun, type Vm } from '../../vm/lab.ts';
+import { bootForCuts, complete, cut, surroundings } from './cut.ts';
+import { call, checksOf, figure, home, journal, type Lab, phoneIn, reach, secrets } from './hub.ts';
+
+const why = cannotRun();
+if (why) console.log(`SKIP ${why}`);
+const test = suite<Lab>('power cuts in setup');
+test.before(async (c) => {
+  if (!why) c.vm = await bootForCuts();
+});
+test.after((c) => c.vm?.stop());
+const check = checksOf(test, why);
+
+const serving = (vm: Vm) => reach(vm, 'the access point', (s) => s.channels.includes('softap'));
+const joins = (vm: Vm) => call(vm, 'Setup1', 'WifiConnect', 'sssb', 'serial', home.ssid, home.psk, false);
+let psk = '';
+
+check('during the audio test: it begins again', async ({ vm }) => {
+  await reach(vm, 'the console', (s) => s.state === 'CONSOLE');
+  await vm.must('echo kept >/var/lib/kept && sync');
+  await call(vm, 'Setup1', 'Restart', 's', 'serial');
+  await vm.until('journalctl -b -u ingle-setup -o cat | grep -q "CONSOLE -> AUDIO"');
+  const kept = await cut(vm);
+  // What was written last is what counts: the cut may have come before the write.
+  assert.ok(['fresh', 'resume'].includes(kept.how) && !kept.done, kept.how);
+  assert.is(await vm.must('cat /var/lib/kept'), 'kept');
+  await surroundings(vm);
+  await serving(vm);
+  ({ psk } = await secrets(vm));
+});
+
+check('with the access point up: it comes back with a new key', async ({ vm }) => {
+  assert.is((await cut(vm)).how, 'resume');
+  await surroundings(vm);
+  await serving(vm);
+  assert.is.not((await secrets(vm)).psk, psk);
+});
+
+check('with a phone in it: the phone gets in again, with the new key', async ({ vm }) => {
+  await phoneIn(vm);
+  assert.is((await cut(vm)).how, 'resume');
+  await surroundings(vm);
+  await serving(vm);
+  await phoneIn(vm);
+});
+
+check('while a network is being joined: it was not kept, and may be asked for again', async ({ vm }) => {
+  await joins(vm);
+  await vm.until('journalctl -b -u ingle-wifi -o cat | grep -q "station off -> associating"');
+  const kept = await cut(vm);
+  assert.equal([kept.how, kept.done], ['resume', false]);
+  await surroundings(vm);
+  await serving(vm);
+});
+
+check('during the retest: the hub is ready after the boot, in its network', async ({ vm }) => {
+  await joins(vm);
+  await vm.until('journalctl -b -u ingle-setup -o cat | grep -q -- "-> RETEST"', { timeoutMs: 180_000 });
+  const kept = await cut(vm);
+  figure('after_the_retest_cut', kept.how);
+  assert.ok(['retest', 'known_limits'].includes(kept.how), kept.how);
+  await surroundings(vm);
+  assert.is(await complete(vm), 'READY_WITH_LIMITS', await journal(vm));
+});
+
+test.run();

@@ -1,0 +1,118 @@
+// With one radio: what goes wrong is told to the phone that comes back, and then the hub is in its network.
+import * as assert from 'uvu/assert';
+import type { Vm } from '../../../vm/lab.ts';
+import {
+  type Check,
+  call,
+  figure,
+  home,
+  journal,
+  json,
+  openHome,
+  openRoot,
+  reach,
+  type SetupStatus,
+  secrets,
+  strays,
+  wifiReaches,
+} from '../hub.ts';
+import { phoneAddress, phoneLeaves, router, stopRouter } from '../radio.ts';
+
+const joins = (vm: Vm, psk: string) =>
+  json<{ ok: boolean; interrupts: boolean }>(vm, '/api/wifi/connect', { ssid: home.ssid, psk });
+
+/** The phone is back in the access point that waited for it, by itself, and reads why. */
+async function reasonThere(vm: Vm): Promise<SetupStatus> {
+  await reach(vm, 'the channels again', (s) => s.state === 'CHANNELS' && s.error === 'wifi');
+  await vm.until('wpa_cli -p /run/lab-wpa-phone -i wlan2 status | grep -q wpa_state=COMPLETED', {
+    timeoutMs: 120_000,
+  });
+  return json<SetupStatus>(vm, '/api/status');
+}
+
+const connect = (vm: Vm, ssid: string, psk: string) =>
+  call(vm, 'Wifi1', 'Connect', 'ssbs', ssid, psk, false, '');
+
+export function join(check: Check): void {
+  check('a network that vanished is told with its name once the phone is back', async ({ vm }) => {
+    await phoneAddress(vm, 'phone', 'wlan2');
+    await stopRouter(vm, 'home');
+    assert.equal(await joins(vm, home.psk), { ok: true, interrupts: true });
+    assert.is((await reasonThere(vm)).reason, 'not_found');
+  });
+
+  check('a wrong password waits for the phone in the same access point', async ({ vm }) => {
+    await openHome(vm);
+    const before = await secrets(vm);
+    assert.equal(await joins(vm, 'wrong horse'), { ok: true, interrupts: true });
+    assert.is((await reasonThere(vm)).reason, 'wrong_password');
+    assert.is((await secrets(vm)).psk, before.psk);
+  });
+
+  check('a network without addresses is told as such', async ({ vm }) => {
+    await openHome(vm, { dhcp: false });
+    await joins(vm, home.psk);
+    assert.is((await reasonThere(vm)).reason, 'no_address');
+  });
+
+  check(
+    'the right password joins, the sound is tested again, and the access point is gone',
+    async ({ vm }) => {
+      await openHome(vm);
+      await openRoot(vm);
+      const began = Date.now();
+      await joins(vm, home.psk);
+      const s = await reach(vm, 'ready', (x) => x.state.startsWith('READY'));
+      figure('connect_to_ready_s', ((Date.now() - began) / 1000).toFixed(1));
+      // There is no sound card here, so ready has its limits.
+      assert.equal([s.state, s.ssid, s.online], ['READY_WITH_LIMITS', home.ssid, true], await journal(vm));
+      assert.match(await journal(vm), /CONNECTING -> RETEST/);
+      await vm.until(`test -z "$(${strays})"`, { timeoutMs: 60_000 });
+      await vm.until('! systemctl is-active -q ingle-wizard');
+      await phoneLeaves(vm, 'phone');
+      assert.is(
+        await vm.must('stat -c "%a %U" /var/lib/ingle/wifi /var/lib/ingle/wifi/wifi.db'),
+        '700 ingle-wifi\n600 ingle-wifi',
+      );
+    },
+  );
+
+  check('the hub gives a pairing link of the real root', async ({ vm }) => {
+    await vm.until(
+      'busctl --timeout=60 call io.ingle.Setup1 /io/ingle/Setup1 io.ingle.Setup1 PairingLink | grep -F "#v1."',
+      { timeoutMs: 120_000 },
+    );
+  });
+
+  check('wpa_supplicant killed: the network is joined again', async ({ vm }) => {
+    await vm.must('systemctl kill -s KILL wpa_supplicant');
+    await wifiReaches(vm, 'not connected', (s) => s.station !== 'connected');
+    await wifiReaches(vm, 'joined again', (s) => s.station === 'connected');
+  });
+
+  check(
+    'a network without a way to root is not kept; the known one is joined again when it is back',
+    async ({ vm }) => {
+      // The known one goes away with the same radio.
+      await router(vm, 'home', 'wlan3', { ssid: 'Island', psk: home.psk });
+      await wifiReaches(vm, 'lost', (s) => s.station === 'lost');
+      await vm.must('systemctl stop lab-root-home');
+      assert.equal(await connect(vm, 'Island', home.psk), [false, 'no_internet'], await journal(vm));
+      await openRoot(vm);
+      await openHome(vm);
+      const s = await wifiReaches(vm, 'joined again', (x) => x.station === 'connected');
+      assert.is(s.detail.station?.ssid, home.ssid);
+    },
+  );
+
+  check('an open network is joined', async ({ vm }) => {
+    await router(vm, 'home', 'wlan3', { ssid: 'Open' });
+    assert.equal(await connect(vm, 'Open', ''), [true, ''], await journal(vm));
+  });
+
+  check('forgetting all leaves no password behind', async ({ vm }) => {
+    await call(vm, 'Wifi1', 'Forget', 's', '');
+    await wifiReaches(vm, 'off', (s) => s.station === 'off');
+    assert.is(await vm.must(`grep -c -a "${home.psk}" /var/lib/ingle/wifi/* | grep -v ":0$"; true`), '');
+  });
+}

@@ -1,0 +1,31 @@
+// Factory reset: root's own unit erases everything, and the hub begins anew.
+import * as assert from 'uvu/assert';
+import { type Check, call, home, journal, reach, refusal, secrets, wifiStatus } from '../hub.ts';
+
+export function reset(check: Check): void {
+  check('a factory reset erases what every service kept, and the hub begins anew', async ({ vm }) => {
+    const before = await secrets(vm);
+    await vm.must('for d in /var/lib/ingle/*/; do echo x >"$d/left"; done');
+    const owner = async () => (await call(vm, 'Uplink1', 'Status'))[2];
+    assert.is.not(await owner(), '');
+    assert.match(await refusal(vm, 'Setup1 FactoryReset s yes'), /erase/);
+    const pid = await vm.must('systemctl show -P MainPID ingle-setup');
+    await call(vm, 'Setup1', 'FactoryReset', 's', 'erase');
+    await vm.until(`test ! -e /var/lib/ingle/setup/factory-reset && ! systemctl is-active -q ingle-reset`, {
+      timeoutMs: 180_000,
+    });
+    await vm.until(`test "$(systemctl show -P MainPID ingle-setup)" != ${pid}`, { timeoutMs: 120_000 });
+    const s = await reach(vm, 'the channels of a new hub', (x) => x.channels.includes('softap'));
+    assert.equal([s.attempts, s.ssid], [1, ''], await journal(vm));
+    assert.is.not((await secrets(vm)).psk, before.psk);
+    assert.is(await vm.must('find /var/lib/ingle -name left'), '');
+    assert.is(await vm.must(`grep -r -l -a "${home.psk}" /var/lib/ingle; true`), '');
+    assert.is((await wifiStatus(vm)).station, 'off');
+    assert.match(await refusal(vm, 'Audio1 LoadProfile'), /No pair/);
+    await vm.until('systemctl is-active ingle-uplink && systemctl is-active ingle-api', {
+      timeoutMs: 120_000,
+    });
+    assert.is(await owner(), '');
+    assert.is(await vm.must('systemctl --failed --plain --no-legend'), '', await journal(vm));
+  });
+}
