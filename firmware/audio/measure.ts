@@ -284,7 +284,10 @@ function highestOutside(e: Float64Array, first: number, last: number, from: numb
   return most;
 }
 
-/** Longest run of one and the same value between two times of the recording, seconds: samples that never came. */
+/**
+ * Longest run of one and the same value between two times of the recording, seconds: samples that never came. What a
+ * recording that ends too early lacks counts as well: so little of the sweep can be anything.
+ */
 function longestFlat(r: Recording, from: number, to: number): number {
   let run = 0;
   let longest = 0;
@@ -293,7 +296,7 @@ function longestFlat(r: Recording, from: number, to: number): number {
     run = r.samples[i] === r.samples[i - 1] ? run + 1 : 0;
     if (run > longest) longest = run;
   }
-  return longest / r.rate;
+  return Math.max(longest / r.rate, to - r.samples.length / r.rate);
 }
 
 function meanPower(e: Float64Array, from: number, to: number): number {

@@ -75,6 +75,29 @@ test('whatever a microphone gives, the answer is finite and never OK without the
   );
 });
 
+test('a recording that ends before the sweep does is not OK, whatever is in it', () => {
+  const buzz = [1, 0, -1, 0, 0, 0, 1, 0, 0, -1];
+  const samples = Float64Array.from({ length: 4270 }, (_, i) => buzz[i % 10]!);
+  assert.is(measure({ samples, rate: 8000, origin: 0.4 }).verdict, 'glitching');
+  const r = room.random(3);
+  const response = room.impulseResponse(room.randomRoom(r), 48_000, r);
+  const whole = room.record({
+    rate: 48_000,
+    response,
+    delay_s: 0.2,
+    snr_db: 25,
+    noise: 'pink',
+    drift_ppm: 0,
+    peak: 0.5,
+    r,
+    preroll_s: 0.4,
+  });
+  assert.is(measure({ samples: whole, rate: 48_000, origin: 0.4 }).verdict, 'ok');
+  // Preroll, chirp, pause, delay and sweep are over after 2.75 s.
+  const cut = whole.subarray(0, 2.7 * 48_000);
+  assert.is(measure({ samples: cut, rate: 48_000, origin: 0.4 }).verdict, 'glitching');
+});
+
 test('an echo that is louder than the direct sound does not move the delay', () => {
   const r = room.random(3);
   const response = room.impulseResponse(room.randomRoom(r), 48_000, r).map((v) => v * 0.5);
