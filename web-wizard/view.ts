@@ -1,7 +1,6 @@
 // What every page here shares: markup, texts, a frame with the step and a heading that takes the focus.
 import htm from 'htm';
 import { type ComponentChildren, h, type VNode } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { pickLanguage, translator } from '../firmware/protocol/text/i18n.ts';
 import { reasonKey, reasonTexts } from '../firmware/protocol/text/reasons.ts';
 import { wizardTexts } from '../firmware/protocol/text/wizard.ts';
@@ -22,16 +21,17 @@ export function message(e: unknown): string {
   return e instanceof Error && 'code' in e ? t('error', { message: e.message }) : t('lost');
 }
 
+/** At once, with the page: an effect comes later and would take the focus from what a person types into by then. */
+const focused = (e: HTMLElement | null) => e?.focus();
+
 /** One page: which step it is, its heading, its content. Readers hear the heading on each change. */
 export function Page(p: { step: number; title: string; children?: ComponentChildren }): VNode {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [p.title]);
   return html`
     <div class="bar" role="img" aria-label=${t('step_of', { n: p.step })}>
       ${[1, 2, 3].map((n) => html`<i class=${n <= p.step ? 'on' : ''}></i>`)}
     </div>
     ${own.title && html`<p class="soft">${own.title}</p>`}
-    <h1 ref=${heading} tabindex="-1">${p.title}</h1>
+    <h1 key=${p.title} ref=${focused} tabindex="-1">${p.title}</h1>
     ${p.children}
     ${own.support && html`<p class="soft">${own.support}</p>`}
   `;
