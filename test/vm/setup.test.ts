@@ -72,7 +72,8 @@ check(
   async ({ vm }) => {
     await reach(vm, 'the console', (s) => s.state === 'CONSOLE' || s.channels.includes('ble'));
     await vm.until('systemctl is-system-running --wait || true', { timeoutMs: 180_000 });
-    assert.is(await vm.must('systemctl --failed --plain --no-legend'), '', await journal(vm));
+    const failed = await vm.must('systemctl --failed --plain --no-legend');
+    assert.is(failed, '', `${failed}\n${await journal(vm)}`);
     assert.is(await vm.must(strays), '');
   },
 );
