@@ -8,8 +8,8 @@ import { must } from '../../firmware/system/exec.ts';
 import { type Flash, flash } from '../../image/flash.ts';
 import { packDisk } from '../../image/release.ts';
 import { complete, surroundings } from '../soak/life/cut.ts';
-import { bootFor, labRoot } from '../soak/life/hub.ts';
-import { cannotRun, type Vm } from '../vm/lab.ts';
+import { labRoot } from '../vm/hub.ts';
+import { boot, cannotRun, type Vm } from '../vm/lab.ts';
 
 /** Smallest of haos_generic-x86-64 and haos_ova as their makers publish them. */
 const peerBytes = 252_000_000;
@@ -77,7 +77,7 @@ async function measure(vm: Vm, state: string): Promise<Idle> {
 }
 
 async function idle(): Promise<Idle> {
-  const vm = await bootFor({ cmdline: labRoot });
+  const vm = await boot({ cmdline: labRoot });
   try {
     await surroundings(vm);
     const state = await complete(vm);

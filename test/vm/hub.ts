@@ -23,7 +23,7 @@ export interface SetupStatus {
 }
 
 /** Variants of busctl's JSON as plain values. */
-function plain(v: unknown): unknown {
+export function plain(v: unknown): unknown {
   if (Array.isArray(v)) return v.map(plain);
   if (v !== null && typeof v === 'object') {
     const o = v as Record<string, unknown>;
@@ -38,7 +38,7 @@ const quote = (a: string | number | boolean) => `'${String(a).replaceAll("'", "'
 /** Calls io.ingle.<service> as root; the reply's values. Throws what the hub said. */
 export async function call(
   vm: Vm,
-  service: 'Setup1' | 'Wifi1' | 'Ble1' | 'Audio1',
+  service: 'Setup1' | 'Wifi1' | 'Ble1' | 'Audio1' | 'Uplink1',
   method: string,
   signature = '',
   ...args: (string | number | boolean)[]
@@ -153,10 +153,10 @@ export async function openRoot(vm: Vm): Promise<void> {
 }
 
 /** The BLE central of the lab as one file. */
-export async function bundleCentral(out: string): Promise<string> {
+export async function bundleCentral(out: string, from = 'test/vm/guest/central.ts'): Promise<string> {
   const file = join(out, 'central.cjs');
   await build({
-    entryPoints: [join(top, 'test/vm/guest/central.ts')],
+    entryPoints: [join(top, from)],
     outfile: file,
     bundle: true,
     platform: 'node',

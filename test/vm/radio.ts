@@ -9,7 +9,7 @@ export async function lendRadio(vm: Vm, radio: string, namespace: string): Promi
   );
 }
 
-const inside = (namespace: string) => `ip netns exec ${namespace}`;
+export const inside = (namespace: string) => `ip netns exec ${namespace}`;
 
 export interface RouterOptions {
   ssid: string;

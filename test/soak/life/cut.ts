@@ -1,9 +1,10 @@
 // Power cuts in the middle of setup: what must hold when the power is back.
 import * as assert from 'uvu/assert';
 import { ladder } from '../../../firmware/setup/ladder.ts';
-import type { Vm } from '../../vm/lab.ts';
-import { bootFor, call, home, journal, labRoot, openHome, plugRadios, reach, strays } from './hub.ts';
-import { rootStandIn } from './radio.ts';
+import { call, home, journal, labRoot, reach, strays } from '../../vm/hub.ts';
+import { boot, type Vm } from '../../vm/lab.ts';
+import { rootStandIn } from '../../vm/radio.ts';
+import { openHome, plugRadios } from './hub.ts';
 
 /** One database's check of itself, and what setup keeps in it. */
 const look = `
@@ -38,7 +39,7 @@ const resting = ['ingle-api', 'ingle-uplink', 'ingle-skill@hub_status', 'ingle-s
   .join(' ');
 
 /** The hub in the lab, its root as in the other suites. */
-export const bootForCuts = () => bootFor({ cmdline: `${labRoot} ${resting}` });
+export const bootForCuts = () => boot({ cmdline: `${labRoot} ${resting}` });
 
 /** Cuts the power, boots again, and checks that nothing is half written and nothing serves unasked. */
 export async function cut(vm: Vm): Promise<Kept> {

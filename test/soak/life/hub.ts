@@ -1,16 +1,9 @@
-// What a person does with a hub in the lab, and what a look at it shows: the ladder, its access point, a phone in it.
-import { join } from 'node:path';
-import { build } from 'esbuild';
+// What the life of a hub in the lab needs beside test/vm/hub.ts: suites of many steps, Wi-Fi's own word, BLE.
 import type { Test } from 'uvu';
-import { top } from '../../../image/build.ts';
-import { type BootOptions, boot, type Vm } from '../../vm/lab.ts';
-import { lendRadio, phoneAddress, phoneJoins, type RouterOptions, router } from './radio.ts';
-
-/** Where the hub of the lab finds root: in the home network. */
-export const rootUrl = 'http://192.168.50.1:8080';
-/** Survives each boot of the machine, as a maker's configuration would. */
-export const labRoot = `systemd.setenv=INGLE_ROOT=${rootUrl}`;
-export const home = { ssid: 'Home', psk: 'correct horse' };
+import { call, home, journal, plain, reach, type SetupStatus, secrets } from '../../vm/hub.ts';
+import type { Vm } from '../../vm/lab.ts';
+import { lendRadio, phoneAddress, type RouterOptions } from '../../vm/radio.ts';
+import { phoneJoins, router } from './radio.ts';
 
 export interface Lab {
   vm: Vm;
@@ -36,56 +29,6 @@ export function checksOf(test: Test<Lab>, why: string | undefined): Check {
       }
     });
   };
-}
-
-/** Boots the machine of a suite. A suite's `before` swallows what it is thrown, so that is said here. */
-export async function bootFor(options: BootOptions): Promise<Vm> {
-  try {
-    return await boot(options);
-  } catch (e) {
-    console.error(e);
-    throw e;
-  }
-}
-
-export interface SetupStatus {
-  state: string;
-  mode: string;
-  attempts: number;
-  online: boolean;
-  ssid: string;
-  error: string;
-  reason: string;
-  channels: string[];
-}
-
-/** Variants of busctl's JSON as plain values. */
-function plain(v: unknown): unknown {
-  if (Array.isArray(v)) return v.map(plain);
-  if (v !== null && typeof v === 'object') {
-    const o = v as Record<string, unknown>;
-    if ('type' in o && 'data' in o) return plain(o['data']);
-    return Object.fromEntries(Object.entries(o).map(([k, x]) => [k, plain(x)]));
-  }
-  return v;
-}
-
-const quote = (a: string | number | boolean) => `'${String(a).replaceAll("'", "'\\''")}'`;
-
-/** Calls io.ingle.<service> as root; the reply's values. Throws what the hub said. */
-export async function call(
-  vm: Vm,
-  service: 'Setup1' | 'Wifi1' | 'Ble1' | 'Audio1' | 'Uplink1',
-  method: string,
-  signature = '',
-  ...args: (string | number | boolean)[]
-): Promise<unknown[]> {
-  const name = `io.ingle.${service} /io/ingle/${service} io.ingle.${service}`;
-  const text = await vm.must(
-    `busctl --timeout=200 --json=short call ${name} ${method} ${signature} ${args.map(quote).join(' ')}`,
-    { timeoutMs: 220_000 },
-  );
-  return text === '' ? [] : (JSON.parse(text) as { data: unknown[] }).data;
 }
 
 /** Why a call is refused: what busctl says of it. */
@@ -130,43 +73,6 @@ export async function wifiReaches(
   }
 }
 
-export async function status(vm: Vm): Promise<SetupStatus> {
-  const [state, mode, attempts, detail] = await call(vm, 'Setup1', 'Status');
-  return { state, mode, attempts, ...(plain(detail) as object) } as SetupStatus;
-}
-
-export const journal = async (vm: Vm) =>
-  (await vm.run('journalctl -b -u "ingle-*" -u "lab-*" -u bluetooth --no-pager -o short-monotonic -n 80'))
-    .stdout;
-
-/** Waits until the ladder is where it should be. */
-export async function reach(
-  vm: Vm,
-  what: string,
-  holds: (s: SetupStatus) => boolean,
-  timeoutMs = 180_000,
-): Promise<SetupStatus> {
-  const end = Date.now() + timeoutMs;
-  let last = '';
-  while (Date.now() < end) {
-    try {
-      const s = await status(vm);
-      if (holds(s)) return s;
-      last = JSON.stringify(s);
-    } catch (e) {
-      last = (e as Error).message;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-  throw new Error(`still waiting: ${what}\n${last}\n${await journal(vm)}`);
-}
-
-/** What a person at the console sees. */
-export async function secrets(vm: Vm): Promise<{ ssid: string; psk: string; pin: string; window: string }> {
-  const [ssid, psk, pin, window] = (await call(vm, 'Setup1', 'Secrets')) as string[];
-  return { ssid: ssid!, psk: psk!, pin: pin!, window: window! };
-}
-
 /**
  * Plugs radios in: wlan0 (and, with `two`, wlan1) is the hub's, wlan2 a phone's, wlan3 a home router's. ingle-wifi
  * looks away meanwhile, so that the hub never had the others.
@@ -208,56 +114,6 @@ export async function phoneIn(vm: Vm): Promise<string> {
   if (!(await phoneJoins(vm, 'phone', 'wlan2', { ssid, psk }, 90_000)))
     throw new Error(`the phone does not join\n${await journal(vm)}`);
   return phoneAddress(vm, 'phone', 'wlan2');
-}
-
-/** Asks the setup pages as the phone's browser does. */
-export async function curl(
-  vm: Vm,
-  path: string,
-  o: { host?: string; post?: unknown; flags?: string } = {},
-): Promise<string> {
-  const post =
-    o.post === undefined ? '' : `-H 'content-type: application/json' -d ${quote(JSON.stringify(o.post))}`;
-  const host = o.host ? `-H 'Host: ${o.host}'` : '';
-  return vm.must(
-    `ip netns exec phone curl -sS -m 60 --retry 20 --retry-connrefused --retry-delay 1 ${o.flags ?? ''} ${host} ${post} 'http://10.42.0.1${path}'`,
-    { timeoutMs: 150_000 },
-  );
-}
-
-export const json = async <T>(vm: Vm, path: string, post?: unknown): Promise<T> =>
-  JSON.parse(await curl(vm, path, post === undefined ? {} : { post })) as T;
-
-/** Everything an access point leaves when it is not taken down, but for the lab's own. */
-export const strays =
-  'nft list tables | grep -v " ingle_hub$"; pgrep -a "^(hostapd|dnsmasq)$" | grep -v /run/lab | grep -v -- "-C /dev/null"; find /run/ingle/wifi -name "*.conf"; ls /run/ingle/setup/access-point.json 2>/dev/null; iw dev | grep "type AP"; true';
-
-/** The real root, in the home network. */
-export async function openRoot(vm: Vm): Promise<void> {
-  await vm.must(
-    'systemctl stop lab-root-home 2>/dev/null; mkdir -p /var/lib/lab-root; ' +
-      'mkdir -p /run/lab-root && cp /run/lab/root.js /run/lab-root/main.js && ln -sfn /usr/lib/ingle/node_modules /run/lab-root/node_modules && echo \'{"type":"module"}\' >/run/lab-root/package.json && ' +
-      'systemd-run -q --collect --unit=lab-root-home -p NetworkNamespacePath=/run/netns/home -p WorkingDirectory=/run/lab-root node /run/lab-root/main.js --host 0.0.0.0 --port 8080 --data /var/lib/lab-root --origin http://localhost:8080',
-  );
-  await vm.until('ip netns exec home curl -sf -m 5 http://127.0.0.1:8080/health/live', {
-    timeoutMs: 120_000,
-  });
-}
-
-/** The BLE central of the lab as one file. */
-export async function bundleCentral(out: string): Promise<string> {
-  const file = join(out, 'central.cjs');
-  await build({
-    entryPoints: [join(top, 'test/soak/life/guest/central.ts')],
-    outfile: file,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    // The product's image carries the first, for bleno; the others are never reached on Linux.
-    external: ['@abandonware/bluetooth-hci-socket', 'ws', 'usb'],
-  });
-  return file;
 }
 
 export interface Heard {

@@ -1,25 +1,6 @@
-// Phones and home routers in the lab: each has a radio and a network namespace of its own.
+// The home router and the joining phone of the lab, as a hub's life needs them; the rest is in test/vm/radio.ts.
 import type { Vm } from '../../vm/lab.ts';
-
-/** Moves an interface's radio into a new namespace, away from the hub's sight. */
-export async function lendRadio(vm: Vm, radio: string, namespace: string): Promise<void> {
-  await vm.must(
-    `ip netns add ${namespace}; ip netns exec ${namespace} ip link set lo up; ` +
-      `iw phy $(basename $(readlink /sys/class/net/${radio}/phy80211)) set netns name ${namespace}`,
-  );
-}
-
-const inside = (namespace: string) => `ip netns exec ${namespace}`;
-
-export interface RouterOptions {
-  ssid: string;
-  psk?: string;
-  /** wpa2 unless there is no psk. */
-  security?: 'wpa2' | 'wpa3';
-  hidden?: boolean;
-  dhcp?: boolean;
-  channel?: number;
-}
+import { inside, lendRadio, phoneLeaves, type RouterOptions, stopRouter } from '../../vm/radio.ts';
 
 /** A home router: hostapd and, unless told not to, dnsmasq that gives addresses of 192.168.50.0/24. */
 export async function router(vm: Vm, namespace: string, radio: string, o: RouterOptions): Promise<void> {
@@ -48,22 +29,6 @@ export async function router(vm: Vm, namespace: string, radio: string, o: Router
     await vm.must(
       `systemd-run -q --collect --unit=lab-dnsmasq-${namespace} -p NetworkNamespacePath=/run/netns/${namespace} dnsmasq -k -C /dev/null --interface=${radio} --bind-interfaces --no-ping --dhcp-authoritative --dhcp-range=192.168.50.10,192.168.50.99,10m --address=/root.lab/192.168.50.1 --dhcp-leasefile=/run/lab-${namespace}.leases --user=root`,
     );
-}
-
-export async function stopRouter(vm: Vm, namespace: string): Promise<void> {
-  for (const unit of [`lab-hostapd-${namespace}`, `lab-dnsmasq-${namespace}`])
-    await vm.run(`systemctl stop ${unit}; systemctl reset-failed ${unit}`);
-}
-
-/** A tiny root in a namespace: answers every path on 192.168.50.1:8080 with 200 and JSON. */
-export async function rootStandIn(vm: Vm, namespace: string): Promise<void> {
-  await vm.put(
-    '/run/lab-root.mjs',
-    "import { createServer } from 'node:http'; createServer((_q, a) => a.writeHead(200, { 'content-type': 'application/json' }).end('{\"ok\":true}')).listen(8080);",
-  );
-  await vm.must(
-    `systemd-run -q --collect --unit=lab-root-${namespace} -p NetworkNamespacePath=/run/netns/${namespace} node /run/lab-root.mjs`,
-  );
 }
 
 /**
@@ -101,17 +66,5 @@ export async function phoneJoins(
   return vm.until(`${inside(namespace)} ${done} ${both}`, { timeoutMs }).then(
     (said) => said !== 'refused',
     () => false,
-  );
-}
-
-export async function phoneLeaves(vm: Vm, namespace: string): Promise<void> {
-  await vm.run(`systemctl stop lab-wpa-${namespace}; systemctl reset-failed lab-wpa-${namespace}`);
-}
-
-/** Asks for an address as a phone does; what the script of the client printed. */
-export async function phoneAddress(vm: Vm, namespace: string, radio: string): Promise<string> {
-  return vm.must(
-    `${inside(namespace)} /run/lab/bin/busybox udhcpc -i ${radio} -n -q -t 10 -T 2 -O 114 -s /run/lab/bin/dhcp.sh 2>&1`,
-    { timeoutMs: 90_000 },
   );
 }

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join as path } from 'node:path';
 import { suite } from 'uvu';
 import { top } from '../../../image/build.ts';
-import { cannotRun } from '../../vm/lab.ts';
-import { bootFor, bundleCentral, checksOf, type Lab, labRoot } from './hub.ts';
+import { bundleCentral, labRoot } from '../../vm/hub.ts';
+import { boot, cannotRun } from '../../vm/lab.ts';
+import { checksOf, type Lab } from './hub.ts';
 import { bare } from './steps/bare.ts';
 import { channels } from './steps/channels.ts';
 import { join } from './steps/join.ts';
@@ -23,11 +24,11 @@ const test = suite<Lab>('setup in a machine');
 test.before(async (c) => {
   if (why) return;
   const dir = mkdtempSync(path(tmpdir(), 'ingle-lab-'));
-  c.vm = await bootFor({
+  c.vm = await boot({
     cmdline: labRoot,
     files: {
       'root.js': path(top, 'dist/root/main.js'),
-      'central.cjs': await bundleCentral(dir),
+      'central.cjs': await bundleCentral(dir, 'test/soak/life/guest/central.ts'),
       'room.mjs': path(top, 'test/soak/life/guest/room.mjs'),
     },
   });

@@ -2,9 +2,10 @@
 // the next step. test/soak does the same fifty times, at random moments.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { call, home, journal, reach, secrets } from '../../vm/hub.ts';
 import { cannotRun, type Vm } from '../../vm/lab.ts';
 import { bootForCuts, complete, cut, surroundings } from './cut.ts';
-import { call, checksOf, figure, home, journal, type Lab, phoneIn, reach, secrets } from './hub.ts';
+import { checksOf, figure, type Lab, phoneIn } from './hub.ts';
 
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);

@@ -2,8 +2,9 @@
 import * as assert from 'uvu/assert';
 import { introspection } from '../../../../firmware/system/contract.ts';
 import { wifi1 } from '../../../../firmware/wifi/contract.ts';
+import { journal, reach, strays } from '../../../vm/hub.ts';
 import type { Vm } from '../../../vm/lab.ts';
-import { type Check, figure, journal, reach, refusal, strays } from '../hub.ts';
+import { type Check, figure, refusal } from '../hub.ts';
 
 const evemu = 'LD_LIBRARY_PATH=/run/lab/lib /run/lab/bin/evemu';
 

@@ -1,19 +1,8 @@
 // Setup opened again by order: the access point falls and comes back, and a phone comes over BLE.
 import * as assert from 'uvu/assert';
-import {
-  bleCentral,
-  type Check,
-  home,
-  journal,
-  openHome,
-  openSetup,
-  reach,
-  returnRadio,
-  secrets,
-  strays,
-  wifiReaches,
-} from '../hub.ts';
-import { lendRadio } from '../radio.ts';
+import { home, journal, reach, secrets, strays } from '../../../vm/hub.ts';
+import { lendRadio } from '../../../vm/radio.ts';
+import { bleCentral, type Check, openHome, openSetup, returnRadio, wifiReaches } from '../hub.ts';
 
 export function channels(check: Check): void {
   check('setup starts again by order, and bluetoothd has given way to BLE', async ({ vm }) => {

@@ -1,22 +1,20 @@
 // With one radio: what goes wrong is told to the phone that comes back, and then the hub is in its network.
 import * as assert from 'uvu/assert';
-import type { Vm } from '../../../vm/lab.ts';
 import {
-  type Check,
   call,
-  figure,
   home,
   journal,
   json,
-  openHome,
   openRoot,
   reach,
   type SetupStatus,
   secrets,
   strays,
-  wifiReaches,
-} from '../hub.ts';
-import { phoneAddress, phoneLeaves, router, stopRouter } from '../radio.ts';
+} from '../../../vm/hub.ts';
+import type { Vm } from '../../../vm/lab.ts';
+import { phoneAddress, phoneLeaves, stopRouter } from '../../../vm/radio.ts';
+import { type Check, figure, openHome, wifiReaches } from '../hub.ts';
+import { router } from '../radio.ts';
 
 const joins = (vm: Vm, psk: string) =>
   json<{ ok: boolean; interrupts: boolean }>(vm, '/api/wifi/connect', { ssid: home.ssid, psk });

@@ -1,21 +1,10 @@
 // Devices are plugged in, and a phone finds its way into the access point and to the pages.
 import * as assert from 'uvu/assert';
 import { probes } from '../../../../firmware/setup/portal.ts';
-import {
-  type Check,
-  curl,
-  home,
-  journal,
-  json,
-  openHome,
-  phoneIn,
-  plugRadios,
-  reach,
-  secrets,
-  wifiReaches,
-  wifiStatus,
-} from '../hub.ts';
-import { phoneJoins, phoneLeaves } from '../radio.ts';
+import { curl, home, journal, json, reach, secrets } from '../../../vm/hub.ts';
+import { phoneLeaves } from '../../../vm/radio.ts';
+import { type Check, openHome, phoneIn, plugRadios, wifiReaches, wifiStatus } from '../hub.ts';
+import { phoneJoins } from '../radio.ts';
 
 export function portal(check: Check): void {
   check('a radio plugged in opens the access point, in at most a few looks', async ({ vm }) => {

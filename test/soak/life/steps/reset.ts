@@ -1,6 +1,7 @@
 // Factory reset: root's own unit erases everything, and the hub begins anew.
 import * as assert from 'uvu/assert';
-import { type Check, call, home, journal, reach, refusal, secrets, wifiStatus } from '../hub.ts';
+import { call, home, journal, reach, secrets } from '../../../vm/hub.ts';
+import { type Check, refusal, wifiStatus } from '../hub.ts';
 
 export function reset(check: Check): void {
   check('a factory reset erases what every service kept, and the hub begins anew', async ({ vm }) => {

@@ -1,7 +1,8 @@
 // A sound card is plugged in (snd-aloop), and the lab is the room between its two ends.
 import * as assert from 'uvu/assert';
+import { call, journal, reach, strays } from '../../../vm/hub.ts';
 import type { Vm } from '../../../vm/lab.ts';
-import { type Check, call, figure, journal, reach, strays } from '../hub.ts';
+import { type Check, figure } from '../hub.ts';
 
 /** As the sound server's own user, who alone may speak with it. */
 const asSound = (vm: Vm, order: string) =>

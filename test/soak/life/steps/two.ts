@@ -1,22 +1,17 @@
 // A second radio: the access point stays while a network is joined through another channel.
 import * as assert from 'uvu/assert';
+import { call, home, journal, json, reach, status } from '../../../vm/hub.ts';
+import { phoneLeaves } from '../../../vm/radio.ts';
 import {
   bleCentral,
   type Check,
-  call,
-  home,
-  journal,
-  json,
   openHome,
   openSetup,
   phoneIn,
-  reach,
   returnRadio,
-  status,
   wifiReaches,
   wifiStatus,
 } from '../hub.ts';
-import { phoneLeaves } from '../radio.ts';
 
 export function two(check: Check): void {
   check('with two radios the second one serves, and a phone is in it', async ({ vm }) => {
