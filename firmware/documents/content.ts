@@ -31,15 +31,25 @@ export function mergeMeta(doc: Y.Doc, patch: { [key: string]: Json | undefined }
   mergeMap(doc, 'meta', patch);
 }
 
+/** A copy without the keys named __proto__: what reads them from an update makes prototypes of them. */
+function clean(value: Json): Json {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(clean);
+  const kept = Object.entries(value).filter(([k]) => k !== '__proto__');
+  return Object.fromEntries(kept.map(([k, v]) => [k, clean(v as Json)]));
+}
+
 function mergeMap(doc: Y.Doc, name: string, patch: { [key: string]: Json | undefined }): void {
   const map = doc.getMap(name);
   doc.transact(() => {
-    for (const [key, value] of Object.entries(patch)) {
+    for (const [key, given] of Object.entries(patch)) {
+      if (key === '__proto__') continue;
+      const value = given === undefined ? undefined : clean(given);
       if (value === undefined) {
         if (map.has(key)) map.delete(key);
       } else if (canonical(map.get(key) as Json) !== canonical(value)) {
         doc.clientID = writerId(`${name}/${key}`);
-        map.set(key, structuredClone(value));
+        map.set(key, value);
       }
     }
   });

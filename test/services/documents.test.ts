@@ -215,6 +215,7 @@ test('what is written under any key names reaches a reader whole, in updates and
         }
       },
     ),
+    { examples: [[[{ ' ': JSON.parse('{"__proto__":null,"a":[{"__proto__":1}]}') }]]] },
   );
 });
 
