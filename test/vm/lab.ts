@@ -54,6 +54,8 @@ export interface BootOptions {
   controllers?: number;
   /** A loopback sound card (snd-aloop). */
   sound?: boolean;
+  /** A network by cable: this computer is its router at 10.0.2.2, whose loopback the machine reaches there. */
+  cable?: boolean;
   memoryMb?: number;
   /** Services to bundle into the root, all when left out. */
   services?: readonly string[];
@@ -221,6 +223,7 @@ async function powerOn(m: {
         ? [...firmware(m.dir, m.options.cmdline ?? ''), ...disk(join(m.dir, 'disk.raw'), 'ingle-disk', '')]
         : bare),
       ...disk(m.lab, 'ingle-lab', 'readonly=on'),
+      ...(m.options.cable ? ['-nic', 'user,model=virtio-net-pci'] : []),
       ...['-serial', `file:${join(m.dir, 'console.log')}`],
       ...[
         '-device',
