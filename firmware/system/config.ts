@@ -132,6 +132,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return c;
 }
 
+/** The version the image says it is (os-release(5), IMAGE_VERSION); empty on a computer that runs none. */
+export function imageVersion(env: NodeJS.ProcessEnv = process.env): string {
+  try {
+    const text = readFileSync(env['INGLE_OS_RELEASE'] ?? '/etc/os-release', 'utf8');
+    return /^IMAGE_VERSION="?([^"\n]+)"?$/m.exec(text)?.[1] ?? '';
+  } catch {
+    return '';
+  }
+}
+
 /** The folder of one service's state. */
 export function dataOf(c: Config, service: string): string {
   return join(c.data, service);

@@ -253,7 +253,7 @@ export async function openFlow(o: UpdateParts) {
       from: p.from.version,
       to: p.to.version,
       reason,
-      text: ok ? '' : o.boot.health(),
+      text: ok ? '' : o.boot.health(p.to.version),
       at: seconds(),
     };
     const offer = memory.offer && isNewer(memory.offer.version, f.version) ? memory.offer : null;

@@ -31,8 +31,8 @@ export interface UpdateParts {
     built: string;
     /** Whether this boot has proved itself. */
     committed(): boolean;
-    /** What the health check of a boot that failed left behind. */
-    health(): string;
+    /** What the health check of a version that failed left behind. */
+    health(version: string): string;
   };
   askRestart(): void;
   settings: Settings;

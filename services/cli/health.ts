@@ -1,10 +1,12 @@
 // `ingle health`: whether this version is well; with --commit it is then kept (ingle-health.service, on a trial boot).
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type CheckName, diagnose, type Facts } from '../../firmware/health/findings.ts';
 import { unwell } from '../../firmware/health/health.ts';
 import { errorTable, IngleError } from '../../firmware/protocol/errors.ts';
 import { healthTexts } from '../../firmware/protocol/text/health.ts';
-import { type Language, translator } from '../../firmware/protocol/text/i18n.ts';
+import { type Language, pickLanguage, translator } from '../../firmware/protocol/text/i18n.ts';
+import { imageVersion } from '../../firmware/system/config.ts';
 import { must } from '../../firmware/system/exec.ts';
 import { look, type Place } from './facts.ts';
 import type { Say } from './say.ts';
@@ -24,10 +26,17 @@ export async function health(
 ): Promise<number> {
   const t = translator(healthTexts, language);
   const end = performance.now() + o.seconds * 1000;
+  let noted: string | undefined;
   for (;;) {
     const p = await place();
-    const wrong = unwell(await look(p, false), p.isHub);
+    const facts = await look(p, false);
+    const wrong = unwell(facts, p.isHub);
     p.bus?.close();
+    // At each change: a hub that restarts before the end of this has left its reasons too.
+    if (o.commit && wrong.join() !== noted) {
+      note(p, facts, wrong);
+      noted = wrong.join();
+    }
     const names = wrong.map((name) => t(`check_${name}`)).join(', ');
     if (wrong.length === 0) {
       if (o.commit) await commit(p.config.runtime);
@@ -45,6 +54,20 @@ export async function health(
     say.line(t('health_wait', { names, s: left }));
     await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left * 1000)));
   }
+}
+
+/** Leaves what is wrong with this version for the one that may run after it (services/update), in the hub's words. */
+function note(p: Place, facts: Facts, wrong: readonly CheckName[]): void {
+  const t = translator(healthTexts, pickLanguage([p.config.language]));
+  const failures = diagnose(facts)
+    .filter((f) => wrong.includes(f.check))
+    .map((f) => `${t(`check_${f.check}`)}: ${t(f.text, f.values)}`);
+  const dir = join(p.config.data, 'health');
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, 'last.new'), JSON.stringify({ version: imageVersion(), failures }), {
+    flush: true,
+  });
+  renameSync(join(dir, 'last.new'), join(dir, 'last.json'));
 }
 
 /** The boot loader counts no more tries of this slot, and the initial RAM disk's watch stands down. */

@@ -4,7 +4,7 @@ import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { pickLanguage } from '../../firmware/protocol/text/i18n.ts';
 import { connect, type Served } from '../../firmware/system/bus.ts';
-import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
+import { dataOf, imageVersion, readConfig, version } from '../../firmware/system/config.ts';
 import { toDict } from '../../firmware/system/contract.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { ready, stopping } from '../../firmware/system/notify.ts';
@@ -35,20 +35,16 @@ const sticks = env['INGLE_STICKS'] ?? '/run/media';
 let served: Served<typeof update1> | undefined;
 let last = Date.now();
 
-/** The version the image says it is (os-release(5), IMAGE_VERSION). */
-function imageVersion(): string {
-  const file = env['INGLE_OS_RELEASE'] ?? '/etc/os-release';
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  return /^IMAGE_VERSION="?([^"\n]+)"?$/m.exec(text)?.[1] ?? '';
-}
-
-/** What the health check of the new version left behind, for a person. */
-function health(): string {
+/** What the health check of a version left behind (services/cli/health.ts), for a person. */
+function health(of: string): string {
   try {
     const said = JSON.parse(readFileSync(join(config.data, 'health', 'last.json'), 'utf8')) as {
+      version?: unknown;
       failures?: unknown;
     };
-    return Array.isArray(said.failures) ? said.failures.map(String).join('; ').slice(0, 500) : '';
+    // A version that never came so far left nothing; what is there is then about another one.
+    if (said.version !== of || !Array.isArray(said.failures)) return '';
+    return said.failures.map(String).join('; ').slice(0, 500);
   } catch {
     return '';
   }

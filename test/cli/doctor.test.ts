@@ -165,6 +165,26 @@ test('health is good in a house that is well, waits while it is not, and gives u
   assert.is((await ingle(['health', '--wait', 'long'])).code, 64);
 });
 
+test('a version on trial that is not well leaves its reasons for the one that runs after it', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-trial-'));
+  writeFileSync(join(dir, 'os-release'), 'ID=debian\nIMAGE_VERSION=1.2.1\n');
+  const env = {
+    INGLE_BUS_ADDRESS: 'unix:path=/nowhere',
+    INGLE_API_PORT: '1',
+    INGLE_DATA: dir,
+    INGLE_OS_RELEASE: join(dir, 'os-release'),
+    INGLE_CONFIG: '/nonexistent',
+  };
+  assert.is((await ingle(['health', '--commit'], env)).code, 69);
+  const left = JSON.parse(readFileSync(join(dir, 'health/last.json'), 'utf8')) as {
+    version: string;
+    failures: string[];
+  };
+  assert.is(left.version, '1.2.1');
+  assert.match(left.failures.join('\n'), /^Local API: does not answer/m);
+  rmSync(dir, { recursive: true });
+});
+
 test('the self-test passes what the device has, and its code is of this device', async () => {
   const file = join(data, 'config.json');
   const code = async (config: object) => {

@@ -78,13 +78,28 @@ test('a new version that does not prove itself is told as such, with what its he
   mkdirSync(join(hub.dir, 'data/health'), { recursive: true });
   writeFileSync(
     join(hub.dir, 'data/health/last.json'),
-    JSON.stringify({ failures: ['io.ingle.Audio1 does not answer'] }),
+    JSON.stringify({ version: '1.1.0', failures: ['io.ingle.Audio1 does not answer'] }),
   );
   await hub.reboot({ broken: true, version: '1.0.0' });
   const s = await hub.state('available');
   const { ok, reason, text } = s.detail.result!;
   assert.equal([ok, reason, text], [false, 'not_healthy', 'io.ingle.Audio1 does not answer']);
   assert.is(s.version, '1.0.0');
+});
+
+test('what an earlier version died of is not told of one that never came so far', async ({ hub }) => {
+  hub.server.offer({ version: '1.1.0' });
+  await hub.client.Check({ channel: '' });
+  await hub.client.Install({ source: '', restart: 'now' });
+  await hub.restartAsked();
+  mkdirSync(join(hub.dir, 'data/health'), { recursive: true });
+  writeFileSync(
+    join(hub.dir, 'data/health/last.json'),
+    JSON.stringify({ version: '1.0.9', failures: ['io.ingle.Audio1 does not answer'] }),
+  );
+  await hub.reboot({ broken: true, version: '1.0.0' });
+  const { ok, reason, text } = (await hub.state('available')).detail.result!;
+  assert.equal([ok, reason, text], [false, 'not_healthy', '']);
 });
 
 test('a power cut before the order to restart boots the new version, and that is noticed', async ({
