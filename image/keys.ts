@@ -28,8 +28,10 @@ export interface Keys {
   development: boolean;
 }
 
-/** RAUC refuses a certificate out of its time, and a hub's clock may be years behind: long for the CA. */
+/** RAUC refuses a certificate out of its time: long for the CA. */
 const days = { ca: 30 * 365, signing: 5 * 365 };
+/** A hub without a battery and a network has the time its image was built at, so certificates begin before any was. */
+const since = '20240101000000Z';
 /** Both purposes, so that a bundle verifies with RAUC's check-purpose codesign and with its default. */
 const extensions = {
   ca: 'basicConstraints=critical,CA:TRUE,pathlen:0\nkeyUsage=critical,keyCertSign,cRLSign\nsubjectKeyIdentifier=hash\n',
@@ -86,10 +88,22 @@ async function issue(
       file('csr'),
     ]);
     writeFileSync(file('ext'), extensions[name]);
-    const signer = ca ? ['-CA', ca.cert, '-CAkey', ca.key] : ['-signkey', file('key')];
+    // "openssl ca" and not "x509", which cannot set the beginning before OpenSSL 3.4.
+    writeFileSync(file('index'), '');
+    writeFileSync(file('serial'), serial());
+    const conf = ['[ca]', 'default_ca=here', '[here]', `database=${file('index')}`, `new_certs_dir=${work}`];
+    conf.push(
+      `serial=${file('serial')}`,
+      'default_md=sha256',
+      'policy=names',
+      '[names]',
+      'commonName=supplied',
+    );
+    writeFileSync(file('conf'), `${conf.join('\n')}\n`);
+    const signer = ca ? ['-cert', ca.cert, '-keyfile', ca.key] : ['-selfsign', '-keyfile', file('key')];
     await must('openssl', [
-      ...['x509', '-req', '-in', file('csr'), '-out', file('pem'), '-extfile', file('ext'), '-sha256'],
-      ...['-days', String(days[name]), '-set_serial', `0x${serial()}`, ...signer],
+      ...['ca', '-batch', '-notext', '-config', file('conf'), '-in', file('csr'), '-out', file('pem')],
+      ...['-extfile', file('ext'), '-startdate', since, '-days', String(days[name]), ...signer],
     ]);
     // The certificate last: a key without one is not taken for a pair.
     for (const ending of ['key', 'pem']) renameSync(file(ending), join(dir, `${name}.${ending}`));
@@ -100,7 +114,7 @@ async function issue(
 
 /** 127 random bits, positive (RFC 5280, 4.1.2.2). */
 function serial(): string {
-  return `4${crypto.randomUUID().replace(/-/g, '').slice(1)}`;
+  return `4${crypto.randomUUID().replace(/-/g, '').slice(1)}`.toUpperCase();
 }
 
 function writeKeyring(dir: string, pems: readonly string[]): void {

@@ -52,7 +52,7 @@ async function sign(k: Keys): Promise<string> {
   return out;
 }
 /** As RAUC does: the signature against the keyring alone, for the purpose. */
-async function verifies(signature: string, keyring: string): Promise<boolean> {
+async function verifies(signature: string, keyring: string, ...more: string[]): Promise<boolean> {
   const args = ['cms', '-verify', '-binary', '-inform', 'DER', '-in', signature, '-content', data];
   const r = await run('openssl', [
     ...args,
@@ -62,6 +62,7 @@ async function verifies(signature: string, keyring: string): Promise<boolean> {
     '-no-CAstore',
     '-purpose',
     'smimesign',
+    ...more,
   ]);
   return r.code === 0;
 }
@@ -112,6 +113,13 @@ test('after a rotation a device that knows the old keyring takes the new signatu
   await rotateKeys(k.dir);
   assert.is.not(readFileSync(k.cert, 'utf8'), first);
   assert.ok(await verifies(await sign(k), onDevice));
+});
+
+test('a hub whose clock is behind takes what a renewed certificate signs', async () => {
+  const k = await makeKeys(join(dir, 'clock'));
+  await rotateKeys(k.dir);
+  const clock = `${Date.parse('2024-06-01') / 1000}`;
+  assert.ok(await verifies(await sign(k), k.keyring, '-attime', clock));
 });
 
 test('a new CA comes in three steps, and no device is left behind at any', async () => {
