@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../firmware/system/exec.ts';
 
-/** Parts of dist/ that run on another computer than the hub. */
-const elsewhere = /^(root|screenshots|\.parts|\.lock|services\/cli\/(start|guard))/;
+/** Parts of dist/ that a hub has; the rest is of other computers, or was made of these. */
+const ours = /^(services(?!\/cli\/(start|guard))|spa|web-wizard)\//;
 
 /** Files below `dir`, as paths relative to it. */
 export function filesBelow(dir: string, at = ''): string[] {
@@ -16,7 +16,7 @@ export function filesBelow(dir: string, at = ''): string[] {
 
 /** Which of dist/ a hub with these services carries; all when `only` is empty. */
 export function carried(file: string, only: readonly string[]): boolean {
-  if (elsewhere.test(file)) return false;
+  if (!ours.test(file)) return false;
   const service = /^services\/([^/]+)\//.exec(file)?.[1];
   return only.length === 0 || (service !== undefined && only.includes(service));
 }

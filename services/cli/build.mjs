@@ -86,9 +86,14 @@ function rollup(progress) {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let said = '';
+    // A service of several programs is made in several goes.
+    const parts = new Set();
     const hear = (data) => {
       said += data;
-      for (const [, what] of String(data).matchAll(/created (dist\S*)/g)) progress(what);
+      for (const [, what] of String(data).matchAll(/created (dist\S*)/g)) {
+        if (!parts.has(what)) progress(what);
+        parts.add(what);
+      }
     };
     child.stdout.on('data', hear);
     child.stderr.on('data', hear);
