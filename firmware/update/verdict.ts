@@ -82,6 +82,9 @@ export function judge(p: Passage, now: { boot_id: string; slot: string; committe
 
 /** Reason behind what RAUC says when it refuses or fails; its messages are not a contract, so the rest is general. */
 export function reasonOf(message: string, otherwise: UpdateReason = 'install_failed'): UpdateReason {
+  // Where a signature cannot even be found, nobody else's is there.
+  if (/bundle format|signature size|signature from bundle|payload is corrupted/i.test(message))
+    return 'bad_bundle';
   if (/signature|certificate|issuer|CMS|not signed|trust/i.test(message)) return 'bad_signature';
   if (/compatible/i.test(message)) return 'other_device';
   if (

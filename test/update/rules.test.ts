@@ -229,6 +229,8 @@ test('what came of a restart is told by the boot and the slot that runs', () => 
 test("RAUC's words are understood where they are known", () => {
   const said: [string, string][] = [
     ['signature verification failed: Verify error: unable to get local issuer certificate', 'bad_signature'],
+    ['signature verification failed: ECDSA verify:CMS_verify:content verify error', 'bad_signature'],
+    ['Invalid bundle format: Signature size (13186674670534971587) exceeds bundle size', 'bad_bundle'],
     ["Compatible mismatch: Expected 'hub' but bundle manifest has 'x'", 'other_device'],
     ['Invalid identifier. Did you pass a valid RAUC bundle?', 'bad_bundle'],
     ['failed to open bundle: No such file or directory', 'not_found'],
