@@ -44,6 +44,7 @@ export function createAccess(
   });
   let wanted: Wanted | undefined;
   let open: { softap: Softap; radio: string; channel: number; sae: boolean; since: number } | undefined;
+  let before: { radio: string; channel: number } | undefined;
   const clients = new Set<string>();
   let idle: NodeJS.Timeout | undefined;
   let falls = 0;
@@ -82,8 +83,8 @@ export function createAccess(
     move(softap, event, why);
   }
 
-  /** Brings the wanted access point up; the machine is in `starting`. */
-  async function bringUp(): Promise<void> {
+  /** Brings the wanted access point up; the machine is in `starting`. `again`: a phone may be waiting for it. */
+  async function bringUp(again = false): Promise<void> {
     const w = wanted;
     const radio = softapRadio(radios);
     if (!w) return;
@@ -95,7 +96,8 @@ export function createAccess(
       await o.makeRoom();
       const can = await radios.abilities(radio);
       if (!can.ap) throw new IngleError('unavailable', 'This radio cannot be an access point.');
-      const channel = await o.channel(radio);
+      // Where it was, a phone finds it at once; to look round for a better place takes seconds.
+      const channel = again && before?.radio === radio ? before.channel : await o.channel(radio);
       const mine: { softap?: Softap } = {};
       mine.softap = await radios.openSoftap({
         ap: {
@@ -113,6 +115,7 @@ export function createAccess(
         onFell: () => void s.queued(() => fell(mine.softap)),
       });
       open = { softap: mine.softap, radio, channel, sae: can.sae, since: Date.now() };
+      before = { radio, channel };
       move(softap, 'up');
       armIdle();
     } catch (e) {
@@ -135,7 +138,7 @@ export function createAccess(
     falls = Date.now() - was.since > steady ? 1 : falls + 1;
     if (falls > tries) return giveUp('give_up', 'crashed');
     const again = async () => {
-      if (softap.state === 'fallen' && move(softap, 'retry')) await bringUp().catch(() => {});
+      if (softap.state === 'fallen' && move(softap, 'retry')) await bringUp(true).catch(() => {});
     };
     setTimeout(() => void s.queued(again), s.time.retry * falls);
   }
@@ -162,7 +165,7 @@ export function createAccess(
     close,
     /** Comes back after it was lent. */
     async resume(): Promise<void> {
-      if (move(softap, 'resume')) await bringUp().catch(() => {});
+      if (move(softap, 'resume')) await bringUp(true).catch(() => {});
     },
     /** Its radio, or the last of all, was pulled out. */
     async pulled(): Promise<void> {

@@ -72,7 +72,6 @@ export function createWifi(o: {
     runtime: o.runtime,
     country: () => country,
     async channel(radio) {
-      // One that comes back at once need not look again: a phone is waiting for it.
       if (!seen || Date.now() - seen.at > shared.time.fresh)
         await look(radio).catch((e) => log.info('no scan before the access point', { error: e }));
       return quietChannel(seen?.networks ?? []);
@@ -128,7 +127,9 @@ export function createWifi(o: {
           log.info('an older list is answered', { error: e });
         });
       if (!seen) throw new IngleError('unavailable', 'The radio is busy. Try again in a moment.');
-      return { networks: seen.networks, age_s: Math.round((Date.now() - seen.at) / 1000) };
+      // The second radio hears the hub itself.
+      const networks = seen.networks.filter((n) => n.ssid !== access.wanted?.ssid);
+      return { networks, age_s: Math.round((Date.now() - seen.at) / 1000) };
     },
 
     async connect(n: Known): Promise<{ ok: boolean; reason: string }> {
