@@ -1,0 +1,155 @@
+// timeout: 900 s
+// What a hub is for, on the image that is flashed: its owner pairs a phone by the link its console gives, and reaches
+// it through root, whatever is killed. The hub has a cable; root and the phone (a real browser) are on this computer.
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { start } from '../../firmware/system/exec.ts';
+import { top } from '../../image/build.ts';
+import { flash } from '../../image/flash.ts';
+import { freePort } from '../../services/cli/runtime.ts';
+import { approve, at, launch, online, openStatus, type Phone, phone, press, shot } from '../browser/phone.ts';
+import { call, journal } from './hub.ts';
+import { boot, cannotRun, type Vm } from './lab.ts';
+
+/** An emulated machine takes its time to start a service. */
+const slow = 240_000;
+
+interface World {
+  vm: Vm;
+  root: ChildProcess;
+  browser: Browser;
+  p: Phone;
+  data: string;
+  startRoot(): Promise<void>;
+}
+
+const why = cannotRun();
+if (why) console.log(`SKIP ${why}`);
+const test = suite<World>('the owner of a flashed hub');
+const check = (name: string, run: (c: World) => Promise<void>) =>
+  why
+    ? test.skip(name, run)
+    : test(name, async (c) => {
+        try {
+          await run(c);
+        } catch (e) {
+          console.log(`failed: ${name}\n${(e as Error).message}\n${await journal(c.vm)}`);
+          throw e;
+        }
+      });
+
+test.before(async (c) => {
+  if (why) return;
+  const { build } = await import('../../services/cli/build.mjs' as string);
+  await build();
+  c.data = mkdtempSync(join(tmpdir(), 'ingle-root-'));
+  const port = await freePort('127.0.0.1');
+  const origin = `http://localhost:${port}`;
+  c.startRoot = async () => {
+    const flags = ['--port', `${port}`, '--data', c.data, '--origin', origin, '--spa', join(top, 'dist/spa')];
+    c.root = start(process.execPath, [join(top, 'dist/root/main.js'), ...flags], { stdio: 'ignore' });
+    while (!(await fetch(`${origin}/health/live`).catch(() => null))?.ok)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  await c.startRoot();
+  c.browser = await launch();
+  c.p = await phone(c.browser);
+  c.p.page.setDefaultTimeout(slow);
+  c.vm = await boot({
+    flash: await flash(),
+    cable: true,
+    cmdline: `systemd.setenv=INGLE_ROOT=http://10.0.2.2:${port}`,
+  });
+});
+test.after(async (c) => {
+  await c.browser?.close();
+  c.root?.kill('SIGKILL');
+  await c.vm?.stop();
+  if (c.data) rmSync(c.data, { recursive: true, force: true });
+});
+
+/** The chart's words, which hold its newest values. */
+const chart = (page: Page) => page.locator('.v-chart desc').first().textContent();
+
+/** The open window's numbers move: they come from the hub, now. */
+async function moves(page: Page): Promise<void> {
+  const before = await chart(page);
+  for (const end = Date.now() + slow; (await chart(page).catch(() => before)) === before; ) {
+    assert.ok(Date.now() < end, `still ${before}`);
+    await page.waitForTimeout(200);
+  }
+}
+
+check('the hub gives a link, and a phone that opens it is paired by passkey', async ({ vm, p }) => {
+  let link = '';
+  for (const end = Date.now() + slow; !link; ) {
+    const said = await call(vm, 'Setup1', 'PairingLink').catch((e) => e as Error);
+    if (Array.isArray(said)) link = String(said[0]);
+    else assert.ok(Date.now() < end, said.message);
+  }
+  assert.match(link, /#v1\./);
+  await p.page.goto(link);
+  await at(p.page, 'register');
+  await press(p.page, 'Make a passkey');
+  await approve(p);
+});
+
+check("the hub's status is live in the phone", async ({ p }) => {
+  await openStatus(p.page);
+  await moves(p.page);
+  await shot(p.page, 'flashed-hub-status');
+});
+
+for (const unit of ['ingle-uplink', 'ingle-api', 'ingle-skill@hub_status'])
+  check(`kill -9 of ${unit} on the hub heals by itself`, async ({ vm, p }) => {
+    const pid = () => vm.must(`systemctl show -p MainPID --value ${unit}`);
+    const before = await pid();
+    await vm.must(`systemctl kill -s KILL ${unit}`);
+    await vm.until(`systemctl is-active ${unit} && systemctl show -p MainPID --value ${unit}`, {
+      test: (s) => !s.split('\n').includes(before),
+      timeoutMs: slow,
+    });
+    await online(p.page);
+    await p.page.locator('[data-live="yes"]').waitFor();
+    await moves(p.page);
+  });
+
+check('kill -9 of root heals by itself', async ({ root, startRoot, p }) => {
+  root.kill('SIGKILL');
+  await p.page.locator('[data-link="down"]').waitFor();
+  await startRoot();
+  await online(p.page);
+  await p.page.locator('[data-live="yes"]').waitFor();
+  await moves(p.page);
+  await p.page.keyboard.press('Escape');
+});
+
+check(
+  'the power fails: the phone says so, and what it does meanwhile arrives when the hub is back',
+  async (c) => {
+    const { vm, p } = c;
+    await vm.must('sync');
+    await vm.kill();
+    await p.page.locator('[data-link="offline"]').waitFor();
+    await p.page
+      .getByRole('button', { name: /Options for/ })
+      .first()
+      .click();
+    await press(p.page, 'Pin');
+    await p.page.getByText('1 change waits to be sent').waitFor();
+    await vm.start();
+    await online(p.page);
+    await p.page.getByText('1 change waits to be sent').waitFor({ state: 'detached' });
+    await p.page.locator('.tile .pin').first().waitFor();
+    await openStatus(p.page);
+    await moves(p.page);
+    assert.equal(p.errors, []);
+  },
+);
+
+test.run();
