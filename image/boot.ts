@@ -8,6 +8,12 @@ import { sources, suite } from './packages.ts';
 
 const parts = ['systemd-boot-efi', 'dmsetup', 'busybox-static'];
 
+/** Writes dpkg's records of what was unpacked, as they would be after its scripts. */
+export const record =
+  'cd "$1/var/cache/apt/archives" && mkdir -p "$1/var/lib/dpkg/info" && for d in *.deb; do ' +
+  'dpkg-deb -f "$d" >> "$1/var/lib/dpkg/status"; printf "Status: install ok installed\\n\\n" >> "$1/var/lib/dpkg/status"; ' +
+  'dpkg-deb -c "$d" | sed "s/^[^ ]* *[^ ]* *[^ ]* *[^ ]* *[^ ]* *\\.//; s/ -> .*//; s:/\\$::" > "$1/var/lib/dpkg/info/$(dpkg-deb -f "$d" Package).list"; done';
+
 /** What differs between machines: the folder of libraries, names of EFI files, the serial console. */
 export interface Machine {
   /** Debian's folder of libraries below usr/lib. */
@@ -19,6 +25,8 @@ export interface Machine {
   /** Name firmware looks for in /EFI/BOOT. */
   bootFile: string;
   serial: string;
+  /** Packages of boards whose firmware is no UEFI (image/boards.ts). */
+  boards: readonly string[];
 }
 
 /** Debian architecture -> machine. */
@@ -29,6 +37,7 @@ export const machines: Readonly<Record<string, Machine>> = {
     efi: 'x64',
     bootFile: 'BOOTX64.EFI',
     serial: 'ttyS0',
+    boards: [],
   },
   arm64: {
     triplet: 'aarch64-linux-gnu',
@@ -36,6 +45,7 @@ export const machines: Readonly<Record<string, Machine>> = {
     efi: 'aa64',
     bootFile: 'BOOTAA64.EFI',
     serial: 'ttyAMA0',
+    boards: ['raspi-firmware', 'u-boot-rpi'],
   },
 };
 
@@ -56,7 +66,7 @@ export async function unpacked(
   arch: string,
   packages: readonly string[],
 ): Promise<string> {
-  const recipe = JSON.stringify([sources(), arch, [...packages].sort()]);
+  const recipe = JSON.stringify([sources(), arch, [...packages].sort(), record]);
   const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 16);
   const dir = join(cache, `${name}-${arch}-${hash}`);
   if (existsSync(dir)) return dir;
@@ -70,6 +80,8 @@ export async function unpacked(
       '--variant=extract',
       '--format=directory',
       `--architectures=${arch}`,
+      '--aptopt=APT::Install-Recommends "false"',
+      `--extract-hook=${record}`,
       `--include=${packages.join(',')}`,
       suite,
       fresh,
@@ -82,7 +94,13 @@ export async function unpacked(
   return dir;
 }
 
-/** Boot loader and programs of the initial RAM disk. */
+/** Boot loader, firmware of boards and programs of the initial RAM disk. */
 export function bootParts(cache: string, arch: string): Promise<string> {
-  return unpacked(cache, 'boot', arch, parts);
+  return unpacked(cache, 'boot', arch, [...parts, ...machineOf(arch).boards]);
+}
+
+/** Packages of which an image carries something beside its root. */
+export function bootPackages(arch: string): string[] {
+  const libraries = ['libc6', 'libdevmapper1.02.1', 'libselinux1', 'libpcre2-8-0', 'libudev1', 'libcap2'];
+  return [...parts, ...libraries, ...machineOf(arch).boards];
 }

@@ -16,11 +16,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../firmware/system/exec.ts';
 import { baseRoot } from './base.ts';
+import { boardFiles } from './boards.ts';
 import { bootParts, machineOf, unpacked } from './boot.ts';
 import { bundles, filesBelow } from './bundles.ts';
 import { type DeviceFile, deviceJson, devicePath, findDevice, readDevice } from './device.ts';
 import { fixedUuid } from './disk.ts';
 import { packErofs } from './erofs.ts';
+import type { EspFile } from './esp.ts';
 import { makeInitrd } from './initrd.ts';
 import { developmentKeys } from './keys.ts';
 import { labPackages, packagesFor } from './packages.ts';
@@ -36,6 +38,8 @@ export interface Built {
   initrd: string;
   /** erofs image of the root. */
   root: string;
+  /** What boards need in the ESP that are no UEFI by themselves. */
+  boards: readonly EspFile[];
   /** The lab's packages, unpacked; their programs go to the lab's disk. */
   labBase: string;
 }
@@ -107,6 +111,7 @@ export async function build(o: BuildOptions = {}): Promise<Built> {
     kernel: join(dir, 'vmlinuz'),
     initrd: join(dir, 'initrd'),
     root: join(dir, 'root.erofs'),
+    boards: boardFiles(base, parts),
     labBase,
   };
   if (existsSync(dir)) return built;
@@ -128,6 +133,7 @@ export async function build(o: BuildOptions = {}): Promise<Built> {
   const sbom = makeSbom({
     top,
     base,
+    parts,
     root: staged,
     files: dist.files,
     image: { name: device.device.model, version, arch, date },

@@ -44,8 +44,11 @@ export function espFiles(o: {
   kernel: string;
   initrd: string;
   entry: string;
+  /** Of boards that are no UEFI by themselves. */
+  boards: readonly EspFile[];
 }): EspFile[] {
   return [
+    ...o.boards,
     [`EFI/BOOT/${o.machine.bootFile}`, { path: join(o.loader, `systemd-boot${o.machine.efi}.efi`) }],
     ['loader/loader.conf', { text: loaderConf }],
     ['loader/entries/ingle-0001-a.conf', { text: o.entry }],

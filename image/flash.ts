@@ -87,6 +87,7 @@ export async function flash(o: BuildOptions = {}): Promise<Flash> {
         kernel: built.kernel,
         initrd: built.initrd,
         entry,
+        boards: built.boards,
       }),
     });
     await makeFactory(file('factory.img', fresh), date);

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { must } from '../firmware/system/exec.ts';
+import { record } from './boot.ts';
 import { filesBelow } from './bundles.ts';
 import { sources, suite } from './packages.ts';
 import type { Tools } from './tools.ts';
@@ -48,12 +49,6 @@ export function made(root: string): string[] {
       for (const path of readFileSync(join(info, f), 'utf8').split('\n')) listed.add(merged(path));
   return filesBelow(root).filter((f) => !own.test(f) && !listed.has(f));
 }
-
-/** Writes dpkg's records of what was unpacked, as they would be after its scripts. */
-const record =
-  'cd "$1/var/cache/apt/archives" && mkdir -p "$1/var/lib/dpkg/info" && for d in *.deb; do ' +
-  'dpkg-deb -f "$d" >> "$1/var/lib/dpkg/status"; printf "Status: install ok installed\\n\\n" >> "$1/var/lib/dpkg/status"; ' +
-  'dpkg-deb -c "$d" | sed "s/^[^ ]* *[^ ]* *[^ ]* *[^ ]* *[^ ]* *\\.//; s/ -> .*//; s:/\\$::" > "$1/var/lib/dpkg/info/$(dpkg-deb -f "$d" Package).list"; done';
 
 /**
  * Makes `out` for `arch`.

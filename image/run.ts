@@ -57,16 +57,20 @@ ExecStart=-/usr/sbin/modprobe mac80211_hwsim radios=2
 ExecStart=-/usr/sbin/modprobe snd-aloop
 `;
 
-const help = (name: string, disk: string) => `
-${name} boots now; its serial console is this terminal. It has two simulated Wi-Fi radios, and its disk is kept in
+const help = (name: string, disk: string, ssh: boolean) => `
+${name} boots now; its serial console is this terminal. It has two simulated Wi-Fi radios, a sound card that hears
+itself and a network by cable through this computer. Its disk is kept in
   ${disk}
   (remove that file for a factory-fresh hub).
 
 How to get in:
-  here         the setup wizard of the console; "help" lists what it knows
-  network      the machine has one by cable, through this computer
+  here         the setup wizard and the technician's menu: press Enter once "Enter" stands there
+  SSH          ${ssh ? `ssh -p ${sshPort} root@127.0.0.1, with a key of the device file` : 'off, as the device file has it'}
+  rescue       hold Space while it starts, and choose Rescue
 Ctrl-A X ends it, as a pulled plug would. Ctrl-A C is QEMU's own prompt.
 `;
+/** Where the machine's SSH is on this computer. */
+const sshPort = 2222;
 
 /** Boots and stays until the machine is off. */
 export async function runImage(o: ReleaseOptions): Promise<string> {
@@ -85,7 +89,9 @@ export async function runImage(o: ReleaseOptions): Promise<string> {
     copyFileSync(e.vars, join(dir, 'vars.fd'));
     writeFileSync(from, p.flash.disk);
   }
-  o.say(help(p.name, disk));
+  const { ssh } = p.device.device;
+  o.say(help(p.name, disk, ssh.enabled));
+  const forward = ssh.enabled ? `,hostfwd=tcp:127.0.0.1:${sshPort}-:22` : '';
   const unit = Buffer.from(radios).toString('base64');
   const child = start(
     e.program,
@@ -96,7 +102,7 @@ export async function runImage(o: ReleaseOptions): Promise<string> {
       ...['-drive', `if=pflash,format=raw,readonly=on,file=${e.code}`],
       ...['-drive', `if=pflash,format=raw,file=${join(dir, 'vars.fd')}`],
       ...['-drive', `if=none,id=disk,file=${disk},format=raw`, '-device', 'virtio-blk-pci,drive=disk'],
-      ...['-nic', 'user,model=virtio-net-pci', '-device', 'virtio-rng-pci'],
+      ...['-nic', `user,model=virtio-net-pci${forward}`, '-device', 'virtio-rng-pci'],
       '-smbios',
       `type=11,value=io.systemd.credential.binary:systemd.extra-unit.ingle-radios.service=${unit},value=io.systemd.boot.kernel-cmdline-extra=systemd.wants=ingle-radios.service`,
     ],

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bootPackages } from './boot.ts';
 import { bundled } from './bundles.ts';
 import { nativeFolders } from './native.ts';
 import { suite } from './packages.ts';
@@ -204,24 +205,30 @@ function isCarried(base: string, root: string, p: DebianPackage): boolean {
 /**
  * The SBOM of a staged root.
  * @param base the Debian root it was made from, which still has dpkg's records
+ * @param parts boot loader, firmware of boards and programs of the initial RAM disk, likewise
  * @param files what of dist/ it carries
  */
 export function makeSbom(o: {
   top: string;
   base: string;
+  parts: string;
   root: string;
   files: readonly string[];
   image: ImageOf;
 }): string {
-  const all = readStatus(readFileSync(join(o.base, 'var/lib/dpkg/status'), 'utf8'));
+  const recorded = (at: string) => readStatus(readFileSync(join(at, 'var/lib/dpkg/status'), 'utf8'));
+  const all = recorded(o.base);
   const kernel = (p: DebianPackage) => /^linux-image-\d/.test(p.name);
   const debian = all.filter((p) => kernel(p) || isCarried(o.base, o.root, p));
+  const more = bootPackages(o.image.arch).filter((name) => !debian.some((p) => p.name === name));
+  debian.push(...recorded(o.parts).filter((p) => more.includes(p.name)));
+  debian.sort((a, b) => (a.name < b.name ? -1 : 1));
   const licences = new Map<string, readonly string[]>();
-  const docs = join(o.base, 'usr/share/doc');
-  for (const name of readdirSync(docs)) {
-    const file = join(docs, name, 'copyright');
-    if (existsSync(file)) licences.set(name, licencesOf(readFileSync(file, 'utf8')));
-  }
+  for (const docs of [join(o.base, 'usr/share/doc'), join(o.parts, 'usr/share/doc')])
+    for (const name of readdirSync(docs)) {
+      const file = join(docs, name, 'copyright');
+      if (existsSync(file)) licences.set(name, licencesOf(readFileSync(file, 'utf8')));
+    }
   const lock = JSON.parse(readFileSync(join(o.top, 'package-lock.json'), 'utf8')) as Lock;
   const folders = [...new Set([...bundled(o.top, o.files), ...nativeFolders(o.top)])].sort();
   return spdx(o.image, debian, licences, readLock(lock, folders));

@@ -73,6 +73,8 @@ const gone = rulesOf(`
   usr/share/nodejs/corepack/ usr/bin/corepack usr/share/nodejs/@types/ usr/share/nodejs/undici-types/
   usr/share/nodejs/acorn-* !usr/share/nodejs/acorn-walk/ usr/bin/acorn
   usr/bin/dconf usr/libexec/dconf-service {lib}/avahi/ {lib}/sasl2/ {lib}/krb5/ {lib}/ossl-modules/ {lib}/engines-3/
+  # Device trees of boards come from their firmware (image/boards.ts).
+  usr/lib/linux-image-*
   usr/lib/depmod.d/ usr/lib/pcrlock.d/ usr/lib/systemd/systemd-pcrlock usr/bin/nawk usr/bin/routel usr/bin/rdma
   usr/sbin/e2scrub* usr/sbin/tipc usr/sbin/dcb usr/sbin/devlink usr/sbin/vdpa usr/sbin/genl usr/sbin/arpd
 `);

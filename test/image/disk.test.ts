@@ -63,6 +63,7 @@ async function esp(dir: string, out: string): Promise<string> {
       kernel: join(dir, 'kernel'),
       initrd: join(dir, 'initrd'),
       entry: entryText('a', 'Ingle 1.0.0', ['quiet']),
+      boards: [],
     }),
   });
   return file;
