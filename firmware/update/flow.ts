@@ -8,6 +8,7 @@ import { failed } from './download.ts';
 import { type UpdateEvent, type UpdateState, updateTable } from './machine.ts';
 import { isNight } from './night.ts';
 import type { UpdateParts } from './parts.ts';
+import type { Slot } from './rauc.ts';
 import type { Job, Memory, Result } from './record.ts';
 import { isNewer, slotsOf } from './slots.ts';
 import { judge, reasonOf, refusal, type UpdateReason } from './verdict.ts';
@@ -201,14 +202,14 @@ export async function openFlow(o: UpdateParts) {
     const under = resumed && passage.boot_id === o.boot.id && (await rauc.busy());
     if (resumed && !under && (await isWritten(passage.to))) return written();
     try {
-      if (under) await rauc.install(undefined, '', show);
+      if (under) await rauc.install(undefined, show);
       else {
         if (job.tries >= MAX_TRIES) throw failed('interrupted', 'It was cut too often.');
         // Counted before it begins: an installation that takes the hub down must not be tried for ever.
         memory.job = { ...job, tries: job.tries + 1 };
         await save();
         show(0, '');
-        await rauc.install(sourceOf(job), job.hash, show);
+        await rauc.install(sourceOf(job), show);
       }
     } catch (e) {
       if ((e as IngleError).code !== 'unavailable') throw e;
@@ -221,10 +222,17 @@ export async function openFlow(o: UpdateParts) {
   }
   async function isWritten(to: { slot: string; version: string }): Promise<boolean> {
     const slot = (await rauc.slots()).find((s) => s.name === to.slot);
-    return slot?.version === to.version && slot.whole && (await rauc.primary()) === to.slot;
+    return slot?.version === to.version && isSeen(slot) && slot.whole && (await rauc.primary()) === to.slot;
   }
+  /** Whether a slot holds the very bundle that was looked at, whatever lay there when RAUC opened it again. */
+  const isSeen = (slot: Slot): boolean => !memory.job?.hash || slot.hash === memory.job.hash;
   async function written(): Promise<void> {
     const passage = memory.passage!;
+    const slot = (await rauc.slots()).find((s) => s.name === passage.to.slot);
+    if (slot && !isSeen(slot)) {
+      await rauc.markActive(passage.from.slot);
+      throw failed('wrong_version', 'The bundle is not the one that was looked at.');
+    }
     if ((await rauc.primary()) !== passage.to.slot) await rauc.markActive(passage.to.slot);
     await downloads.sweep();
     await move('written', { passage: { ...passage, boot_id: o.boot.id }, error: null });

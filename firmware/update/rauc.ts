@@ -17,6 +17,8 @@ export interface Slot {
   good: boolean;
   /** Of the bundle that was installed there; empty where RAUC installed none. */
   version: string;
+  /** Of that bundle's manifest; empty where RAUC does not tell. */
+  hash: string;
   /** Whether what is there was written to its end. */
   whole: boolean;
 }
@@ -36,11 +38,7 @@ export interface Rauc {
    * Installs, or with `source` undefined waits for the installation under way.
    * @throws IngleError `internal` with RAUC's words; `unavailable` when RAUC goes away meanwhile
    */
-  install(
-    source: string | undefined,
-    hash: string,
-    progress: (percent: number, step: string) => void,
-  ): Promise<void>;
+  install(source: string | undefined, progress: (percent: number, step: string) => void): Promise<void>;
   markActive(slot: string): Promise<void>;
 }
 
@@ -78,6 +76,7 @@ export function rauc(bus: Bus, name = 'de.pengutronix.rauc'): Rauc {
           booted: s['state'] === 'booted',
           good: s['boot-status'] === 'good',
           version: String(s['bundle.version'] ?? ''),
+          hash: String(s['bundle.hash'] ?? ''),
           whole: (s['status'] ?? 'ok') === 'ok',
         };
       })
@@ -115,7 +114,7 @@ export function rauc(bus: Bus, name = 'de.pengutronix.rauc'): Rauc {
       return { version: String(version), compatible: String(compatible), hash: '' };
     },
     busy: async () => (await property<string>('Operation')) !== 'idle',
-    async install(source, hash, progress) {
+    async install(source, progress) {
       let settle: (e?: IngleError) => void = () => {};
       const over = new Promise<void>((resolve, reject) => {
         settle = (e) => (e ? reject(e) : resolve());
@@ -146,10 +145,7 @@ export function rauc(bus: Bus, name = 'de.pengutronix.rauc'): Rauc {
           }),
         );
         if (source !== undefined) {
-          const args: Record<string, unknown> = {};
-          // Exactly the bundle that was looked at is installed, whatever lies there by now.
-          if (hash) args['require-manifest-hash'] = bus.variant('s', hash);
-          await call('InstallBundle', 'sa{sv}', [source, args]);
+          await call('InstallBundle', 'sa{sv}', [source, {}]);
         } else if ((await property<string>('Operation')) === 'idle') {
           const says = await property<string>('LastError');
           settle(says ? new IngleError('internal', says) : undefined);

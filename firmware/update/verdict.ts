@@ -88,7 +88,7 @@ export function reasonOf(message: string, otherwise: UpdateReason = 'install_fai
   if (/signature|certificate|issuer|CMS|not signed|trust/i.test(message)) return 'bad_signature';
   if (/compatible/i.test(message)) return 'other_device';
   if (
-    /min-bundle-version|minimum (?:bundle )?version|version (?:limit|is (?:older|too old))|older than/i.test(
+    /version mismatch|min-bundle-version|minimum (?:bundle )?version|version (?:limit|is (?:older|too old))|older than/i.test(
       message,
     )
   )
