@@ -47,7 +47,7 @@ export async function play(
     '--channels=1',
     '--format=s16le',
   ];
-  const stay = ['--latency-msec=400', '--client-name=ingle', '--property=node.dont-reconnect=true'];
+  const stay = ['--latency-msec=2000', '--client-name=ingle', '--property=node.dont-reconnect=true'];
   const r = await run('pacat', [...args, ...stay], {
     input: toS16(samples),
     timeoutMs: (samples.length / rate) * 1000 + 6000,
