@@ -27,6 +27,7 @@ export const commands = {
   selftest: {},
   'journal export': { arguments: ['where'] },
   technician: { flags: ['export'] },
+  rescue: {},
   'update status': {},
   'update check': { values: ['channel'] },
   'update install': { values: ['source', 'restart'] },

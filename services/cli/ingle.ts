@@ -14,6 +14,7 @@ import { health, secondsOf } from './health.ts';
 import { exportJournal } from './journal.ts';
 import { login } from './login.ts';
 import { here } from './place.ts';
+import { rescue } from './rescue.ts';
 import { languageOf, type Say, speaker } from './say.ts';
 import { selftest } from './selftest.ts';
 import { serve } from './serve.ts';
@@ -35,7 +36,7 @@ type Work = (
 ) => Promise<void>;
 
 /** Commands that look at a hub, also at one that is down. */
-type Look = 'doctor' | 'health' | 'selftest' | 'journal export' | 'technician';
+type Look = 'doctor' | 'health' | 'selftest' | 'journal export' | 'technician' | 'rescue';
 
 const work: Record<Exclude<Command, 'hub serve' | Look>, Work> = {
   async init({ bus }, say) {
@@ -120,6 +121,10 @@ const looks: Record<
   },
   async technician(say, _, __, { flags }) {
     await technician(await here(), say, flags.has('export'));
+    return 0;
+  },
+  async rescue(say) {
+    await rescue(await here(), say);
     return 0;
   },
 };

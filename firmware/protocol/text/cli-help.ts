@@ -84,6 +84,9 @@ Writes the journal, the doctor's findings and what runs into a new folder, witho
 "usb" takes the first USB stick (FAT, exFAT or ext4); it needs root.`,
   technician: `ingle technician [--export]
 Answers what the console has asked for. systemd starts it (ingle-technician.path, ingle-export.path).`,
+  rescue: `ingle rescue
+The menu of a hub that was started by its rescue entry: check, logs, the other version, factory reset, and a shell
+behind the console secret. systemd starts it on each terminal (rescue.service).`,
   help: 'ingle help [command]',
 } as const;
 
@@ -170,6 +173,9 @@ PASS- и четыре знака этого устройства и версии
 "usb" берёт первую флешку (FAT, exFAT или ext4); нужны права root.`,
   technician: `ingle technician [--export]
 Отвечает на просьбу консоли. Запускает systemd (ingle-technician.path, ingle-export.path).`,
+  rescue: `ingle rescue
+Меню хаба, запущенного записью восстановления: осмотр, журнал, другая версия, сброс и командная строка по секрету
+консоли. На каждом терминале его запускает systemd (rescue.service).`,
   help: 'ingle help [команда]',
 };
 
