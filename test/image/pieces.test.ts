@@ -1,5 +1,9 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { boardFiles } from '../../image/boards.ts';
 import { carried, filesBelow } from '../../image/bundles.ts';
 import { findDevice, readDevice } from '../../image/device.ts';
 import { aliasesOf, dependenciesOf, loadOrder } from '../../image/initrd.ts';
@@ -45,6 +49,30 @@ test('RAUC is told the model, the oldest version and both slots, and takes no ot
 test('the system says which image it is, once', () => {
   const text = osRelease('NAME="Debian"\nIMAGE_ID=old\n', { model: 'lamp', version: '1.2.3' });
   assert.is(text, 'NAME="Debian"\nIMAGE_ID=ingle-lamp\nIMAGE_VERSION=1.2.3\n');
+});
+
+test('a Raspberry Pi finds its firmware, U-Boot and device tree in the ESP; a PC needs none of it', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-boards-'));
+  const [base, parts] = [join(dir, 'base'), join(dir, 'parts')];
+  const put = (...files: string[]) => {
+    for (const f of files) {
+      mkdirSync(dirname(f), { recursive: true });
+      writeFileSync(f, '');
+    }
+  };
+  put(join(parts, 'usr/share/doc/busybox-static/copyright'));
+  assert.equal(boardFiles(base, parts), []);
+  put(join(parts, 'usr/lib/raspi-firmware/start4.elf'));
+  const trees = join(base, 'usr/lib/linux-image-6.12-arm64/broadcom');
+  put(...['bcm2712-rpi-5-b.dtb', 'bcm2711-rpi-4-b.dtb', 'bcm2837-rpi-3-b.dtb'].map((f) => join(trees, f)));
+  assert.equal(
+    boardFiles(base, parts).map(([to]) => to),
+    [
+      ...['config.txt', 'start4.elf', 'fixup4.dat', 'u-boot.bin', 'raspi-firmware.txt'],
+      ...['bcm2711-rpi-4-b.dtb', 'bcm2712-rpi-5-b.dtb'],
+    ],
+  );
+  rmSync(dir, { recursive: true });
 });
 
 test('every file of systemd/ has a place in the root', () => {
