@@ -77,11 +77,16 @@ const alone = ['cli', 'root', 'uplink', 'update', 'browser', 'image', 'vm', 'ben
 const folderOf = (file) => relative('test', file).split('/')[0];
 const light = files.filter((f) => !alone.includes(folderOf(f)));
 const heavy = files.filter((f) => alone.includes(folderOf(f)));
+// An emulated machine keeps one processor busy: two of them run at a time, the longest first.
+const paired = heavy
+  .filter((f) => folderOf(f) === 'vm' && !headOf(f).alone)
+  .sort((a, b) => headOf(b).seconds - headOf(a).seconds);
 const worker = async (queue) => {
   for (let file = queue.shift(); file; file = queue.shift()) await test(file);
 };
 await Promise.all([worker(light), worker(light)]);
-await worker(heavy);
+await worker(heavy.filter((f) => !paired.includes(f)));
+await Promise.all([worker(paired), worker(paired)]);
 if (files.length === 0) {
   console.log(`No test file matches ${only.join(' ')}`);
   failed++;
@@ -91,11 +96,15 @@ if (skipped) console.log(`${skipped} skipped; the reasons stand above.`);
 console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
 process.exit(failed ? 1 : 0);
 
+/** A heavy suite says how long it may take in its first lines, and what it cannot share: `// timeout: 600 s, alone`. */
+function headOf(file) {
+  const [, seconds, more] = /^\/\/ timeout: (\d+) s(, alone)?$/m.exec(readFileSync(file, 'utf8')) ?? [];
+  return { seconds: Number(seconds ?? 120), alone: more !== undefined };
+}
+
 async function test(file) {
   const began = Date.now();
-  // A heavy suite says how long it may take in its first lines: `// timeout: 600 s`.
-  const seconds = Number(/^\/\/ timeout: (\d+) s/m.exec(readFileSync(file, 'utf8'))?.[1] ?? 120);
-  const { code, out } = await runFile(file, seconds);
+  const { code, out } = await runFile(file, headOf(file).seconds);
   const plain = stripVTControlCharacters(out);
   // A file may hold several suites; its last summary counts them all.
   const n = (name) =>
