@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { must } from '../../firmware/system/exec.ts';
 import { type Flash, flash } from '../../image/flash.ts';
 import { packDisk } from '../../image/release.ts';
-import { complete, surroundings } from '../soak/life/cut.ts';
+import { complete, surroundings } from '../vm/cut.ts';
 import { labRoot } from '../vm/hub.ts';
 import { boot, cannotRun, type Vm } from '../vm/lab.ts';
 

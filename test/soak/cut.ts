@@ -2,10 +2,10 @@
 // phone in its access point and a network being joined now and then; after each boot nothing may be half written,
 // nothing may serve unasked, and setup must go on. Prints a line a cut, then the count by how setup went on.
 import { randomInt } from 'node:crypto';
+import { bootForCuts, complete, cut, surroundings } from '../vm/cut.ts';
 import { call, home, reach } from '../vm/hub.ts';
 import { cannotRun, type Vm } from '../vm/lab.ts';
-import { bootForCuts, complete, cut, surroundings } from './life/cut.ts';
-import { phoneIn } from './life/hub.ts';
+import { phoneIn } from '../vm/wifi.ts';
 
 const why = cannotRun();
 if (why) {

@@ -20,7 +20,7 @@ export async function flashDisk(dir: string, image: string, megabytes = 4096): P
  * from which systemd and systemd-boot take them (smbios-type11(7)).
  */
 export function firmware(dir: string, cmdline: string): string[] {
-  const words = `systemd.wants=ingle-lab.service systemd.show_status=false ${cmdline}`.trim();
+  const words = `mitigations=off systemd.wants=ingle-lab.service systemd.show_status=false ${cmdline}`.trim();
   const strings = [
     `io.systemd.credential.binary:systemd.extra-unit.ingle-lab.service=${agentUnit()}`,
     `io.systemd.boot.kernel-cmdline-extra=${words}`,

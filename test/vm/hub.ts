@@ -1,9 +1,5 @@
 // What a person does with a hub in the lab, and what a look at it shows: the ladder, its access point, a phone in it.
-import { join } from 'node:path';
-import { build } from 'esbuild';
-import { top } from '../../image/build.ts';
 import type { Vm } from './lab.ts';
-import { lendRadio, phoneAddress, phoneJoins, router } from './radio.ts';
 
 /** Where the hub of the lab finds root: in the home network. */
 export const rootUrl = 'http://192.168.50.1:8080';
@@ -60,6 +56,9 @@ export const journal = async (vm: Vm) =>
   (await vm.run('journalctl -b -u "ingle-*" -u "lab-*" -u bluetooth --no-pager -o short-monotonic -n 80'))
     .stdout;
 
+/** All that setup has said since the boot. */
+export const ladderLog = (vm: Vm) => vm.must('journalctl -b -u ingle-setup --no-pager -o cat');
+
 /** Waits until the ladder is where it should be. */
 export async function reach(
   vm: Vm,
@@ -82,40 +81,20 @@ export async function reach(
   throw new Error(`still waiting: ${what}\n${last}\n${await journal(vm)}`);
 }
 
+/** Why a call is refused: what busctl says of it. */
+export async function refusal(vm: Vm, order: string, user = ''): Promise<string> {
+  const [service, method, ...rest] = order.split(' ');
+  const name = `io.ingle.${service} /io/ingle/${service} io.ingle.${service}`;
+  const as = user === '' ? '' : `setpriv --reuid=${user} --clear-groups `;
+  const r = await vm.run(`${as}busctl --timeout=200 call ${name} ${method} ${rest.join(' ')}`);
+  if (r.code === 0) throw new Error(`${order} is not refused`);
+  return r.stderr;
+}
+
 /** What a person at the console sees. */
 export async function secrets(vm: Vm): Promise<{ ssid: string; psk: string; pin: string; window: string }> {
   const [ssid, psk, pin, window] = (await call(vm, 'Setup1', 'Secrets')) as string[];
   return { ssid: ssid!, psk: psk!, pin: pin!, window: window! };
-}
-
-/**
- * Plugs radios in: wlan0 (and, with `two`, wlan1) is the hub's, wlan2 a phone's, wlan3 a home router's. ingle-wifi
- * looks away meanwhile, so that the hub never had the others.
- */
-export async function plugRadios(vm: Vm, two = false): Promise<void> {
-  // Stopped, the bus would start it again at the ladder's next question.
-  await vm.must(
-    'mkdir -p /run/systemd/system/ingle-wifi.service.d; printf "[Unit]\\nConditionPathExists=/run/lab-radios\\n" >/run/systemd/system/ingle-wifi.service.d/radios.conf; systemctl daemon-reload; systemctl stop ingle-wifi; modprobe mac80211_hwsim radios=4',
-    { timeoutMs: 120_000 },
-  );
-  await vm.until('test -e /sys/class/net/wlan3');
-  if (!two) await lendRadio(vm, 'wlan1', 'second');
-  await lendRadio(vm, 'wlan2', 'phone');
-  await lendRadio(vm, 'wlan3', 'home');
-  await vm.must('touch /run/lab-radios; systemctl start ingle-wifi', { timeoutMs: 120_000 });
-}
-
-/** The home network, as its owner has it. */
-export function openHome(vm: Vm, dhcp = true): Promise<void> {
-  return router(vm, 'home', 'wlan3', { ...home, dhcp });
-}
-
-/** The phone joins the hub's access point and has an address there. */
-export async function phoneIn(vm: Vm): Promise<void> {
-  const { ssid, psk } = await secrets(vm);
-  if (!(await phoneJoins(vm, 'phone', 'wlan2', { ssid, psk }, 90_000)))
-    throw new Error(`the phone does not join\n${await journal(vm)}`);
-  await phoneAddress(vm, 'phone', 'wlan2');
 }
 
 /** Asks the setup pages as the phone's browser does. */
@@ -140,30 +119,23 @@ export const json = async <T>(vm: Vm, path: string, post?: unknown): Promise<T> 
 export const strays =
   'nft list tables | grep -v " ingle_hub$"; pgrep -a "^(hostapd|dnsmasq)$" | grep -v /run/lab | grep -v -- "-C /dev/null"; find /run/ingle/wifi -name "*.conf"; ls /run/ingle/setup/access-point.json 2>/dev/null; iw dev | grep "type AP"; true';
 
-/** The real root, in the home network. */
-export async function openRoot(vm: Vm): Promise<void> {
+/** The real root, in the home network; it takes a while to answer. */
+export async function startRoot(vm: Vm): Promise<void> {
   await vm.must(
     'systemctl stop lab-root-home 2>/dev/null; mkdir -p /var/lib/lab-root; ' +
       'mkdir -p /run/lab-root && cp /run/lab/root.js /run/lab-root/main.js && ln -sfn /usr/lib/ingle/node_modules /run/lab-root/node_modules && echo \'{"type":"module"}\' >/run/lab-root/package.json && ' +
       'systemd-run -q --collect --unit=lab-root-home -p NetworkNamespacePath=/run/netns/home -p WorkingDirectory=/run/lab-root node /run/lab-root/main.js --host 0.0.0.0 --port 8080 --data /var/lib/lab-root --origin http://localhost:8080',
   );
-  await vm.until('ip netns exec home curl -sf -m 5 http://127.0.0.1:8080/health/live', {
-    timeoutMs: 120_000,
-  });
 }
 
-/** The BLE central of the lab as one file. */
-export async function bundleCentral(out: string, from = 'test/vm/guest/central.ts'): Promise<string> {
-  const file = join(out, 'central.cjs');
-  await build({
-    entryPoints: [join(top, from)],
-    outfile: file,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    // The product's image carries the first, for bleno; the others are never reached on Linux.
-    external: ['@abandonware/bluetooth-hci-socket', 'ws', 'usb'],
-  });
-  return file;
+export const rootAnswers = (vm: Vm) =>
+  vm.until('ip netns exec home curl -sf -m 5 http://127.0.0.1:8080/health/live', { timeoutMs: 120_000 });
+
+/** Between root and the home network: for a while nothing gets through. */
+export async function cutOffRoot(vm: Vm, meanwhile: () => Promise<void>): Promise<void> {
+  const nft = 'ip netns exec home nft';
+  await vm.must(
+    `${nft} 'table inet lab { chain in { type filter hook input priority 0; tcp dport 8080 reject with tcp reset; } }'`,
+  );
+  await meanwhile().finally(() => vm.must(`${nft} delete table inet lab`));
 }

@@ -46,7 +46,7 @@ export async function router(vm: Vm, namespace: string, radio: string, o: Router
   await vm.must(`${inside(namespace)} ip addr replace 192.168.50.1/24 dev ${radio}`);
   if (o.dhcp !== false)
     await vm.must(
-      `systemd-run -q --collect --unit=lab-dnsmasq-${namespace} -p NetworkNamespacePath=/run/netns/${namespace} dnsmasq -k -C /dev/null --interface=${radio} --bind-interfaces --dhcp-range=192.168.50.10,192.168.50.99,10m --address=/root.lab/192.168.50.1 --dhcp-leasefile=/run/lab-${namespace}.leases --user=root`,
+      `systemd-run -q --collect --unit=lab-dnsmasq-${namespace} -p NetworkNamespacePath=/run/netns/${namespace} dnsmasq -k -C /dev/null --interface=${radio} --bind-interfaces --no-ping --dhcp-authoritative --dhcp-range=192.168.50.10,192.168.50.99,10m --address=/root.lab/192.168.50.1 --dhcp-leasefile=/run/lab-${namespace}.leases --user=root`,
     );
 }
 
@@ -66,22 +66,29 @@ export async function rootStandIn(vm: Vm, namespace: string): Promise<void> {
   );
 }
 
-/** A phone joins a network by wpa_supplicant; true once its handshake is done. */
+/**
+ * A phone joins a network by wpa_supplicant; true once its handshake is done, false once it is late or the network
+ * has refused it (`refused`: what wpa_supplicant then says, an extended regular expression).
+ */
 export async function phoneJoins(
   vm: Vm,
   namespace: string,
   radio: string,
-  network: { ssid: string; psk: string; keyMgmt?: string },
+  network: { ssid: string; psk: string; keyMgmt?: string; channel?: number },
   timeoutMs = 30_000,
+  refused = '',
 ): Promise<boolean> {
   await phoneLeaves(vm, namespace);
   const lines = [
     `ctrl_interface=/run/lab-wpa-${namespace}`,
+    // An access point that is full answers no probe; its beacons are heard by who waits on its channel.
+    ...(network.channel ? ['passive_scan=1'] : []),
     'network={',
     `  ssid=${Buffer.from(network.ssid).toString('hex')}`,
     `  psk="${network.psk}"`,
     `  key_mgmt=${network.keyMgmt ?? 'WPA-PSK'}`,
     '  ieee80211w=1',
+    ...(network.channel ? [`  scan_freq=${2407 + 5 * network.channel}`] : []),
     '}',
   ];
   await vm.put(`/run/lab-wpa-${namespace}.conf`, `${lines.join('\n')}\n`);
@@ -89,8 +96,10 @@ export async function phoneJoins(
     `systemd-run -q --collect --unit=lab-wpa-${namespace} -p NetworkNamespacePath=/run/netns/${namespace} wpa_supplicant -Dnl80211 -i${radio} -c/run/lab-wpa-${namespace}.conf`,
   );
   const done = `wpa_cli -p /run/lab-wpa-${namespace} -i ${radio} status | grep -q wpa_state=COMPLETED`;
-  return vm.until(`${inside(namespace)} ${done}`, { timeoutMs }).then(
-    () => true,
+  const no = `journalctl -b _SYSTEMD_UNIT=lab-wpa-${namespace}.service -o cat | grep -q -E '${refused}'`;
+  const both = refused === '' ? '' : `|| { ${no} && echo refused; }`;
+  return vm.until(`${inside(namespace)} ${done} ${both}`, { timeoutMs }).then(
+    (said) => said !== 'refused',
     () => false,
   );
 }

@@ -9,8 +9,9 @@ import { concat, utf8 } from '../../../firmware/protocol/bytes.ts';
 
 type Json = Record<string, unknown>;
 const [mode, given] = process.argv.slice(2);
-const o = JSON.parse(given ?? '{}') as { pin: string; ssid: string; psk: string };
-const say = (event: string, more: Json = {}) => console.log(JSON.stringify({ ...more, event }));
+const o = JSON.parse(given ?? '{}') as { wrong: string; pin: string; ssid: string; psk: string };
+const say = (event: string, more: Json = {}) =>
+  console.log(JSON.stringify({ ...more, event, s: Math.round(process.uptime()) }));
 const plain = (uuid: string) => uuid.replaceAll('-', '');
 
 interface Talks {
@@ -87,20 +88,17 @@ async function setup(): Promise<void> {
   const send = (message: Json) => {
     for (const piece of toPieces(message, hub.mtu - 3)) void hub.write(setupUuid.wifiCreds, piece);
   };
-  let sealer: Sealer;
-  try {
-    sealer = await centralSession(window, o.pin, async (m) => {
+  const prove = (pin: string): Promise<Sealer> =>
+    centralSession(window, pin, async (m) => {
       const answer = next((x) => String(x['t']).startsWith('cpace') || x['event'] === 'error');
       send(m);
       const x = await answer;
       if (x['event'] === 'error') throw new Error(String(x['error']));
       return x;
     });
-  } catch (e) {
-    say('refused', { error: (e as Error).message });
-    return hub.leave();
-  }
   const sealed = (m: Json) => m['t'] === 'sealed';
+  await prove(o.wrong).catch((e: Error) => say('refused', { error: e.message, told: heard.some(sealed) }));
+  const sealer = await prove(o.pin);
   say('softap', await sealer.open(await next(sealed)));
   send({ t: 'plain', ssid: o.ssid, psk: o.psk });
   say('unsealed_refused', await next((m) => m['event'] === 'error'));
@@ -132,8 +130,9 @@ async function improv(): Promise<void> {
   const until = async (holds: () => boolean) => {
     while (!holds()) await new Promise<void>((resolve) => (wake = resolve));
   };
+  const first = (await hub.read(improvUuid.state))[0];
   say('state', {
-    state: (await hub.read(improvUuid.state))[0],
+    state: first,
     capabilities: (await hub.read(improvUuid.capabilities))[0],
   });
   await hub.hear(
@@ -154,7 +153,16 @@ async function improv(): Promise<void> {
   await rpc(0x77, new Uint8Array(0));
   await until(() => errors.includes(2));
   say('unknown_command_refused');
-  await rpc(1, concat(string(o.ssid), string(o.psk)));
+  const credentials = concat(string(o.ssid), string(o.psk));
+  if (first !== 2) {
+    await rpc(1, credentials);
+    await until(() => errors.includes(4));
+    say('not_authorized_refused');
+    await until(() => states.includes(2));
+    say('approved', { state: states.at(-1) });
+    errors.length = 0;
+  }
+  await rpc(1, credentials);
   await until(() => states.includes(4) || errors.includes(3) || errors.includes(4));
   if (states.includes(4)) await until(() => results.length > 0);
   say('outcome', { states, errors, results });

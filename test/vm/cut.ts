@@ -1,10 +1,10 @@
 // Power cuts in the middle of setup: what must hold when the power is back.
 import * as assert from 'uvu/assert';
-import { ladder } from '../../../firmware/setup/ladder.ts';
-import { call, home, journal, labRoot, reach, strays } from '../../vm/hub.ts';
-import { boot, type Vm } from '../../vm/lab.ts';
-import { rootStandIn } from '../../vm/radio.ts';
-import { openHome, plugRadios } from './hub.ts';
+import { ladder } from '../../firmware/setup/ladder.ts';
+import { call, home, journal, labRoot, reach, strays } from './hub.ts';
+import { boot, type Vm } from './lab.ts';
+import { rootStandIn } from './radio.ts';
+import { openHome, plugRadios } from './wifi.ts';
 
 /** One database's check of itself, and what setup keeps in it. */
 const look = `
@@ -34,7 +34,16 @@ export interface Kept {
 }
 
 /** What has no part in setup rests, as each of many boots is emulated. */
-const resting = ['ingle-api', 'ingle-uplink', 'ingle-skill@hub_status', 'ingle-serial@ttyS0']
+const resting = [
+  'bluetooth',
+  'ingle-api',
+  'ingle-serial@tty1',
+  'ingle-serial@ttyS0',
+  'ingle-skill@hub_status',
+  'ingle-skill@updates',
+  'ingle-update',
+  'ingle-uplink',
+]
   .map((unit) => `systemd.mask=${unit}.service`)
   .join(' ');
 

@@ -1,8 +1,9 @@
 // The serial wizard on a pseudo-terminal, typed at by a person.
 import * as assert from 'uvu/assert';
-import { home, reach, secrets } from '../../../vm/hub.ts';
-import type { Vm } from '../../../vm/lab.ts';
-import { type Check, openHome, openSetup } from '../hub.ts';
+import { home, reach, secrets } from '../hub.ts';
+import type { Vm } from '../lab.ts';
+import type { Check } from '../suite.ts';
+import { openHome, openSetup } from '../wifi.ts';
 
 /** Bytes the line had shown at some moment. */
 const shown = async (vm: Vm) => Number(await vm.must('stat -c %s /run/line'));

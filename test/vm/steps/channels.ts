@@ -1,8 +1,10 @@
 // Setup opened again by order: the access point falls and comes back, and a phone comes over BLE.
 import * as assert from 'uvu/assert';
-import { home, journal, reach, secrets, strays } from '../../../vm/hub.ts';
-import { lendRadio } from '../../../vm/radio.ts';
-import { bleCentral, type Check, openHome, openSetup, returnRadio, wifiReaches } from '../hub.ts';
+import { bleCentral } from '../ble.ts';
+import { home, ladderLog, reach, secrets, strays } from '../hub.ts';
+import { lendRadio } from '../radio.ts';
+import type { Check } from '../suite.ts';
+import { openHome, openSetup, returnRadio, wifiReaches, wifiStatus } from '../wifi.ts';
 
 export function channels(check: Check): void {
   check('setup starts again by order, and bluetoothd has given way to BLE', async ({ vm }) => {
@@ -44,31 +46,30 @@ export function channels(check: Check): void {
       const s = await reach(vm, 'no access point', (x) => !x.channels.includes('softap'));
       assert.equal([s.state, s.channels], ['CHANNELS', ['ble']]);
       assert.is(await vm.must(strays), '');
-      assert.match(await journal(vm), /radios changed/);
+      const wifi = await wifiStatus(vm);
+      assert.equal([wifi.radios, wifi.softap, wifi.station], [0, 'off', 'off']);
+      const said = await vm.must('journalctl -b -u ingle-wifi --no-pager -o cat');
+      assert.match(said, /radios changed/);
+      assert.match(said, /softap on -> (off|fallen)/);
       await returnRadio(vm, 'wlan0', 'drawer');
       await reach(vm, 'the access point', (x) => x.channels.includes('softap'));
       assert.is((await secrets(vm)).psk, psk);
     },
   );
 
-  check('a wrong PIN over BLE is refused and counted', async ({ vm }) => {
-    const { pin } = await secrets(vm);
-    const h = await bleCentral(vm, 'setup', { pin: pin === '000000' ? '000001' : '000000', ...home });
-    assert.is(h.get('refused')?.['error'], 'pairing_failed');
-    assert.not(h.has('softap'));
-    assert.match(await journal(vm), /a wrong PIN channel=ble left=4/);
-  });
-
   check(
-    'over BLE: who the hub is, the PIN proven, sealed credentials, a WPA3 network joined, the pairing link',
+    'over BLE: who the hub is, a wrong PIN refused and counted, the right one proven, sealed credentials, a WPA3 network joined, the pairing link',
     async ({ vm }) => {
       await openHome(vm, { security: 'wpa3' });
       const s = await secrets(vm);
-      const h = await bleCentral(vm, 'setup', { pin: s.pin, ...home });
+      const wrong = s.pin === '000000' ? '000001' : '000000';
+      const h = await bleCentral(vm, 'setup', { wrong, pin: s.pin, ...home });
       assert.is(h.get('connected')?.['characteristics'], 7);
       assert.is(h.get('device')?.['status'], 'CHANNELS');
       assert.equal(h.get('audio')?.['sinks'], []);
       assert.is(h.get('window')?.['window'], s.window);
+      assert.equal([h.get('refused')?.['error'], h.get('refused')?.['told']], ['pairing_failed', false]);
+      assert.match(await ladderLog(vm), /a wrong PIN channel=ble left=4/);
       assert.equal([h.get('softap')?.['ssid'], h.get('softap')?.['psk']], [s.ssid, s.psk]);
       assert.is(h.get('unsealed_refused')?.['error'], 'invalid_request');
       assert.is(h.get('outcome')?.['ssid'], home.ssid, JSON.stringify([...h.values()]));

@@ -1,10 +1,10 @@
 // A hub that has nothing but its board: no radio, no adapter, no sound.
 import * as assert from 'uvu/assert';
-import { introspection } from '../../../../firmware/system/contract.ts';
-import { wifi1 } from '../../../../firmware/wifi/contract.ts';
-import { journal, reach, strays } from '../../../vm/hub.ts';
-import type { Vm } from '../../../vm/lab.ts';
-import { type Check, figure, refusal } from '../hub.ts';
+import { introspection } from '../../../firmware/system/contract.ts';
+import { wifi1 } from '../../../firmware/wifi/contract.ts';
+import { journal, reach, refusal, strays } from '../hub.ts';
+import type { Vm } from '../lab.ts';
+import { type Check, figure } from '../suite.ts';
 
 const evemu = 'LD_LIBRARY_PATH=/run/lab/lib /run/lab/bin/evemu';
 
@@ -42,6 +42,10 @@ export function bare(check: Check): void {
       assert.is(await vm.must('systemctl --failed --plain --no-legend'), '', await journal(vm));
       assert.is(await vm.must(strays), '');
       assert.match(await vm.must('findmnt -no FSTYPE,OPTIONS /'), /^erofs\s+ro/);
+      // What has no part in setup rests from here on, as all of it is emulated.
+      await vm.must(
+        'systemctl stop ingle-update.timer ingle-update ingle-skill@hub_status ingle-skill@updates ingle-serial@tty1 ingle-serial@ttyS0',
+      );
     },
   );
 

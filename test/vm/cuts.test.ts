@@ -1,11 +1,13 @@
+// timeout: 1200 s
 // The power is cut at five steps of the ladder, one after another on the same hub: each boot resumes and goes on to
 // the next step. test/soak does the same fifty times, at random moments.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { call, home, journal, reach, secrets } from '../../vm/hub.ts';
-import { cannotRun, type Vm } from '../../vm/lab.ts';
 import { bootForCuts, complete, cut, surroundings } from './cut.ts';
-import { checksOf, figure, type Lab, phoneIn } from './hub.ts';
+import { call, home, journal, reach, secrets } from './hub.ts';
+import { cannotRun, type Vm } from './lab.ts';
+import { checksOf, figure, type Lab } from './suite.ts';
+import { phoneIn } from './wifi.ts';
 
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);

@@ -1,7 +1,8 @@
 // Factory reset: root's own unit erases everything, and the hub begins anew.
 import * as assert from 'uvu/assert';
-import { call, home, journal, reach, secrets } from '../../../vm/hub.ts';
-import { type Check, refusal, wifiStatus } from '../hub.ts';
+import { call, home, journal, reach, refusal, secrets } from '../hub.ts';
+import type { Check } from '../suite.ts';
+import { wifiStatus } from '../wifi.ts';
 
 export function reset(check: Check): void {
   check('a factory reset erases what every service kept, and the hub begins anew', async ({ vm }) => {

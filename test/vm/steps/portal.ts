@@ -1,10 +1,10 @@
 // Devices are plugged in, and a phone finds its way into the access point and to the pages.
 import * as assert from 'uvu/assert';
-import { probes } from '../../../../firmware/setup/portal.ts';
-import { curl, home, journal, json, reach, secrets } from '../../../vm/hub.ts';
-import { phoneLeaves } from '../../../vm/radio.ts';
-import { type Check, openHome, phoneIn, plugRadios, wifiReaches, wifiStatus } from '../hub.ts';
-import { phoneJoins } from '../radio.ts';
+import { probes } from '../../../firmware/setup/portal.ts';
+import { curl, home, journal, json, reach, secrets } from '../hub.ts';
+import { phoneJoins, phoneLeaves } from '../radio.ts';
+import type { Check } from '../suite.ts';
+import { openHome, phoneIn, plugRadios, wifiReaches, wifiStatus } from '../wifi.ts';
 
 export function portal(check: Check): void {
   check('a radio plugged in opens the access point, in at most a few looks', async ({ vm }) => {
@@ -129,10 +129,6 @@ export function portal(check: Check): void {
   check('a phone may join by WPA3', async ({ vm }) => {
     await phoneLeaves(vm, 'phone');
     await wifiReaches(vm, 'no client', (s) => s.detail.softap?.clients === 0);
-    const { ssid, psk } = await secrets(vm);
-    assert.ok(
-      await phoneJoins(vm, 'phone', 'wlan2', { ssid, psk, keyMgmt: 'SAE' }, 90_000),
-      await journal(vm),
-    );
+    assert.match(await phoneIn(vm, 'SAE'), /lease 10\.42\.0\./);
   });
 }

@@ -1,17 +1,11 @@
 // A second radio: the access point stays while a network is joined through another channel.
 import * as assert from 'uvu/assert';
-import { call, home, journal, json, reach, status } from '../../../vm/hub.ts';
-import { phoneLeaves } from '../../../vm/radio.ts';
-import {
-  bleCentral,
-  type Check,
-  openHome,
-  openSetup,
-  phoneIn,
-  returnRadio,
-  wifiReaches,
-  wifiStatus,
-} from '../hub.ts';
+import { bleCentral } from '../ble.ts';
+import { call, home, journal, json, ladderLog, reach, type SetupStatus, status } from '../hub.ts';
+import type { Vm } from '../lab.ts';
+import { phoneLeaves, router, stopRouter } from '../radio.ts';
+import type { Check } from '../suite.ts';
+import { openHome, openSetup, phoneIn, returnRadio, wifiReaches, wifiStatus } from '../wifi.ts';
 
 export function two(check: Check): void {
   check('with two radios the second one serves, and a phone is in it', async ({ vm }) => {
@@ -22,16 +16,37 @@ export function two(check: Check): void {
     await phoneIn(vm);
   });
 
+  /** The phone asks for the home network and stays where it is; what it reads there in the end. */
+  async function joinsInVain(vm: Vm): Promise<string> {
+    assert.equal(await json(vm, '/api/wifi/connect', home), { ok: true, interrupts: false });
+    await reach(vm, 'the reason', (s) => s.state === 'CHANNELS' && s.error === 'wifi');
+    assert.is((await wifiStatus(vm)).detail.softap?.clients, 1);
+    return (await json<SetupStatus>(vm, '/api/status')).reason;
+  }
+
+  check('a network that vanished is told to the phone, which stays', async ({ vm }) => {
+    await stopRouter(vm, 'home');
+    assert.is(await joinsInVain(vm), 'not_found');
+  });
+
+  check('a network without addresses is told as such', async ({ vm }) => {
+    await openHome(vm, { dhcp: false });
+    assert.is(await joinsInVain(vm), 'no_address');
+  });
+
   check(
-    'an Improv application provisions it once somebody at the hub has approved; the phone stays in',
+    'an Improv application brings it into an open network once somebody at the hub has approved; the phone stays in',
     async ({ vm }) => {
-      await openHome(vm);
+      await router(vm, 'home', 'wlan3', { ssid: 'Open' });
       const hostapd = () => vm.must('pgrep -f "^hostapd /run/ingle"');
       const before = await hostapd();
+      const tries = async () => (await ladderLog(vm)).split('CHANNELS -> CONNECTING').length;
+      const tried = await tries();
       // It says what it was refused, and waits for the state in which it is let in.
-      const central = bleCentral(vm, 'improv', home);
+      const central = bleCentral(vm, 'improv', { ssid: 'Open', psk: '' });
       await vm.until('grep -q not_authorized_refused /run/central.out', { timeoutMs: 240_000 });
-      assert.is((await reach(vm, 'still open', (s) => s.state === 'CHANNELS')).error, '');
+      await reach(vm, 'still open', (s) => s.state === 'CHANNELS');
+      assert.is(await tries(), tried);
       await call(vm, 'Ble1', 'Approve');
       const h = await central;
       assert.equal([h.get('state')?.['state'], h.get('approved')?.['state']], [1, 2]);

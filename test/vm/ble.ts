@@ -1,0 +1,47 @@
+// A phone's BLE end in the lab: noble on the second of two linked controllers.
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { top } from '../../image/build.ts';
+import { journal } from './hub.ts';
+import type { Vm } from './lab.ts';
+
+/** The program as one file. */
+export async function bundleCentral(out: string): Promise<string> {
+  const file = join(out, 'central.cjs');
+  await build({
+    entryPoints: [join(top, 'test/vm/guest/central.ts')],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    // The product's image carries the first, for bleno; the others are never reached on Linux.
+    external: ['@abandonware/bluetooth-hci-socket', 'ws', 'usb'],
+  });
+  return file;
+}
+
+export interface Heard {
+  event: string;
+  [key: string]: unknown;
+}
+
+/** Runs the phone's BLE end on the second controller; what it heard, by event. Meanwhile it is in /run/central.out. */
+export async function bleCentral(
+  vm: Vm,
+  mode: 'setup' | 'improv',
+  given: unknown,
+): Promise<Map<string, Heard>> {
+  await vm.must('hciconfig hci1 up; rm -f /run/central.out');
+  await vm.put('/run/central.json', JSON.stringify(given));
+  const r = await vm.run(
+    `set -o pipefail; NODE_PATH=/usr/lib/ingle/node_modules NOBLE_HCI_DEVICE_ID=1 node /run/lab/central.cjs ${mode} "$(cat /run/central.json)" | tee /run/central.out`,
+    { timeoutMs: 300_000 },
+  );
+  const heard = r.stdout
+    .split('\n')
+    .filter((l) => l.startsWith('{'))
+    .map((l) => JSON.parse(l) as Heard);
+  if (r.code !== 0) console.log(r.stdout, r.stderr, await journal(vm));
+  return new Map(heard.map((h) => [h.event, h]));
+}
