@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { flash, update } from '../../image/flash.ts';
 import { bare, cutInstall, type Moment } from '../vm/interrupt.ts';
 import { boot, cannotRun } from '../vm/lab.ts';
+import { shelf } from '../vm/shelf.ts';
 
 const why = cannotRun();
 if (why) {
@@ -16,25 +17,38 @@ if (why) {
 
 async function run(cuts: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'ingle-soak-'));
-  const bundle = join(dir, 'b.raucb');
-  await update(await flash({ version: '1.1.0' }), { out: bundle });
-  const vm = await boot({ flash: await flash(), files: { 'b.raucb': bundle }, cmdline: bare });
+  await update(await flash({ version: '1.1.0' }), { out: join(dir, 'b.raucb') });
+  const server = await shelf(dir);
+  const vm = await boot({ flash: await flash(), cable: true });
+  const bundle = '/var/lab/b.raucb';
   try {
-    await vm.must('echo kept >/var/lib/kept; sync');
+    await vm.until(`mkdir -p /var/lab && curl -sSf -o ${bundle} ${server.http}/b.raucb`, {
+      timeoutMs: 200_000,
+    });
+    await vm.must('echo kept >/var/lab/kept; sync', { timeoutMs: 120_000 });
+    await vm.kill();
+    await vm.start(bare);
     for (let n = 1; n <= cuts; n++) {
+      const began = Date.now();
       const at: Moment = randomInt(4) === 0 ? 'esp' : randomInt(90);
-      await cutInstall(vm, '/run/lab/b.raucb', at);
+      await cutInstall(vm, bundle, at);
+      await vm.start(bare);
       const found = await vm.must(
-        'cat /run/ingle/slot /var/lib/kept; /usr/lib/ingle/rauc-backend get-primary',
+        'cat /run/ingle/slot /var/lab/kept; /usr/lib/ingle/rauc-backend get-primary',
       );
       if (found !== 'a\nkept\na') throw new Error(`cut ${n} at ${at}: ${found}`);
-      console.log(`cut ${n} at ${at}: as before`);
+      console.log(`cut ${n} at ${at}: as before (${((Date.now() - began) / 1000).toFixed(0)} s)`);
     }
-    await vm.must('rauc install /run/lab/b.raucb && sync', { timeoutMs: 400_000 });
-    await vm.restart();
-    console.log(`${cuts} cuts; slot ${await vm.must('cat /run/ingle/slot')} boots after the update`);
+    await vm.must(`rauc install ${bundle} && sync`, { timeoutMs: 400_000 });
+    await vm.kill();
+    await vm.start('');
+    await vm.until('test -e /run/ingle/committed', { timeoutMs: 400_000 });
+    console.log(
+      `${cuts} cuts; slot ${await vm.must('cat /run/ingle/slot')} boots after the update and is kept`,
+    );
   } finally {
     await vm.stop();
+    server.close();
     rmSync(dir, { recursive: true, force: true });
   }
 }
