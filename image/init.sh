@@ -12,7 +12,7 @@ restart() {
   $bb sleep 60
 }
 
-$bb mkdir -p /proc /sys /dev /run /sysroot /esp /deadman
+$bb mkdir -p /proc /sys /dev /run /sysroot /esp /data /deadman
 $bb mount -t proc proc /proc
 $bb mount -t sysfs sysfs /sys
 $bb mount -t devtmpfs devtmpfs /dev
@@ -91,6 +91,22 @@ if [ -n "$slot" ]; then
 else
   $bb mount -o ro -t erofs "$root" /sysroot || restart "$root does not mount"
 fi
+
+# The machine's own id, kept on the data partition by ingle-identity. It must be there before systemd, which makes one
+# where there is none: the journal of each boot lies below it.
+machine_id() {
+  data=$(partition ingle-data)
+  # Flashed, it is empty; ext4's mark is at byte 1080.
+  [ -n "$data" ] && [ "$($bb hexdump -s 1080 -n 2 -e '2/1 "%02x"' "$data")" = 53ef ] || return
+  $bb mount -t ext4 -o ro "$data" /data || return
+  id=$($bb head -c 33 /data/lib/ingle/identity/machine-id 2> /dev/null)
+  $bb umount /data
+  case "$id" in '' | *[!0-9a-f]*) return ;; esac
+  [ "${#id}" = 32 ] || return
+  echo "$id" > /run/ingle/machine-id
+  $bb mount --bind /run/ingle/machine-id /sysroot/etc/machine-id
+}
+machine_id
 
 if [ -e /run/ingle/trial ]; then
   # It lives in a memory of its own, as this one is emptied with the hand-over.

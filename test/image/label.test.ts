@@ -181,6 +181,18 @@ test('a radio plugged in later does not rename the hub', async () => {
   assert.is(again.device['hostname'], first.device['hostname']);
 });
 
+test("the machine's id is kept once, and a broken one is replaced", async () => {
+  const kept = (at: string) => readFileSync(join(at, 'state/machine-id'), 'utf8');
+  const first = await boot({});
+  assert.is(kept(first.at), '0123456789abcdef0123456789abcdef\n');
+  const other = 'f'.repeat(32);
+  await boot({ again: first.at, machineId: other });
+  assert.is(kept(first.at), '0123456789abcdef0123456789abcdef\n');
+  writeFileSync(join(first.at, 'state/machine-id'), '0123\n');
+  await boot({ again: first.at, machineId: other });
+  assert.is(kept(first.at), `${other}\n`);
+});
+
 test('without a factory part and without a network there is still a name, and no label', async () => {
   const b = await boot({ hostname: 'hub-{serial4}-{mac6}' });
   assert.is(b.device['hostname'], 'hub-cdef-abcdef');
