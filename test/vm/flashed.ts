@@ -2,15 +2,20 @@
 import { copyFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../../firmware/system/exec.ts';
+import { writeInto } from '../../image/label.ts';
 import { agentUnit } from './disks.ts';
 
 const ovmf = '/usr/share/OVMF';
 
-/** Flashes `image` to the machine's disk below `dir` and gives the firmware its memory. */
-export async function flashDisk(dir: string, image: string, megabytes = 4096): Promise<string> {
+/**
+ * Flashes `image` to the machine's disk below `dir` and gives the firmware its memory.
+ * @param factory bytes of the factory part of one device, as a factory line writes them
+ */
+export async function flashDisk(dir: string, image: string, factory?: Uint8Array): Promise<string> {
   const disk = join(dir, 'disk.raw');
   await must('cp', ['--sparse=always', image, disk], { timeoutMs: 120_000 });
-  truncateSync(disk, megabytes * 2 ** 20);
+  truncateSync(disk, 4096 * 2 ** 20);
+  if (factory) await writeInto(disk, Buffer.from(factory));
   copyFileSync(join(ovmf, 'OVMF_VARS_4M.fd'), join(dir, 'vars.fd'));
   return disk;
 }

@@ -7,7 +7,7 @@
 //   await vm.until('busctl status io.ingle.Wifi1');
 //   vm.kill(); await vm.start();                   // power cut and next boot, same data
 //   await vm.stop();
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start } from '../../firmware/system/exec.ts';
@@ -41,6 +41,8 @@ export interface Vm {
   stop(): Promise<void>;
   /** The serial console since power-on. */
   console(): string;
+  /** Types on the serial console. */
+  type(keys: string): void;
   /** Seconds from power-on to the first command. */
   readonly bootSeconds: number;
   /** The disk of a flashed machine; written only while it is off. */
@@ -67,6 +69,8 @@ export interface BootOptions {
   cmdline?: string;
   /** Starts what is flashed, by UEFI, in place of the root alone. */
   flash?: Flash;
+  /** Factory part of a flashed device; empty when left out. */
+  factory?: Uint8Array;
 }
 
 const tools: [string, string][] = [
@@ -108,7 +112,7 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
   const built = o.flash?.built ?? (await build(o.services ? { only: o.services } : {}));
   const dir = mkdtempSync(join(tmpdir(), 'ingle-vm-'));
   const lab = await labDisk(built.labBase, o.files, o.modules);
-  if (o.flash) await flashDisk(dir, o.flash.disk);
+  if (o.flash) await flashDisk(dir, o.flash.disk, o.factory);
   else await dataDisk(join(dir, 'data.raw'));
   let machine: Machine | undefined;
   let bootSeconds = 0;
@@ -177,6 +181,7 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
       if (!process.env['INGLE_VM_KEEP']) rmSync(dir, { recursive: true, force: true });
     },
     console: () => readFileSync(join(dir, 'console.log'), 'utf8'),
+    type: (keys) => need().type(keys),
     disk: join(dir, o.flash ? 'disk.raw' : 'data.raw'),
   };
   try {
@@ -189,6 +194,7 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
 }
 
 interface Machine extends Agent {
+  type(keys: string): void;
   end(): Promise<void>;
 }
 
@@ -199,7 +205,9 @@ async function powerOn(m: {
   options: BootOptions;
 }): Promise<Machine> {
   const socketPath = join(m.dir, 'agent.sock');
-  rmSync(socketPath, { force: true });
+  const serialPath = join(m.dir, 'serial.sock');
+  const log = join(m.dir, 'console.log');
+  for (const path of [socketPath, serialPath]) rmSync(path, { force: true });
   const disk = (file: string, serial: string, more: string) => [
     '-drive',
     `if=none,id=${serial},file=${file},format=raw,cache=unsafe,${more}`,
@@ -226,7 +234,7 @@ async function powerOn(m: {
         : bare),
       ...disk(m.lab, 'ingle-lab', 'readonly=on'),
       ...(m.options.cable ? ['-nic', 'user,model=virtio-net-pci'] : []),
-      ...['-serial', `file:${join(m.dir, 'console.log')}`],
+      ...['-chardev', `socket,id=serial,path=${serialPath},server=on`, '-serial', 'chardev:serial'],
       ...[
         '-device',
         'virtio-serial-pci',
@@ -246,11 +254,15 @@ async function powerOn(m: {
     process.off('exit', off);
   };
   try {
+    // The machine waits for its line.
+    const line = await dial(serialPath, child);
+    writeFileSync(log, '');
+    line.on('data', (said) => appendFileSync(log, said));
+    void gone.then(() => line.destroy());
     const socket = await dial(socketPath, child);
-    return { ...(await agent(socket, gone)), end };
+    return { ...(await agent(socket, gone)), end, type: (keys) => void line.write(keys) };
   } catch (e) {
     await end();
-    const log = join(m.dir, 'console.log');
     throw new Error(
       `${(e as Error).message}\n${existsSync(log) ? readFileSync(log, 'utf8').slice(-4000) : ''}`,
     );
