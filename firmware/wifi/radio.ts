@@ -31,12 +31,16 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 export async function scan(radio: string): Promise<Network[]> {
   await run('ip', ['link', 'set', radio, 'up']);
   let said = '';
-  // Busy means that somebody else (wpa_supplicant) looks just now.
-  for (let tries = 0; tries < 6; tries++) {
-    const r = await run('iw', ['dev', radio, 'scan', 'ap-force'], { timeoutMs: 30_000 });
-    if (r.code === 0) return parseScan(r.stdout.toString());
-    said = r.stderr.trim();
-    if (!/-16\b|busy/i.test(said)) break;
+  let mute = 0;
+  // Busy means that somebody else (wpa_supplicant) looks just now; no answer, that its look ended ours without a word.
+  for (let tries = 0; tries < 6 && mute < 2; tries++) {
+    const r = await run('iw', ['dev', radio, 'scan', 'ap-force'], { timeoutMs: 15_000 }).catch(
+      () => undefined,
+    );
+    if (r?.code === 0) return parseScan(r.stdout.toString());
+    said = r?.stderr.trim() ?? 'no answer';
+    if (!r) mute++;
+    else if (!/-16\b|busy/i.test(said)) break;
     await sleep(1000);
   }
   throw new IngleError('unavailable', 'The radio cannot look for networks now. Try again in a moment.', {

@@ -135,7 +135,7 @@ export const rootAnswers = (vm: Vm) =>
 export async function cutOffRoot(vm: Vm, meanwhile: () => Promise<void>): Promise<void> {
   const nft = 'ip netns exec home nft';
   await vm.must(
-    `${nft} 'table inet lab { chain in { type filter hook input priority 0; tcp dport 8080 reject with tcp reset; } }'`,
+    `${nft} 'table inet lab { chain in { type filter hook input priority 0; tcp dport 8080 reject with tcp reset; }; }'`,
   );
   await meanwhile().finally(() => vm.must(`${nft} delete table inet lab`));
 }
