@@ -1,4 +1,4 @@
-// timeout: 1800 s
+// timeout: 2700 s
 // First-run setup on the hub's own root, in the order of a hub's life: real services under their units, policies and
 // users, a real root, real radios' software. What is simulated: the air (mac80211_hwsim, btvirt), the sound card
 // (snd-aloop) and the button (uinput).

@@ -39,7 +39,9 @@ async function appears(vm: Vm, what: string, holds: (d: [Row[], Row[]]) => boole
 const card = `
 monitor.alsa.rules = [
   { matches = [ { node.name = "~alsa_.*snd_aloop.*" } ]
-    actions = { update-props = { audio.format = "S32LE" audio.rate = 48000 api.alsa.headroom = 4096 } } }
+    actions = { update-props = { audio.format = "S32LE" audio.rate = 48000 } } }
+  { matches = [ { node.name = "~alsa_output.*snd_aloop.*" } ]
+    actions = { update-props = { api.alsa.headroom = 16384 } } }
   { matches = [ { node.name = "~alsa_input.*snd_aloop.*" } ]
     actions = { update-props = { node.name = "microphone" node.description = "Microphone" alsa.card_name = "Other" } } }
 ]
@@ -55,7 +57,7 @@ async function between(vm: Vm, what: 'room' | 'wire'): Promise<void> {
   const through = { room: '| node /run/lab/room.mjs', wire: '' };
   const end = '-q -D hw:Loopback,1,0 -t raw -f S32_LE -r 48000 -c 2 -F 50000';
   await vm.must(
-    `systemd-run -q --collect --unit=lab-room -p CPUSchedulingPolicy=fifo -p CPUSchedulingPriority=50 bash -c 'arecord ${end} -B 200000 ${through[what]} | aplay ${end} -B 300000'`,
+    `systemd-run -q --collect --unit=lab-room -p CPUSchedulingPolicy=fifo -p CPUSchedulingPriority=50 -p Restart=always bash -c 'arecord ${end} -B 200000 ${through[what]} | aplay ${end} -B 400000'`,
   );
   await vm.until(
     'grep -l RUNNING /proc/asound/Loopback/pcm1p/sub0/status /proc/asound/Loopback/pcm1c/sub0/status | wc -l',
@@ -65,7 +67,7 @@ async function between(vm: Vm, what: 'room' | 'wire'): Promise<void> {
 
 /** A loaded machine stutters, and the service says so; then a person tries again. */
 async function test(vm: Vm, sink: string, source: string): Promise<unknown[]> {
-  for (let tries = 8; ; tries--) {
+  for (let tries = 12; ; tries--) {
     const m = await call(vm, 'Audio1', 'Test', 'ss', sink, source);
     console.log(`${source}: ${JSON.stringify(m)}`);
     if (!['glitching', 'noisy'].includes(m[0] as string) || tries === 1) return m;
@@ -116,7 +118,7 @@ export function sound(check: Check): void {
     'through a room the probe is heard, with its delay; speech too, and the profile is kept',
     async ({ vm }) => {
       let r: unknown[] = [];
-      for (let tries = 6; tries > 0 && r[0] !== 'READY'; tries--) {
+      for (let tries = 12; tries > 0 && r[0] !== 'READY'; tries--) {
         r = await call(vm, 'Audio1', 'Probe', 'sb', 'en', false);
         console.log(`the audio test: ${JSON.stringify(r)}`);
         // A machine that stutters is no room; anything else must not happen.
@@ -147,7 +149,7 @@ export function sound(check: Check): void {
 
   check('a hub that speaks, hears and has a network is ready by its sound', async ({ vm }) => {
     let state = '';
-    for (let tries = 5; tries > 0 && state !== 'READY'; tries--) {
+    for (let tries = 10; tries > 0 && state !== 'READY'; tries--) {
       await call(vm, 'Setup1', 'Restart', 's', 'serial');
       state = (
         await reach(vm, 'an end of the audio test', (s) => !['BOOT', 'AUDIO', 'RETEST'].includes(s.state))
