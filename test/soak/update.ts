@@ -13,6 +13,7 @@ import { journal } from '../vm/hub.ts';
 import { bare, cutInstall } from '../vm/interrupt.ts';
 import { boot, cannotRun, type Vm } from '../vm/lab.ts';
 import { type Shelf, shelf } from '../vm/shelf.ts';
+import { figure } from '../vm/suite.ts';
 
 interface World {
   vm: Vm;
@@ -35,7 +36,7 @@ const check = (name: string, run: (c: World) => Promise<void>) =>
         try {
           await run(c);
           const short = name.replace(/[^a-z]+/gi, '_').slice(0, 40);
-          console.log(`\nFIGURE ${short}_s ${((Date.now() - began) / 1000).toFixed(0)}`);
+          figure(`${short}_s`, ((Date.now() - began) / 1000).toFixed(0));
         } catch (e) {
           broken = name;
           const said = await journal(c.vm).catch(() => '');
@@ -52,7 +53,7 @@ test.before(async (c) => {
   c.dir = mkdtempSync(join(tmpdir(), 'ingle-update-'));
   c.a = await flash();
   await makeBundles(c.dir, c.a);
-  console.log(`\nFIGURE bundle_bytes ${statSync(join(c.dir, 'b.raucb')).size}`);
+  figure('bundle_bytes', statSync(join(c.dir, 'b.raucb')).size);
   c.server = await shelf(c.dir);
   c.vm = await boot({ flash: c.a, cable: true, cmdline: config });
   await c.vm.put('/var/lab/config.json', JSON.stringify({ update: { url: c.server.http } }));
