@@ -1,8 +1,13 @@
 // Power cuts in the middle of an installation.
 import type { Vm } from './lab.ts';
 
+const network = ['systemd-networkd', 'systemd-resolved', 'systemd-timesyncd', 'ingle-firewall'];
 /** Nothing but what RAUC needs, and the mark that the boot came to its end: for boots that are cut. */
-export const bare = 'systemd.unit=basic.target systemd.wants=ingle-booted.service';
+export const bare = [
+  'systemd.unit=basic.target',
+  'systemd.wants=ingle-booted.service',
+  ...network.map((unit) => `systemd.mask=${unit}.service`),
+].join(' ');
 
 /** A percentage of RAUC's progress, or the moment the kernel is written to the ESP. */
 export type Moment = number | 'esp';
