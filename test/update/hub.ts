@@ -95,6 +95,13 @@ export function serveFile(req: IncomingMessage, res: ServerResponse, body: Buffe
   res.end(rest);
 }
 
+/** A time zone in which it is noon now, so that no test meets the hub's night. */
+function noon(): string {
+  const east = 12 - new Date().getUTCHours();
+  // Signs as POSIX has them: west is positive.
+  return `Etc/GMT${east > 0 ? '-' : '+'}${Math.abs(east)}`;
+}
+
 export type UpdateHub = Awaited<ReturnType<typeof startUpdate>>;
 
 /** A bus (or the one given), the stand-in of RAUC (unless `rauc` is false), an update server, and ingle-update. */
@@ -130,6 +137,7 @@ export async function startUpdate(
     INGLE_BOOT_ID: 'boot-1',
     INGLE_DRAIN_MS: '50',
     INGLE_POLL_MS: '50',
+    TZ: noon(),
     // This machine may be up for long; the hub of the test is not.
     INGLE_PROVED_S: '1e9',
     INGLE_LOG: process.env['INGLE_LOG'] ?? 'error',
