@@ -1,4 +1,4 @@
-// timeout: 1200 s
+// timeout: 1500 s
 // The power is cut at five steps of the ladder, one after another on the same hub: each boot resumes and goes on to
 // the next step. test/soak does the same fifty times, at random moments.
 import { suite } from 'uvu';

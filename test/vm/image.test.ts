@@ -1,4 +1,4 @@
-// timeout: 900 s
+// timeout: 1200 s
 // The very disk that is flashed, started by UEFI firmware on a medium larger than it, as one labelled device.
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

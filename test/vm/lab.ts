@@ -58,6 +58,8 @@ export interface BootOptions {
   sound?: boolean;
   /** A network by cable: this computer is its router at 10.0.2.2, whose loopback the machine reaches there. */
   cable?: boolean;
+  /** The machine's clock goes by what its one processor has done: it is never late, however slow this computer is. */
+  ownTime?: boolean;
   memoryMb?: number;
   /** Services to bundle into the root, all when left out. */
   services?: readonly string[];
@@ -226,7 +228,10 @@ async function powerOn(m: {
     'qemu-system-x86_64',
     [
       // No AVX, nor guards against flaws of real processors (above): emulated, both cost a third of the speed.
-      ...['-accel', 'tcg,thread=multi', '-cpu', 'Nehalem', '-smp', '2'],
+      ...(m.options.ownTime
+        ? ['-accel', 'tcg,thread=single', '-icount', 'shift=0,sleep=on', '-smp', '1']
+        : ['-accel', 'tcg,thread=multi', '-smp', '2']),
+      ...['-cpu', 'Nehalem'],
       ...['-m', String(m.options.memoryMb ?? 2048)],
       ...['-nodefaults', '-no-user-config', '-display', 'none'],
       ...(m.options.flash

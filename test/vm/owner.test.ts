@@ -1,4 +1,4 @@
-// timeout: 900 s
+// timeout: 1200 s
 // What a hub is for, on the image that is flashed: its owner pairs a phone by the link its console gives, and reaches
 // it through root, whatever is killed. The hub has a cable; root and the phone (a real browser) are on this computer.
 import type { ChildProcess } from 'node:child_process';

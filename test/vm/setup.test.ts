@@ -1,7 +1,7 @@
 // timeout: 2700 s
 // First-run setup on the hub's own root, in the order of a hub's life: real services under their units, policies and
-// users, a real root, real radios' software. What is simulated: the air (mac80211_hwsim, btvirt), the sound card
-// (snd-aloop) and the button (uinput).
+// users, a real root, real radios' software. What is simulated: the air (mac80211_hwsim, btvirt) and the button
+// (uinput). Sound has a machine of its own: test/soak/sound.ts.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as path } from 'node:path';
@@ -16,7 +16,6 @@ import { join } from './steps/join.ts';
 import { portal } from './steps/portal.ts';
 import { reset } from './steps/reset.ts';
 import { serial } from './steps/serial.ts';
-import { sound } from './steps/sound.ts';
 import { two } from './steps/two.ts';
 import { checksOf, type Lab } from './suite.ts';
 
@@ -31,13 +30,12 @@ test.before(async (c) => {
     files: {
       'root.js': path(top, 'dist/root/main.js'),
       'central.cjs': await bundleCentral(dir),
-      'room.mjs': path(top, 'test/vm/guest/room.mjs'),
     },
   });
 });
 test.after((c) => c.vm?.stop());
 
 const check = checksOf(test, why);
-for (const part of [bare, portal, join, channels, two, serial, sound, reset]) part(check);
+for (const part of [bare, portal, join, channels, two, serial, reset]) part(check);
 
 test.run();

@@ -1,0 +1,35 @@
+// npm run test:sound: the audio test on the hub's own root with a sound card (snd-aloop), whose two ends the lab
+// connects by a room. The machine's clock goes by what its processor has done, so it is never late for being emulated.
+// (test/vm/ takes it over once it passes at every try.)
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import { top } from '../../image/build.ts';
+import { boot, cannotRun } from '../vm/lab.ts';
+import { sound } from '../vm/steps/sound.ts';
+import { checksOf, type Lab } from '../vm/suite.ts';
+
+const why = cannotRun();
+if (why) console.log(`SKIP ${why}`);
+const test = suite<Lab>('sound in a machine');
+/** All that setup asks of root is an answer. */
+const root = createServer((_q, a) => a.setHeader('content-type', 'application/json').end('{"ok":true}'));
+test.before(async (c) => {
+  if (why) return;
+  await new Promise<void>((resolve) => root.listen(0, '127.0.0.1', resolve));
+  c.vm = await boot({
+    ownTime: true,
+    cable: true,
+    cmdline: `systemd.setenv=INGLE_ROOT=http://10.0.2.2:${(root.address() as AddressInfo).port}`,
+    files: { 'room.mjs': join(top, 'test/vm/guest/room.mjs') },
+  });
+});
+test.after(async (c) => {
+  await c.vm?.stop();
+  root.close();
+});
+
+sound(checksOf(test, why));
+
+test.run();
