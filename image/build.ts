@@ -76,8 +76,15 @@ export async function sourceDate(): Promise<number> {
   return Number(git?.stdout.toString().trim()) || 1_700_000_000;
 }
 
-/** Builds the hub's root. */
+/** Builds the hub's root; one at a time, so that who wants the same one waits for it. */
 export async function build(o: BuildOptions = {}): Promise<Built> {
+  const { locked } = (await import('../services/cli/build.mjs' as string)) as {
+    locked<T>(work: () => Promise<T>, file: string): Promise<T>;
+  };
+  return locked(() => buildAlone(o), join(cache, '.lock'));
+}
+
+async function buildAlone(o: BuildOptions): Promise<Built> {
   const arch = o.arch ?? 'amd64';
   const machine = machineOf(arch);
   const only = o.only ?? (process.env['INGLE_IMAGE_ONLY'] ?? '').split(',').filter(Boolean);

@@ -41,24 +41,24 @@ function alive(pid) {
   }
 }
 
-/** One builder or installer at a time: whoever makes the lock file works, the others wait for it. */
-export async function locked(work) {
-  mkdirSync(join(top, 'dist'), { recursive: true });
+/** One process at a time: whoever makes the lock file works, the others wait for it. Builders and installers share one. */
+export async function locked(work, file = lockFile) {
+  mkdirSync(dirname(file), { recursive: true });
   for (;;) {
     try {
-      writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
+      writeFileSync(file, String(process.pid), { flag: 'wx' });
       break;
     } catch (e) {
       if (e.code !== 'EEXIST') throw e;
-      const holder = Number(read(lockFile));
-      if (holder && !alive(holder)) rmSync(lockFile, { force: true });
+      const holder = Number(read(file));
+      if (holder && !alive(holder)) rmSync(file, { force: true });
       else await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
   try {
     return await work();
   } finally {
-    rmSync(lockFile, { force: true });
+    rmSync(file, { force: true });
   }
 }
 
