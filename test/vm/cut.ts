@@ -24,6 +24,13 @@ const all = (sql) => new Promise((ok, no) => db.all(sql, (e, rows) => (e ? no(e)
 const lookAtAll =
   'for f in /var/lib/ingle/*/*.db; do setpriv --reuid=$(stat -c %U $f) --regid=$(stat -c %G $f) --clear-groups node /run/look.cjs $f || exit 1; done';
 
+/** Waits until setup has kept one of these states: what is only said yet, a power cut may take. */
+export const keeps = (vm: Vm, states: string) =>
+  vm.until(
+    `f=$(ls /var/lib/ingle/*/setup.db) && setpriv --reuid=$(stat -c %U $f) --regid=$(stat -c %G $f) --clear-groups node /run/look.cjs $f | grep -q -E '${states}'`,
+    { timeoutMs: 180_000 },
+  );
+
 export interface Kept {
   /** The event by which the ladder went on after the boot: fresh, resume, retest, known or known_limits. */
   how: string;

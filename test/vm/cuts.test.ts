@@ -3,7 +3,7 @@
 // the next step. test/soak does the same fifty times, at random moments.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bootForCuts, complete, cut, surroundings } from './cut.ts';
+import { bootForCuts, complete, cut, keeps, surroundings } from './cut.ts';
 import { call, home, journal, reach, secrets } from './hub.ts';
 import { cannotRun, type Vm } from './lab.ts';
 import { checksOf, figure, type Lab } from './suite.ts';
@@ -63,6 +63,7 @@ check('while a network is being joined: it was not kept, and may be asked for ag
 check('during the retest: the hub is ready after the boot, in its network', async ({ vm }) => {
   await joins(vm);
   await vm.until('journalctl -b -u ingle-setup -o cat | grep -q -- "-> RETEST"', { timeoutMs: 180_000 });
+  await keeps(vm, 'RETEST|READY');
   const kept = await cut(vm);
   figure('after_the_retest_cut', kept.how);
   assert.ok(['retest', 'known_limits'].includes(kept.how), kept.how);
