@@ -67,9 +67,8 @@ test('one order downloads, installs and restarts', async ({ hub }) => {
   );
 });
 
-test('a new version that does not prove itself is told as such, with what its health check said', async ({
-  hub,
-}) => {
+/** An update to 1.1.0 dies on trial; what its health check left is of `version`. */
+async function dies(hub: UpdateHub, version: string): Promise<void> {
   hub.server.offer({ version: '1.1.0' });
   await hub.client.Check({ channel: '' });
   await hub.client.Install({ source: '', restart: 'now' });
@@ -77,9 +76,15 @@ test('a new version that does not prove itself is told as such, with what its he
   mkdirSync(join(hub.dir, 'data/health'), { recursive: true });
   writeFileSync(
     join(hub.dir, 'data/health/last.json'),
-    JSON.stringify({ version: '1.1.0', failures: ['io.ingle.Audio1 does not answer'] }),
+    JSON.stringify({ version, failures: ['io.ingle.Audio1 does not answer'] }),
   );
   await hub.reboot({ broken: true, version: '1.0.0' });
+}
+
+test('a new version that does not prove itself is told as such, with what its health check said', async ({
+  hub,
+}) => {
+  await dies(hub, '1.1.0');
   const s = await hub.state('available');
   const { ok, reason, text } = s.detail.result!;
   assert.equal([ok, reason, text], [false, 'not_healthy', 'io.ingle.Audio1 does not answer']);
@@ -87,16 +92,7 @@ test('a new version that does not prove itself is told as such, with what its he
 });
 
 test('what an earlier version died of is not told of one that never came so far', async ({ hub }) => {
-  hub.server.offer({ version: '1.1.0' });
-  await hub.client.Check({ channel: '' });
-  await hub.client.Install({ source: '', restart: 'now' });
-  await hub.restartAsked();
-  mkdirSync(join(hub.dir, 'data/health'), { recursive: true });
-  writeFileSync(
-    join(hub.dir, 'data/health/last.json'),
-    JSON.stringify({ version: '1.0.9', failures: ['io.ingle.Audio1 does not answer'] }),
-  );
-  await hub.reboot({ broken: true, version: '1.0.0' });
+  await dies(hub, '1.0.9');
   const { ok, reason, text } = (await hub.state('available')).detail.result!;
   assert.equal([ok, reason, text], [false, 'not_healthy', '']);
 });
