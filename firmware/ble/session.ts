@@ -2,7 +2,7 @@
 // listener nor somebody without the PIN sees or sends credentials. Both ends are here. Runs in browsers too.
 import { concat, fromBase64url, fromUtf8, toBase64url, u64, utf8 } from '../protocol/bytes.ts';
 import { confirm, cpaceInitiator, cpaceResponder } from '../protocol/cpace.ts';
-import { IngleError } from '../protocol/errors.ts';
+import { fromBody, IngleError } from '../protocol/errors.ts';
 import { shape } from '../protocol/json.ts';
 
 type Json = Record<string, unknown>;
@@ -94,18 +94,34 @@ export function hubSession(o: { window: string; pin: () => Promise<string>; fail
   };
 }
 
-/** The central's end, for applications and tests: `exchange` sends a message and settles with the hub's answer. */
+/**
+ * The central's end, for applications and tests. The hub tells its progress on the same characteristic whenever it
+ * likes, so only what answers the handshake is taken as its answer.
+ * @param send hands a message to the hub
+ * @param next settles with the next message of the hub, progress or not, from the first `send` on
+ */
 export async function centralSession(
   window: string,
   pin: string,
-  exchange: (m: Json) => Promise<Json>,
+  send: (m: Json) => Promise<void>,
+  next: () => Promise<Json>,
 ): Promise<Sealer> {
+  const exchange = async (m: Json, answer: string): Promise<Json> => {
+    await send(m);
+    for (;;) {
+      const x = await next();
+      if (x['t'] === answer) return x;
+      // A network that failed is told as an error too, and is none of the handshake's.
+      if (x['event'] === 'error' && x['error'] !== 'wifi') throw fromBody(x, 400);
+    }
+  };
   const nonce = crypto.getRandomValues(new Uint8Array(16));
   const sid = concat(utf8(window), nonce);
   const mine = await cpaceInitiator({ secret: pin, ci, sid }, central);
-  const two = await exchange({ t: 'cpace1', share: toBase64url(mine.ya), nonce: toBase64url(nonce) });
+  const one = { t: 'cpace1', share: toBase64url(mine.ya), nonce: toBase64url(nonce) };
+  const two = await exchange(one, 'cpace2');
   const keys = await mine.finish(fromBase64url(String(two['share'])), hub);
-  const four = await exchange({ t: 'cpace3', proof: toBase64url(keys.ta) });
+  const four = await exchange({ t: 'cpace3', proof: toBase64url(keys.ta) }, 'cpace4');
   confirm(keys.tb, fromBase64url(String(four['proof'])));
   return sealer(keys.psk, 0);
 }

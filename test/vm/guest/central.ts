@@ -6,6 +6,7 @@ import { improvUuid } from '../../../firmware/ble/improv.ts';
 import { setupUuid } from '../../../firmware/ble/service.ts';
 import { centralSession, type Sealer } from '../../../firmware/ble/session.ts';
 import { concat, utf8 } from '../../../firmware/protocol/bytes.ts';
+import type { IngleError } from '../../../firmware/protocol/errors.ts';
 
 type Json = Record<string, unknown>;
 const [mode, given] = process.argv.slice(2);
@@ -89,15 +90,14 @@ async function setup(): Promise<void> {
     for (const piece of toPieces(message, hub.mtu - 3)) void hub.write(setupUuid.wifiCreds, piece);
   };
   const prove = (pin: string): Promise<Sealer> =>
-    centralSession(window, pin, async (m) => {
-      const answer = next((x) => String(x['t']).startsWith('cpace') || x['event'] === 'error');
-      send(m);
-      const x = await answer;
-      if (x['event'] === 'error') throw new Error(String(x['error']));
-      return x;
-    });
+    centralSession(
+      window,
+      pin,
+      async (m) => send(m),
+      () => next(() => true),
+    );
   const sealed = (m: Json) => m['t'] === 'sealed';
-  await prove(o.wrong).catch((e: Error) => say('refused', { error: e.message, told: heard.some(sealed) }));
+  await prove(o.wrong).catch((e: IngleError) => say('refused', { error: e.code, told: heard.some(sealed) }));
   const sealer = await prove(o.pin);
   say('softap', await sealer.open(await next(sealed)));
   send({ t: 'plain', ssid: o.ssid, psk: o.psk });
