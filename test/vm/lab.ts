@@ -7,6 +7,7 @@
 //   await vm.until('busctl status io.ingle.Wifi1');
 //   vm.kill(); await vm.start();                   // power cut and next boot, same data
 //   await vm.stop();
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +59,10 @@ export interface BootOptions {
   sound?: boolean;
   /** A network by cable: this computer is its router at 10.0.2.2, whose loopback the machine reaches there. */
   cable?: boolean;
-  /** The machine's clock goes by what its one processor has done: it is never late, however slow this computer is. */
+  /**
+   * The machine's clock goes by what its one processor has done, and it goes before all else here (real-time priority;
+   * see cannotKeepTime): it is late neither for being emulated nor for what this computer does beside it.
+   */
   ownTime?: boolean;
   memoryMb?: number;
   /** Services to bundle into the root, all when left out. */
@@ -96,6 +100,13 @@ export function cannotRun(): string | undefined {
   if (missing.length > 0) return `missing packages: ${missing.map(([, p]) => p).join(' ')}`;
   return undefined;
 }
+
+/** Why a machine with a time of its own cannot run here, or undefined: see BootOptions.ownTime. */
+export function cannotKeepTime(): string | undefined {
+  const may = spawnSync('chrt', [...realTime, 'true']).status === 0;
+  return cannotRun() ?? (may ? undefined : 'this computer gives no program real-time priority');
+}
+const realTime = ['--rr', '1'];
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -224,9 +235,11 @@ async function powerOn(m: {
     ...disk(m.built.root, 'ingle-root', 'readonly=on'),
     ...disk(join(m.dir, 'data.raw'), 'ingle-data', ''),
   ];
+  const qemu = 'qemu-system-x86_64';
   const child = start(
-    'qemu-system-x86_64',
+    m.options.ownTime ? 'chrt' : qemu,
     [
+      ...(m.options.ownTime ? [...realTime, qemu] : []),
       // No AVX, nor guards against flaws of real processors (above): emulated, both cost a third of the speed.
       ...(m.options.ownTime
         ? ['-accel', 'tcg,thread=single', '-icount', 'shift=0,sleep=on', '-smp', '1']

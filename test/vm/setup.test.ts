@@ -1,7 +1,7 @@
 // timeout: 2700 s
 // First-run setup on the hub's own root, in the order of a hub's life: real services under their units, policies and
 // users, a real root, real radios' software. What is simulated: the air (mac80211_hwsim, btvirt) and the button
-// (uinput). Sound has a machine of its own: test/soak/sound.ts.
+// (uinput). Sound has a machine of its own: sound.test.ts.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as path } from 'node:path';

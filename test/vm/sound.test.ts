@@ -1,16 +1,16 @@
-// npm run test:sound: the audio test on the hub's own root with a sound card (snd-aloop), whose two ends the lab
-// connects by a room. The machine's clock goes by what its processor has done, so it is never late for being emulated.
-// (test/vm/ takes it over once it passes at every try.)
+// timeout: 1200 s
+// The audio test on the hub's own root with a sound card (snd-aloop), whose two ends the lab connects by a room. What
+// is simulated: the card, the room, and the pace of time (ownTime in lab.ts).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import { top } from '../../image/build.ts';
-import { boot, cannotRun } from '../vm/lab.ts';
-import { sound } from '../vm/steps/sound.ts';
-import { checksOf, type Lab } from '../vm/suite.ts';
+import { boot, cannotKeepTime } from './lab.ts';
+import { sound } from './steps/sound.ts';
+import { checksOf, type Lab } from './suite.ts';
 
-const why = cannotRun();
+const why = cannotKeepTime();
 if (why) console.log(`SKIP ${why}`);
 const test = suite<Lab>('sound in a machine');
 /** All that setup asks of root is an answer. */
