@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -58,6 +59,23 @@ test('a unit that fails is watched and started again', () => {
       assert.ok(text.includes(`\n${line}\n`), `${unit}: ${line}`);
     assert.match(text, /\nWatchdogSec=\d+\n/);
     assert.not.match(text, /MemoryDenyWriteExecute/);
+  }
+});
+
+test('the setup pages are not started again and again once their access point is gone', () => {
+  const file = /^PathExists=(\S+)$/m.exec(readFileSync(`${folder}/ingle-wizard.path`, 'utf8'))?.[1];
+  const unit = readFileSync(`${folder}/ingle-wizard.service`, 'utf8');
+  assert.ok(file && unit.includes(`\nExecCondition=/usr/bin/test -e ${file}\n`));
+});
+
+test('every Node of ours is held to little memory', () => {
+  const conf = readFileSync(`${folder}/ingle-.service.d/node.conf`, 'utf8');
+  const flags = /^Environment="NODE_FLAGS=(.*)"$/m.exec(conf)?.[1]?.split(' ') ?? [];
+  assert.is(spawnSync(process.execPath, [...flags, '-e', '']).status, 0, 'Node knows all of them');
+  for (const unit of units) {
+    const text = readFileSync(`${folder}/${unit}`, 'utf8');
+    for (const [line] of text.matchAll(/^Exec\w+=\S*\bnode .*$/gm))
+      assert.match(line, /node \$NODE_FLAGS \//, unit);
   }
 });
 
