@@ -2,6 +2,7 @@
 import type { Bus, Served } from '../system/bus.ts';
 import { toDict } from '../system/contract.ts';
 import { setup1 } from './contract.ts';
+import type { LadderState } from './ladder.ts';
 import type { Ports } from './ports.ts';
 import { createSetup, type Setup, type SetupOptions } from './setup.ts';
 
@@ -9,6 +10,7 @@ export interface ServeOptions extends Pick<SetupOptions, 'file' | 'log' | 'devic
   ports: Ports;
   version: string;
   model: string;
+  onState?: (state: LadderState) => void;
   onCall?: () => void;
 }
 
@@ -18,7 +20,10 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
   let served: Served<typeof setup1> | undefined;
   const setup = await createSetup({
     ...o,
-    onState: (state, old, event) => served?.emit('StateChanged', { state, old, event }),
+    onState: (state, old, event) => {
+      o.onState?.(state);
+      served?.emit('StateChanged', { state, old, event });
+    },
     onProgress: (step, state, text, detail) =>
       served?.emit('Progress', { step, state, text, detail: toDict(detail) }),
     onSecrets: (window) => served?.emit('SecretsChanged', { window }),

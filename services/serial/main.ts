@@ -1,4 +1,7 @@
 // ingle-serial@<tty>: the setup conversation and the technician's console on one line, with Improv Serial beside.
+// A shell (image/overlay/usr/lib/ingle/console) starts it when somebody is at the line; it goes when nobody is.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { SerialPort } from 'serialport';
 import { packetType, serialPacket, serialResult, serialSplitter } from '../../firmware/ble/improv.ts';
 import { dialogTexts } from '../../firmware/protocol/text/dialog.ts';
@@ -19,6 +22,12 @@ import { ready } from '../../firmware/system/notify.ts';
 const log = logger('serial');
 const config = readConfig();
 const path = process.argv[2] ?? '/dev/ttyS0';
+/** What was typed before this program was there. */
+const typed = Buffer.from((process.argv[3] ?? '').replace(/\s/g, ''), 'hex');
+/** Without a key for so long a conversation ends, and the console goes, milliseconds. */
+const IDLE_MS = Number(process.env['INGLE_IDLE_MS'] ?? 5 * 60_000);
+/** There while setup has something to show or to ask: the console stays. */
+const openFile = join(config.runtime, 'setup', 'open');
 // The kernel's own font on a screen has Latin letters alone.
 const language = pickLanguage(/\/tty\d+$/.test(path) ? [] : [config.language]);
 const baudRate = Number(process.env['INGLE_BAUD'] ?? 115200);
@@ -44,13 +53,15 @@ const improv = improvDevice({
   onProgress,
 });
 const split = serialSplitter();
-port.on('data', (piece: Buffer) => {
+let last = Date.now();
+function take(piece: Buffer): void {
+  last = Date.now();
   for (const input of split(piece)) {
     if (input.kind === 'text') term.feed(input.bytes);
     else if (input.kind === 'error') send(serialPacket(packetType.error, new Uint8Array([input.error])));
     else void improv.run(input.command);
   }
-});
+}
 
 function onProgress(
   f: (step: string, state: string, text: string, detail: Record<string, unknown>) => void,
@@ -61,10 +72,24 @@ function onProgress(
   return () => void stop.then((s) => s());
 }
 
+/** Whether nobody talks here. */
+let resting = true;
+setInterval(
+  () => {
+    if (existsSync(openFile)) last = Date.now();
+    if (Date.now() - last < IDLE_MS) return;
+    // As if the person had said so; what is under way is waited for.
+    if (!resting) term.feed(Uint8Array.of(3));
+    else process.exit(0);
+  },
+  Math.min(5000, IDLE_MS / 4),
+);
+
 // The maker may leave the line to the kernel's messages.
 if (!config.channels.includes('serial')) {
   await term.say(translator(dialogTexts, language)('closed'));
   process.on('SIGTERM', () => process.exit(0));
+  port.resume();
   ready();
   await bus.closed;
   process.exit(1);
@@ -103,9 +128,16 @@ const technician = {
 bus.closed.then(() => process.exit(1));
 process.on('SIGTERM', () => process.exit(0));
 ready();
+// The line is read once there is somebody to answer.
+setImmediate(() => {
+  if (typed.length > 0) take(typed);
+  port.on('data', take);
+});
 for (;;) {
   try {
+    resting = true;
     await term.ask('\r\nEnter');
+    resting = false;
     await login();
     if (!config.console_secret) await showSecrets();
     await setupDialog(term, { channel: 'serial', setup, language, onProgress, technician });

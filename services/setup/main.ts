@@ -30,6 +30,8 @@ const language = pickLanguage([config.language]);
 
 /** ingle-wizard runs while this file is there, and reads from it where to listen. */
 const accessPointFile = join(config.runtime, 'setup', 'access-point.json');
+/** Consoles sleep while this file is not there (image/overlay/usr/lib/ingle/console). */
+const openFile = join(config.runtime, 'setup', 'open');
 /** A factory reset is done by root at the sight of this file, also after a power cut. */
 const resetFile = join(data, 'factory-reset');
 
@@ -98,7 +100,6 @@ const ports: Ports = {
     serving: async () => (await wifi.Status({})).softap !== 'off',
     async startAccessPoint(ssid, psk, idleSeconds) {
       const ap = await wifi.SoftapStart({ ssid, psk, cidr: '', idle_timeout: idleSeconds }, 60_000);
-      mkdirSync(join(config.runtime, 'setup'), { recursive: true, mode: 0o755 });
       // Another user reads it, at its sight: never half of it, and readable whatever the umask.
       writeFileSync(`${accessPointFile}.new`, JSON.stringify({ address: ap.address.replace(/\/\d+$/, '') }));
       chmodSync(`${accessPointFile}.new`, 0o644);
@@ -146,6 +147,8 @@ function serial(): string {
 }
 
 rmSync(accessPointFile, { force: true });
+mkdirSync(join(config.runtime, 'setup'), { recursive: true, mode: 0o755 });
+const isDone = (state: string) => state === 'READY' || state === 'READY_WITH_LIMITS';
 let lastCall = Date.now();
 const setup = await serveSetup(bus, {
   ports: enabled(ports, config.channels),
@@ -158,6 +161,10 @@ const setup = await serveSetup(bus, {
     serial: serial(),
     language,
     ...(config.label ? { label: config.label } : {}),
+  },
+  onState(state) {
+    if (!isDone(state)) writeFileSync(openFile, '');
+    else rmSync(openFile, { force: true });
   },
   onCall: () => {
     lastCall = Date.now();
@@ -189,8 +196,12 @@ await setup.begin();
 const idleMs = 5 * 60_000;
 setInterval(() => {
   status(setup.state);
-  const done = setup.state === 'READY' || setup.state === 'READY_WITH_LIMITS';
-  if (done && !hasButton() && setup.status().channels.length === 0 && Date.now() - lastCall > idleMs)
+  if (
+    isDone(setup.state) &&
+    !hasButton() &&
+    setup.status().channels.length === 0 &&
+    Date.now() - lastCall > idleMs
+  )
     void leave(0);
 }, 30_000).unref();
 

@@ -58,7 +58,11 @@ function line(path: string) {
   };
 }
 
-async function consoleOn(hub: { address: string }, env: Record<string, string> = {}) {
+async function consoleOn(
+  hub: { address: string },
+  env: Record<string, string> = {},
+  { asleep = false } = {},
+) {
   const dir = mkdtempSync(join(tmpdir(), 'ingle-tty-'));
   const [near, far] = [join(dir, 'near'), join(dir, 'far')];
   const socat = spawn('socat', [`pty,raw,echo=0,link=${near}`, `pty,raw,echo=0,link=${far}`], {
@@ -78,18 +82,31 @@ async function consoleOn(hub: { address: string }, env: Record<string, string> =
     started(socat),
   ]);
   const far_ = line(far);
-  const service = spawn(process.execPath, ['--import', 'tsx', 'services/serial/main.ts', near], {
+  const program = [process.execPath, '--import', 'tsx', 'services/serial/main.ts'];
+  const [command = '', ...args] = asleep
+    ? ['sh', 'image/overlay/usr/lib/ingle/console', near, ...program]
+    : [...program, near];
+  const service = spawn(command, args, {
     env: { ...process.env, INGLE_BUS_ADDRESS: hub.address, INGLE_CONFIG: '/nonexistent', ...env },
+    // A process group: a shell that waits has children.
+    detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
+  const ended = new Promise<number | null>((resolve) => service.once('close', resolve));
   return {
     ...far_,
     get bytes() {
       return far_.bytes;
     },
+    /** What runs there. */
+    program: () => readFileSync(`/proc/${service.pid}/cmdline`, 'utf8').split('\0')[0] ?? '',
+    /** Its exit status. */
+    ended,
     stop() {
       far_.close();
-      service.kill('SIGKILL');
+      try {
+        process.kill(-service.pid!, 'SIGKILL');
+      } catch {}
       socat.kill('SIGKILL');
     },
   };
@@ -294,6 +311,59 @@ test('an Improv page provisions the hub over the same line', async () => {
     () => tty.bytes.includes(Buffer.from(serialPacket(packetType.error, new Uint8Array([1])))),
     'error: invalid packet',
   );
+  tty.stop();
+  await hub.stop();
+});
+
+test('a console nobody is at is a shell, and the first key starts the conversation', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const tty = await consoleOn(
+    hub,
+    { INGLE_RUNTIME: mkdtempSync(join(tmpdir(), 'ingle-run-')) },
+    { asleep: true },
+  );
+  assert.is(tty.program(), 'sh');
+  // Whether it holds the line already or not, the key is not lost.
+  tty.write('\r');
+  await tty.expect('What next?');
+  assert.is(tty.program(), process.execPath);
+  tty.stop();
+  await hub.stop();
+});
+
+test('a packet of Improv that wakes the console is answered', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const tty = await consoleOn(
+    hub,
+    { INGLE_RUNTIME: mkdtempSync(join(tmpdir(), 'ingle-run-')) },
+    { asleep: true },
+  );
+  tty.write(serialPacket(packetType.command, new Uint8Array([3, 0])));
+  await tty.expect('Ingle');
+  tty.stop();
+  await hub.stop();
+});
+
+test('setup that opens wakes the console, which stays until setup is done and nobody types', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const runtime = mkdtempSync(join(tmpdir(), 'ingle-run-'));
+  mkdirSync(join(runtime, 'setup'));
+  const open = join(runtime, 'setup/open');
+  const env = { INGLE_RUNTIME: runtime, INGLE_IDLE_MS: '400' };
+  const tty = await consoleOn(hub, env, { asleep: true });
+  writeFileSync(open, '');
+  await tty.expect('Enter: ');
+  // Many times the idle time, as setup is open.
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  tty.write('\r');
+  await tty.expect('What next?');
+  rmSync(open);
+  // The conversation is left first, as if the person had.
+  await tty.expect('Enter: ');
+  assert.is(await tty.ended, 0);
   tty.stop();
   await hub.stop();
 });
