@@ -17,6 +17,18 @@ export function meaning(ms: number): Press {
   return ms >= RESET_MS ? 'reset' : ms >= RESTART_MS ? 'restart' : 'none';
 }
 
+/**
+ * Whether a device has one of our buttons at all.
+ * @param capabilities its `capabilities/key` in sysfs: hexadecimal words of 64 bits, the lowest last
+ */
+export function hasButton(capabilities: string): boolean {
+  const words = capabilities.trim().split(/\s+/).reverse();
+  return [...keys].some((key) => {
+    const word = words[key >> 6] ?? '';
+    return /^[0-9a-f]+$/.test(word) && ((BigInt(`0x${word}`) >> BigInt(key & 63)) & 1n) === 1n;
+  });
+}
+
 /** Turns the bytes of an input device, whatever the pieces, into presses at their release. */
 export function buttonReader(onPress: (press: Press) => void): (piece: Buffer) => void {
   let held = Buffer.alloc(0);

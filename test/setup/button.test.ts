@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buttonReader, meaning } from '../../firmware/setup/button.ts';
+import { buttonReader, hasButton, meaning } from '../../firmware/setup/button.ts';
 
 function event(ms: number, type: number, code: number, value: number): Buffer {
   const b = Buffer.alloc(24);
@@ -43,6 +43,15 @@ test('presses are read from input events in pieces of any size; other keys are n
       assert.equal(presses, ['restart']);
     }),
   );
+});
+
+test('a keyboard and a power key are no button of the hub, a restart key and a first game button are', () => {
+  // As a PC's kernel lists them: AT keyboard, power button; then KEY_RESTART (0x198) and BTN_0 (0x100) alone.
+  assert.not.ok(hasButton('402000000 3803078f800d001 feffffdfffefffff fffffffffffffffe\n'));
+  assert.not.ok(hasButton('10000000000000 0\n'));
+  assert.ok(hasButton('1000000 0 0 0 0 0 0\n'));
+  assert.ok(hasButton('1 0 0 0 0\n'));
+  assert.not.ok(hasButton(''));
 });
 
 test('the system leaves the button to setup: its key does not restart the hub', () => {
