@@ -1,4 +1,5 @@
-// Follows the skills on the bus: attaches them to owners, stores their updates, asks their paths.
+// Follows the skills on the bus: attaches them to owners, stores their updates, asks their paths. One the bus can start
+// goes when nobody needs it, and is woken by a look at its documents or a request.
 
 import * as Y from 'yjs';
 import type { JsonObject } from '../documents/content.ts';
@@ -10,9 +11,10 @@ import { type Caller, fromVariant } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import { type Allowance, allowance } from './allowance.ts';
-import { skill1 } from './contract.ts';
+import { skill1, skillBusName } from './contract.ts';
 import { contentCheck, documentKey, documents } from './documents.ts';
 import { checkManifest, type Manifest } from './manifest.ts';
+import { sleeps, waker } from './wake.ts';
 
 export interface Known {
   manifest: Manifest;
@@ -26,7 +28,7 @@ export interface Answer {
 }
 
 export interface Skills {
-  /** Every skill seen on this hub, by id; what does not run now stays, unavailable. */
+  /** Every skill seen on this hub, by id; what neither runs nor can be woken stays, unavailable. */
   known(): ReadonlyMap<string, Known>;
   /** Serves one more owner. */
   addOwner(owner_id: string): Promise<void>;
@@ -58,6 +60,8 @@ const prefix = 'io.ingle.Skill1.';
 const MUTED_MS = 10_000;
 const MAX_IN_FLIGHT = 16;
 const REQUEST_MS = 25_000;
+/** How long a skill may take to come when it is woken. */
+const WAKE_MS = 20_000;
 
 export async function followSkills(o: {
   bus: Bus;
@@ -74,8 +78,27 @@ export async function followSkills(o: {
   /** Who owns each skill's name by the newest word of the daemon; what an older owner began ends there. */
   const newest = new Map<string, string>();
   const owners: string[] = [];
+  /** Skills the bus starts when they are called. */
+  const startable = new Set(
+    (await bus.listActivatableNames()).filter((n) => n.startsWith(prefix)).map((n) => n.slice(prefix.length)),
+  );
+  const waking = waker(
+    // Any call starts it; it is used once it has appeared.
+    (id) => bus.client(skill1, { busName: skillBusName(id) }).Manifest({}, WAKE_MS),
+    (id, cause) => {
+      log.warn('a skill does not wake', { skill: id, cause });
+      setAvailable(id, false);
+    },
+    WAKE_MS,
+  );
+  const isAsleep = (id: string) => waking.isWaking(id) || (startable.has(id) && !live.has(id));
+  /** For those who do not wait; what goes wrong is in the log. */
+  const rouse = (id: string) => void (isAsleep(id) && waking.wake(id).catch(() => {}));
   for (const row of await store.all<{ skill_id: string; manifest: string }>('SELECT * FROM skills'))
-    known.set(row.skill_id, { manifest: checkManifest(JSON.parse(row.manifest)), available: false });
+    known.set(row.skill_id, {
+      manifest: checkManifest(JSON.parse(row.manifest)),
+      available: startable.has(row.skill_id),
+    });
   for (const row of await store.all<{ owner_id: string }>('SELECT owner_id FROM owners ORDER BY seen_at'))
     owners.push(row.owner_id);
 
@@ -109,6 +132,7 @@ export async function followSkills(o: {
     known.set(id, { manifest, available: true });
     log.info('skill is there', { skill: id, version: manifest.version });
     o.event('skills.available', { skill_id: id, available: true });
+    waking.there(id);
     o.attached(id);
   }
 
@@ -184,14 +208,16 @@ export async function followSkills(o: {
     if (!l) return;
     live.delete(id);
     l.unlisten?.().catch(() => {});
-    log.notice('skill is gone', { skill: id });
-    setAvailable(id, false);
+    if (startable.has(id)) log.info('skill sleeps', { skill: id });
+    else log.notice('skill is gone', { skill: id });
+    setAvailable(id, startable.has(id));
   }
 
   function viewersChanged(owner_id: string, skill_id: string): void {
     const l = live.get(skill_id);
-    if (!l?.attached.has(owner_id)) return;
     const viewers = library.peek(documentKey(owner_id, skill_id, 'state:main'))?.members.size ?? 0;
+    if (viewers > 0) rouse(skill_id);
+    if (!l?.attached.has(owner_id)) return;
     if ((l.viewers.get(owner_id) ?? 0) === viewers) return;
     l.viewers.set(owner_id, viewers);
     l.caller
@@ -237,15 +263,14 @@ export async function followSkills(o: {
         await attach(id, l, owner_id).catch((cause) =>
           log.warn('a skill does not attach', { skill: id, cause }),
         );
+      // Its screen is there before the owner looks, and without a connection.
+      for (const id of known.keys()) rouse(id);
     },
     async request(skill_id, r) {
-      const l = live.get(skill_id);
       if (!known.has(skill_id)) throw new IngleError('not_found', `There is no skill "${skill_id}".`);
-      if (!l?.attached.has(r.owner_id) || !known.get(skill_id)?.available)
-        throw new IngleError(
-          'unavailable',
-          `The skill "${skill_id}" does not run now. Try again in a moment.`,
-        );
+      if (isAsleep(skill_id)) await waking.wake(skill_id);
+      const l = live.get(skill_id);
+      if (!l?.attached.has(r.owner_id) || !known.get(skill_id)?.available) throw sleeps(skill_id);
       if (l.inFlight >= MAX_IN_FLIGHT)
         throw new IngleError('rate_limited', `The skill "${skill_id}" is busy.`, { retry_after: 1 });
       l.inFlight++;

@@ -27,6 +27,8 @@ interface Served {
 export interface Host {
   readonly manifest: Manifest;
   readonly implementation: Implementation<typeof skill1>;
+  /** How many look at its documents, of all owners. */
+  viewers(): number;
   stop(): void;
 }
 
@@ -73,14 +75,13 @@ export function startHost(
     return doc;
   };
 
+  const allViewers = () => [...served.values()].reduce((n, s) => n + s.viewers, 0);
+
   const context: SkillContext = {
     ...o.context,
     id: manifest.id,
     owners: () => [...served.keys()],
-    viewers: (owner_id) =>
-      owner_id === undefined
-        ? [...served.values()].reduce((n, s) => n + s.viewers, 0)
-        : (served.get(owner_id)?.viewers ?? 0),
+    viewers: (owner_id) => (owner_id === undefined ? allViewers() : (served.get(owner_id)?.viewers ?? 0)),
     state: (owner_id) => readContent(document(owner_id, 'state:main')),
     setState: (owner_id, patch) => mergeContent(document(owner_id, 'state:main'), patch),
     setView(owner_id, view) {
@@ -203,7 +204,7 @@ export function startHost(
       return result;
     },
   };
-  return { manifest, implementation, stop: () => skill.stop?.() };
+  return { manifest, implementation, viewers: allViewers, stop: () => skill.stop?.() };
 }
 
 interface Mark {

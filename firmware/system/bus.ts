@@ -104,6 +104,8 @@ export interface Bus {
   /** Follows who owns a bus name; called at once with the present owner ('' = nobody). */
   watchName(name: string, f: (owner: string) => void): Promise<() => Promise<void>>;
   listNames(): Promise<string[]>;
+  /** Names whose services the daemon starts when they are called. */
+  listActivatableNames(): Promise<string[]>;
   /** A value for a variant argument of a raw call. */
   variant(signature: string, value: unknown): Variant;
   close(): void;
@@ -308,6 +310,9 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     watchName,
     async listNames() {
       return (await daemon('ListNames'))[0] as string[];
+    },
+    async listActivatableNames() {
+      return (await daemon('ListActivatableNames'))[0] as string[];
     },
     variant: (signature, value) => ({ signature, value }),
     close() {

@@ -1,6 +1,6 @@
 // A real ingle-api and real skill hosts as processes on a private bus, and a small client of theirs.
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import WebSocket from 'ws';
@@ -41,9 +41,17 @@ export interface Answered {
 
 export type TestHub = Awaited<ReturnType<typeof startHub>>;
 
-/** Starts a bus, ingle-api and the given skills. */
-export async function startHub(o: { skills?: string[]; env?: Record<string, string> } = {}) {
-  const bus = await privateBus();
+/** Starts a bus, ingle-api and the given skills; those of `startable` are what the bus starts when they are called. */
+export async function startHub(
+  o: { skills?: string[]; startable?: string[]; env?: Record<string, string> } = {},
+) {
+  const activation = mkdtempSync(join(tmpdir(), 'ingle-activation-'));
+  for (const id of o.startable ?? [])
+    writeFileSync(
+      join(activation, `io.ingle.Skill1.${id}.service`),
+      `[D-BUS Service]\nName=io.ingle.Skill1.${id}\nExec=/bin/sh ${activation}/start ${id}\n`,
+    );
+  const bus = await privateBus({ servicedir: activation });
   const data = mkdtempSync(join(tmpdir(), 'ingle-api-'));
   const port = await freePort('127.0.0.1');
   const env = {
@@ -54,6 +62,11 @@ export async function startHub(o: { skills?: string[]; env?: Record<string, stri
     INGLE_LOG: process.env['INGLE_LOG'] ?? 'error',
     ...o.env,
   };
+  const values = Object.entries(env).map(([name, value]) => `export ${name}='${value}'\n`);
+  writeFileSync(
+    join(activation, 'start'),
+    `${values.join('')}cd '${process.cwd()}' && exec '${process.execPath}' --import tsx services/skill-host/main.ts "$1"\n`,
+  );
   const base = `http://127.0.0.1:${port}`;
   const children = new Map<string, ChildProcess>();
 
@@ -69,6 +82,8 @@ export async function startHub(o: { skills?: string[]; env?: Record<string, stri
   const hub = {
     bus,
     data,
+    /** Where the bus finds how a skill is started (`start`). */
+    activation,
     base,
     env,
     children,

@@ -113,6 +113,9 @@ function start(ctx: SkillContext): Skill {
 
   return {
     attached(owner) {
+      // What was measured before the last sleep is the chart's beginning.
+      const before = ctx.state(owner)['samples'];
+      if (samples.length === 0 && Array.isArray(before)) samples.push(...(before as typeof samples));
       ctx.setView(owner, hubStatusView(ctx.language) as unknown as JsonObject);
       if (ctx.state(owner)['refresh'] === undefined)
         ctx.setState(owner, { refresh: { count: 0, refreshed_at: null, text: t('never') } });

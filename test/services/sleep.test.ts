@@ -1,0 +1,76 @@
+// timeout: 240 s
+// A skill that the bus can start goes when nobody needs it, and is there again for whoever does.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WebsocketProvider } from 'y-websocket';
+import * as Y from 'yjs';
+import { readContent } from '../../firmware/documents/content.ts';
+import { connect } from '../../firmware/system/bus.ts';
+import { startHub, type TestHub, until } from './hub.ts';
+
+const id = 'hub_status';
+const test = suite<{ hub: TestHub; runs: () => Promise<boolean> }>('sleep');
+test.before(async (c) => {
+  c.hub = await startHub({ skills: [id], startable: [id], env: { INGLE_IDLE_MS: '1500' } });
+  const bus = await connect(c.hub.bus.address);
+  c.runs = async () => (await bus.listNames()).includes(`io.ingle.Skill1.${id}`);
+});
+test.after((c) => c.hub.stop());
+
+const icon = async (hub: TestHub) =>
+  (await hub.ask('GET', '/v1/icons', { as: {} })).body.find((i: { skill_id: string }) => i.skill_id === id);
+
+test('a skill nobody looks at goes, and its icon stays usable', async ({ hub, runs }) => {
+  await hub.available(id);
+  await until('the skill to sleep', async () => !(await runs()));
+  await until('its end in order', () => hub.children.get(id)?.exitCode === 0);
+  assert.is((await icon(hub)).available, true);
+});
+
+test('a request wakes it and is answered', async ({ hub, runs }) => {
+  await until('the skill to sleep', async () => !(await runs()));
+  const r = await hub.ask('POST', `/skills/${id}/v1/refresh`, { as: {} });
+  assert.is(r.status, 200, JSON.stringify(r.body));
+  assert.is((await hub.ask('GET', `/skills/${id}/v1/state`, { as: {} })).body.refresh.count, 1);
+});
+
+test('an open window wakes it, keeps it, and shows what was measured before the sleep', async ({
+  hub,
+  runs,
+}) => {
+  await until('the skill to sleep', async () => !(await runs()));
+  const doc = new Y.Doc();
+  const room = `o1/${id}/state:main`;
+  const provider = new WebsocketProvider(`${hub.base.replace('http', 'ws')}/sync`, room, doc, {
+    WebSocketPolyfill: hub.webSocket({}),
+    disableBc: true,
+  });
+  const samples = () => (readContent(doc)['samples'] ?? []) as { at: number }[];
+  const before = await until('the stored state', () => samples()[0]);
+  const count = samples().length;
+  await until('new samples', () => samples().length >= count + 2);
+  assert.equal(samples()[0], before);
+  // It measures every two seconds while somebody looks: that was longer than its idle time.
+  assert.ok(await runs());
+  provider.destroy();
+  doc.destroy();
+  await until('the skill to sleep', async () => !(await runs()));
+});
+
+test('a skill that does not wake is unavailable, until it does', async ({ hub, runs }) => {
+  await until('the skill to sleep', async () => !(await runs()));
+  const start = join(hub.activation, 'start');
+  const whole = readFileSync(start);
+  writeFileSync(start, 'exit 1\n');
+  const refused = await hub.ask('POST', `/skills/${id}/v1/refresh`, { as: {} });
+  assert.is(refused.status, 503);
+  assert.is(refused.body.error, 'unavailable');
+  assert.is((await icon(hub)).available, false);
+  writeFileSync(start, whole);
+  assert.is((await hub.ask('POST', `/skills/${id}/v1/refresh`, { as: {} })).status, 200);
+  assert.is((await icon(hub)).available, true);
+});
+
+test.run();
