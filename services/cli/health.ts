@@ -72,7 +72,7 @@ function note(p: Place, facts: Facts, wrong: readonly CheckName[]): void {
 
 /** The boot loader counts no more tries of this slot, and the initial RAM disk's watch stands down. */
 async function commit(runtime: string): Promise<void> {
-  await must('rauc', ['status', 'mark-good'], { timeoutMs: 60_000 });
+  await must('rauc', ['status', 'mark-good'], { timeoutMs: 120_000 });
   mkdirSync(runtime, { recursive: true });
   writeFileSync(join(runtime, 'committed'), '');
 }

@@ -52,6 +52,16 @@ test('a unit runs as a user of its own that sysusers.d makes', () => {
   }
 });
 
+test('a version that is not well has time to be called bad, before its dead-man acts', () => {
+  const health = readFileSync(`${folder}/ingle-health.service`, 'utf8');
+  const looks = Number(/INGLE_HEALTH_S:-(\d+)/.exec(health)?.[1]);
+  // RAUC looks at both slots first: 20 s, the default, were too short on a busy machine.
+  const mark = Number(/^TimeoutStopSec=(\d+)$/m.exec(health)?.[1]);
+  const deadMan = Number(/ deadman=(\d+) /.exec(readFileSync('image/init.sh', 'utf8'))?.[1]);
+  assert.ok(mark >= 120, `${mark} s`);
+  assert.ok(looks + mark < deadMan, `${looks} s and ${mark} s of ${deadMan} s`);
+});
+
 test('a unit that fails is watched and started again', () => {
   for (const unit of ['ingle-uplink.service', 'ingle-api.service', 'ingle-skill@.service']) {
     const text = readFileSync(`${folder}/${unit}`, 'utf8');
