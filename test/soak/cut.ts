@@ -18,14 +18,15 @@ const COMPLETE = 5;
 /** The latest moment of a cut after the radio is plugged in, milliseconds: setup has come to an end by then. */
 const LATEST = 40_000;
 
-/** What a person does meanwhile; it ends wherever the power is cut. */
-async function person(vm: Vm): Promise<void> {
+/** What a person does meanwhile, until the power is cut wherever they are. */
+async function person(vm: Vm, on: () => boolean): Promise<void> {
   if (randomInt(3) === 0) await call(vm, 'Setup1', 'Restart', 's', 'serial');
-  await reach(vm, 'the access point', (s) => s.channels.includes('softap'));
-  if (randomInt(3) === 0) await phoneIn(vm);
+  await reach(vm, 'the access point', (s) => !on() || s.channels.includes('softap'));
+  if (on() && randomInt(3) === 0) await phoneIn(vm);
+  if (!on()) return;
   const psk = randomInt(4) === 0 ? 'wrong horse' : home.psk;
   await call(vm, 'Setup1', 'WifiConnect', 'sssb', 'serial', home.ssid, psk, false);
-  await reach(vm, 'an outcome', (s) => s.state.startsWith('READY') || s.error !== '');
+  await reach(vm, 'an outcome', (s) => !on() || s.state.startsWith('READY') || s.error !== '');
 }
 
 async function run(cuts: number): Promise<void> {
@@ -35,8 +36,10 @@ async function run(cuts: number): Promise<void> {
   try {
     for (let n = 1; n <= cuts; n++) {
       await surroundings(vm);
-      const doing = person(vm).catch(() => {});
+      let on = true;
+      const doing = person(vm, () => on).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, randomInt(LATEST)));
+      on = false;
       const { how } = await cut(vm);
       await doing;
       ways.set(how, (ways.get(how) ?? 0) + 1);
