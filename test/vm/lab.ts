@@ -16,7 +16,7 @@ import { type Built, build } from '../../image/build.ts';
 import type { Flash } from '../../image/flash.ts';
 import { type Agent, agent, dial, type Said } from './agent.ts';
 import { agentUnit, dataDisk, labDisk } from './disks.ts';
-import { firmware, flashDisk } from './flashed.ts';
+import { emulated, firmware, flashDisk } from './flashed.ts';
 
 export interface RunOptions {
   timeoutMs?: number;
@@ -229,7 +229,7 @@ async function powerOn(m: {
   ];
   const bare = [
     ...['-no-reboot', '-kernel', m.built.kernel, '-initrd', m.built.initrd, '-append'],
-    `console=ttyS0 root=/dev/vda loglevel=4 panic=-1 mitigations=off systemd.wants=ingle-lab.service systemd.show_status=false ${m.options.cmdline ?? ''}`,
+    `console=ttyS0 root=/dev/vda loglevel=4 panic=-1 ${emulated} systemd.wants=ingle-lab.service systemd.show_status=false ${m.options.cmdline ?? ''}`,
     '-smbios',
     `type=11,value=io.systemd.credential.binary:systemd.extra-unit.ingle-lab.service=${agentUnit()}`,
     ...disk(m.built.root, 'ingle-root', 'readonly=on'),
