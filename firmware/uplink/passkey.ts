@@ -1,5 +1,5 @@
 // Checks a WebAuthn assertion over a handshake hash (WebAuthn Level 3, section 7.2). The hub's own check: root is not asked.
-import { type AuthenticationResponseJSON, verifyAuthenticationResponse } from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import { fromBase64url } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
 
@@ -36,6 +36,8 @@ export async function verifyAssertion(
   party: RelyingParty,
 ): Promise<number> {
   const id = claimedId(credential);
+  // Some megabytes that a hub needs when a browser is let in, and not while it waits.
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
   try {
     const response = credential as AuthenticationResponseJSON;
     const client = JSON.parse(Buffer.from(response.response.clientDataJSON, 'base64url').toString()) as {
