@@ -82,7 +82,7 @@ async function measure(vm: Vm, state: string): Promise<Idle> {
 
 /** The flashed disk, set up as an owner would, then left alone. */
 async function idle(disk: Flash): Promise<Idle> {
-  const vm = await boot({ flash: disk, cmdline: `${labRoot} mitigations=off` });
+  const vm = await boot({ flash: disk, cmdline: labRoot });
   try {
     await surroundings(vm);
     const state = await complete(vm);
