@@ -43,6 +43,13 @@ const compact = minify({
   lineLimit: 160,
 });
 
+/** dbus-next loads an XML library for what it is not asked here: contracts describe themselves (system/served.ts). */
+const withoutXml = {
+  name: 'without-xml',
+  resolveId: (id) => (id === 'xml2js' ? '\0xml2js' : null),
+  load: (id) => (id === '\0xml2js' ? 'export class Builder {}\nexport class Parser {}' : null),
+};
+
 /** A program for Node 20: one self-contained file but for native modules and what it imports on demand. */
 function program(input, file, external_ = external) {
   return {
@@ -52,6 +59,7 @@ function program(input, file, external_ = external) {
     // What a bundle imports for its effects is listed in package.json files we do not control; builtins have none.
     treeshake: { moduleSideEffects: (id, isExternal) => !isExternal || native.includes(id) },
     plugins: [
+      withoutXml,
       esbuild({ target: 'node20', define, include: /\.[jt]sx?$/, sourceMap: false }),
       nodeResolve({
         preferBuiltins: true,
