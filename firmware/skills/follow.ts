@@ -218,7 +218,8 @@ export async function followSkills(o: {
     const viewers = library.peek(documentKey(owner_id, skill_id, 'state:main'))?.members.size ?? 0;
     if (viewers > 0) rouse(skill_id);
     if (!l?.attached.has(owner_id)) return;
-    if ((l.viewers.get(owner_id) ?? 0) === viewers) return;
+    // The first word is said whatever it is: the skill may remember what an API before this one said.
+    if (l.viewers.get(owner_id) === viewers) return;
     l.viewers.set(owner_id, viewers);
     l.caller
       .Watch({ owner_id, viewers })

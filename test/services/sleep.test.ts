@@ -59,6 +59,23 @@ test('an open window wakes it, keeps it, and shows what was measured before the 
   await until('the skill to sleep', async () => !(await runs()));
 });
 
+test('a window lost with the API does not keep the skill', async ({ hub, runs }) => {
+  const doc = new Y.Doc();
+  const room = `o1/${id}/state:main`;
+  const provider = new WebsocketProvider(`${hub.base.replace('http', 'ws')}/sync`, room, doc, {
+    WebSocketPolyfill: hub.webSocket({}),
+    disableBc: true,
+  });
+  const samples = () => ((readContent(doc)['samples'] ?? []) as unknown[]).length;
+  const count = await until('the stored state', samples);
+  await until('new samples', () => samples() >= count + 2);
+  await hub.kill('api');
+  provider.destroy();
+  doc.destroy();
+  await hub.startApi();
+  await until('the skill to sleep', async () => !(await runs()));
+});
+
 test('a skill that does not wake is unavailable, until it does', async ({ hub, runs }) => {
   await until('the skill to sleep', async () => !(await runs()));
   const start = join(hub.activation, 'start');
