@@ -75,6 +75,9 @@ export function parsePhy(text: string): { ap: boolean; sae: boolean } {
   };
 }
 
+/** MHz of channels 1 to 13: all that can disturb an access point of ours. */
+export const near = Array.from({ length: 13 }, (_, i) => 2412 + 5 * i);
+
 /** The least crowded of channels 1, 6 and 11: what is on a neighbouring channel disturbs as well (2.4 GHz, 5 MHz apart). */
 export function quietChannel(networks: readonly Network[]): number {
   const load = (channel: number) => {

@@ -10,7 +10,8 @@ import type { Softap, SoftapOptions } from './softap.ts';
 export interface Radios {
   list(): string[];
   abilities(radio: string): Promise<{ ap: boolean; sae: boolean }>;
-  scan(radio: string): Promise<Network[]>;
+  /** @param frequencies MHz; all of the radio's when left out */
+  scan(radio: string, frequencies?: readonly number[]): Promise<Network[]>;
   addresses(radio: string): Promise<string[]>;
   setCountry(code: string): Promise<void>;
   openSoftap(o: SoftapOptions): Promise<Softap>;

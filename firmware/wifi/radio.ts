@@ -26,15 +26,17 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 /**
  * Looks for networks. While the interface is an access point its radio leaves the channel for moments.
+ * @param frequencies MHz; all of the radio's, which takes seconds, when left out
  * @throws IngleError `unavailable` when the radio does not look
  */
-export async function scan(radio: string): Promise<Network[]> {
+export async function scan(radio: string, frequencies: readonly number[] = []): Promise<Network[]> {
+  const at = frequencies.length > 0 ? ['freq', ...frequencies.map(String)] : [];
   await run('ip', ['link', 'set', radio, 'up']);
   let said = '';
   let mute = 0;
   // Busy means that somebody else (wpa_supplicant) looks just now; no answer, that its look ended ours without a word.
   for (let tries = 0; tries < 6 && mute < 2; tries++) {
-    const r = await run('iw', ['dev', radio, 'scan', 'ap-force'], { timeoutMs: 15_000 }).catch(
+    const r = await run('iw', ['dev', radio, 'scan', ...at, 'ap-force'], { timeoutMs: 15_000 }).catch(
       () => undefined,
     );
     if (r?.code === 0) return parseScan(r.stdout.toString());

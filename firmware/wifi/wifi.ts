@@ -5,7 +5,7 @@ import type { Log } from '../system/log.ts';
 import { type Access, createAccess } from './access.ts';
 import type { WifiReason } from './contract.ts';
 import { checkPsk, freshPsk, parseCidr, ssidBytes } from './credentials.ts';
-import { type Network, quietChannel } from './iw.ts';
+import { type Network, near, quietChannel } from './iw.ts';
 import type { Known, Networks } from './networks.ts';
 import {
   noRadio,
@@ -72,15 +72,21 @@ export function createWifi(o: {
     runtime: o.runtime,
     country: () => country,
     async channel(radio) {
-      if (!seen || Date.now() - seen.at > shared.time.fresh)
-        await look(radio).catch((e) => log.info('no scan before the access point', { error: e }));
-      return quietChannel(seen?.networks ?? []);
+      const missed = (e: unknown) => log.info('no scan before the access point', { error: e });
+      if (isFresh() || oneRadio(radios)) {
+        if (!isFresh()) await look(radio).catch(missed);
+        return quietChannel(seen?.networks ?? []);
+      }
+      // The other radio looks at all bands, for seconds, once this one's beacons are in the air.
+      return quietChannel((await radios.scan(radio, near).catch(missed)) ?? []);
     },
     async makeRoom() {
       if (oneRadio(radios) && (station.state === 'lost' || station.state === 'connected'))
         await station.leave('canceled');
     },
   });
+
+  const isFresh = () => seen !== undefined && Date.now() - seen.at <= shared.time.fresh;
 
   async function look(radio: string): Promise<void> {
     const networks = await radios.scan(radio);
@@ -176,6 +182,9 @@ export function createWifi(o: {
       if (station.busy && oneRadio(radios))
         throw new IngleError('conflict', 'The radio is joining a network. Wait for its result.');
       const up = await queued(() => access.start({ ssid: a.ssid, psk, net, idleMs: a.idle_timeout * 1000 }));
+      const other = stationRadio(radios);
+      if (other && !oneRadio(radios) && !isFresh())
+        void queued(() => look(other)).catch((e) => log.info('no scan yet', { error: e }));
       return { psk, address: net.address, interface: up.interface, security: up.sae ? 'wpa2+wpa3' : 'wpa2' };
     },
 

@@ -20,6 +20,7 @@ async function rig(radios: string[] = ['wlan0']) {
     aps: [] as SoftapOptions[],
     up: 0,
     looks: 0,
+    looked: [] as string[],
     refuse: false,
     roaming: [] as string[],
     said: [] as string[],
@@ -30,8 +31,9 @@ async function rig(radios: string[] = ['wlan0']) {
     radios: {
       list: () => world.radios,
       abilities: async () => ({ ap: true, sae: true }),
-      async scan() {
+      async scan(radio, frequencies) {
         world.looks++;
+        world.looked.push(`${radio} ${frequencies ? `${frequencies[0]} to ${frequencies.at(-1)}` : 'all'}`);
         const near = (ssid: string) => ({ ssid, signal: 80, security: 'wpa2', frequency: 2412 }) as const;
         return [near('Home'), ...world.aps.map(({ ap }) => near(Buffer.from(ap.ssid).toString()))];
       },
@@ -288,6 +290,22 @@ test('a wpa_supplicant that died is told again what to look for', async () => {
   assert.equal([world.roaming, (await status()).station], [['Home'], 'lost']);
   await wifi.supplicantState('completed');
   assert.is((await status()).station, 'connected');
+  await wifi.stop();
+});
+
+test('with two radios the access point is up before all bands are looked at', async () => {
+  const { world, wifi, until } = await rig(['wlan0', 'wlan1']);
+  await wifi.softapStart(start);
+  assert.equal([world.up, world.looked[0]], [1, 'wlan1 2412 to 2472']);
+  await until(() => world.looks === 2);
+  assert.equal(world.looked, ['wlan1 2412 to 2472', 'wlan0 all']);
+  await wifi.stop();
+});
+
+test('with one radio all bands are looked at before there are phones to lose', async () => {
+  const { world, wifi } = await rig();
+  await wifi.softapStart(start);
+  assert.equal([world.up, world.looked], [1, ['wlan0 all']]);
   await wifi.stop();
 });
 
