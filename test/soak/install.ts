@@ -1,11 +1,9 @@
 // npm run test:soak:install [-- <cuts>]: the power of a hub is cut in the middle of an update, at random moments (50
 // times unless told); after each boot it runs what it ran before, with its data. At last the update goes through.
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { flash, update } from '../../image/flash.ts';
-import { bare, cutInstall, type Moment } from '../vm/interrupt.ts';
+import { flash } from '../../image/flash.ts';
+import { bundlesFor } from '../vm/bundles.ts';
+import { bare, cutInstall, type Moment, whole, wired } from '../vm/interrupt.ts';
 import { boot, cannotRun } from '../vm/lab.ts';
 import { shelf } from '../vm/shelf.ts';
 
@@ -16,10 +14,9 @@ if (why) {
 }
 
 async function run(cuts: number): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'ingle-soak-'));
-  await update(await flash({ version: '1.1.0' }), { out: join(dir, 'b.raucb') });
-  const server = await shelf(dir);
-  const vm = await boot({ flash: await flash(), cable: true });
+  const a = await flash();
+  const server = await shelf(await bundlesFor(a));
+  const vm = await boot({ flash: a, cable: true, cmdline: wired });
   const bundle = '/var/lab/b.raucb';
   try {
     await vm.until(`mkdir -p /var/lab && curl -sSf -o ${bundle} ${server.http}/b.raucb`, {
@@ -41,7 +38,7 @@ async function run(cuts: number): Promise<void> {
     }
     await vm.must(`rauc install ${bundle} && sync`, { timeoutMs: 400_000 });
     await vm.kill();
-    await vm.start('');
+    await vm.start(whole);
     await vm.until('test -e /run/ingle/committed', { timeoutMs: 400_000 });
     console.log(
       `${cuts} cuts; slot ${await vm.must('cat /run/ingle/slot')} boots after the update and is kept`,
@@ -49,7 +46,6 @@ async function run(cuts: number): Promise<void> {
   } finally {
     await vm.stop();
     server.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 }
 

@@ -3,17 +3,25 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { must } from '../../firmware/system/exec.ts';
+import { cache, keepNewest } from '../../image/build.ts';
 import { type Flash, flash, update } from '../../image/flash.ts';
 import { makeKeys } from '../../image/keys.ts';
 import { appendTree, fixedSalt } from '../../image/verity.ts';
+import { proof } from './interrupt.ts';
 
 /** Bundles that must be refused, and the reason the hub gives (firmware/update/verdict.ts). */
 export const refused = {
@@ -35,16 +43,33 @@ async function small(dir: string, name: string, like: Flash, fill: (root: string
   return { ...like, rootfs, verity: appendTree(rootfs, fixedSalt(name)) };
 }
 
-/** Writes all bundles to `dir`, `<name>.raucb` each: `a` is of the image itself, `b` of the next version. */
-export async function makeBundles(dir: string, a: Flash): Promise<void> {
-  const at = (name: string) => join(dir, `${name}.raucb`);
+/**
+ * Folder with all bundles, `<name>.raucb` each: `a` is of the image itself, `b` of the next version. It is kept by a
+ * hash of what they are made of.
+ */
+export async function bundlesFor(a: Flash): Promise<string> {
   const b = await flash({ version: '1.1.0' });
+  const hash = createHash('sha256').update(JSON.stringify([a.disk, b.disk]));
+  hash.update(readFileSync(fileURLToPath(import.meta.url))).update(proof);
+  const kept = join(cache, `updates-${hash.digest('hex').slice(0, 16)}`);
+  if (existsSync(kept)) return kept;
+  const fresh = `${kept}.${process.pid}`;
+  mkdirSync(fresh, { recursive: true });
+  await makeBundles(fresh, a, b);
+  if (existsSync(kept)) rmSync(fresh, { recursive: true });
+  else renameSync(fresh, kept);
+  keepNewest('updates-', 2);
+  return kept;
+}
+
+async function makeBundles(dir: string, a: Flash, b: Flash): Promise<void> {
+  const at = (name: string) => join(dir, `${name}.raucb`);
   await update(a, { out: at('a') });
   await update(b, { out: at('b') });
   // The product looks for four minutes; however often it looks, this uplink never comes.
   await update(b, {
     out: at('uplink'),
-    options: ['systemd.mask=ingle-uplink.service', 'systemd.setenv=INGLE_HEALTH_S=0'],
+    options: ['systemd.setenv=INGLE_HEALTH_S=0', 'systemd.mask=ingle-uplink.service', proof],
   });
   // A kernel that finds nothing to start panics. Ten seconds are for people to read why.
   const hollow = await small(dir, 'hollow', a, (root) =>
@@ -67,7 +92,9 @@ export async function makeBundles(dir: string, a: Flash): Promise<void> {
   const none = { ...hollow, built: { ...hollow.built, kernel: tiny, initrd: tiny } };
   const refuse = (name: string, o: Partial<Parameters<typeof update>[1]> = {}) =>
     update(none, { out: at(name), version: '1.2.2', ...o });
-  await refuse('stranger', { keys: await makeKeys(join(dir, 'keys')) });
+  const keys = mkdtempSync(join(tmpdir(), 'ingle-keys-'));
+  await refuse('stranger', { keys: await makeKeys(keys) });
+  rmSync(keys, { recursive: true });
   await refuse('other', { compatible: 'another-device' });
   // The generic device allows everything from 0.0.0 on, and this comes before it (semver.org, 11.4).
   await refuse('old', { version: '0.0.0-1' });

@@ -34,7 +34,7 @@ const quote = (a: string | number | boolean) => `'${String(a).replaceAll("'", "'
 /** Calls io.ingle.<service> as root; the reply's values. Throws what the hub said. */
 export async function call(
   vm: Vm,
-  service: 'Setup1' | 'Wifi1' | 'Ble1' | 'Audio1' | 'Uplink1',
+  service: 'Setup1' | 'Wifi1' | 'Ble1' | 'Audio1' | 'Uplink1' | 'Update1',
   method: string,
   signature = '',
   ...args: (string | number | boolean)[]

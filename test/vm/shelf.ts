@@ -1,9 +1,10 @@
 // An update server on this computer, which a machine with a cable reaches at 10.0.2.2: files with ranges, by HTTP and
 // by HTTPS with a certificate of its own, and the index of a channel.
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTls } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { must } from '../../firmware/system/exec.ts';
 import { sha256File } from '../../image/bundle.ts';
@@ -21,12 +22,14 @@ export interface Shelf {
 
 /** Serves the files of `dir`. */
 export async function shelf(dir: string): Promise<Shelf> {
-  const key = join(dir, 'tls.key');
-  const cert = join(dir, 'tls.pem');
+  const own = mkdtempSync(join(tmpdir(), 'ingle-shelf-'));
+  const [keyFile, certFile] = [join(own, 'key'), join(own, 'pem')];
   await must('openssl', [
     ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '30', '-subj', '/CN=shelf'],
-    ...['-addext', 'subjectAltName=IP:10.0.2.2', '-keyout', key, '-out', cert],
+    ...['-addext', 'subjectAltName=IP:10.0.2.2', '-keyout', keyFile, '-out', certFile],
   ]);
+  const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
+  rmSync(own, { recursive: true });
   const indexes = new Map<string, string>();
   const serve = (q: IncomingMessage, a: ServerResponse) => {
     const index = indexes.get(q.url ?? '');
@@ -46,14 +49,14 @@ export async function shelf(dir: string): Promise<Shelf> {
     return createReadStream(file, { start, end }).pipe(a);
   };
   const plain = createServer(serve);
-  const tls = createTls({ key: readFileSync(key), cert: readFileSync(cert) }, serve);
+  const tls = createTls({ key, cert }, serve);
   for (const s of [plain, tls]) await new Promise<void>((done) => s.listen(0, '127.0.0.1', () => done()));
   const port = (s: typeof plain) => (s.address() as AddressInfo).port;
   const http = `http://10.0.2.2:${port(plain)}`;
   return {
     http,
     https: `https://10.0.2.2:${port(tls)}`,
-    ca: readFileSync(cert, 'utf8'),
+    ca: cert.toString(),
     offer(model, file, version) {
       const at = join(dir, file);
       const index = { version, url: `${http}/${file}`, size: statSync(at).size, sha256: sha256File(at) };
