@@ -27,14 +27,17 @@ async function run(cuts: number): Promise<void> {
     await vm.start(bare);
     for (let n = 1; n <= cuts; n++) {
       const began = Date.now();
-      const at: Moment = randomInt(4) === 0 ? 'esp' : randomInt(90);
+      const at: Moment =
+        randomInt(4) === 0 ? { of: 'esp', mb: randomInt(12) } : { of: 'root', mb: randomInt(400) };
       await cutInstall(vm, bundle, at);
       await vm.start(bare);
       const found = await vm.must(
         'cat /run/ingle/slot /var/lab/kept; /usr/lib/ingle/rauc-backend get-primary',
       );
-      if (found !== 'a\nkept\na') throw new Error(`cut ${n} at ${at}: ${found}`);
-      console.log(`cut ${n} at ${at}: as before (${((Date.now() - began) / 1000).toFixed(0)} s)`);
+      if (found !== 'a\nkept\na') throw new Error(`cut ${n} at ${at.mb} MB of the ${at.of}: ${found}`);
+      console.log(
+        `cut ${n} at ${at.mb} MB of the ${at.of}: as before (${((Date.now() - began) / 1000).toFixed(0)} s)`,
+      );
     }
     await vm.must(`rauc install ${bundle} && sync`, { timeoutMs: 400_000 });
     await vm.kill();

@@ -9,7 +9,7 @@ import { offsetOf } from '../../image/disk.ts';
 import { type Flash, flash } from '../../image/flash.ts';
 import { bundlesFor, refused } from '../vm/bundles.ts';
 import { call, journal, plain } from '../vm/hub.ts';
-import { bare, cutInstall, whole, wired } from '../vm/interrupt.ts';
+import { bare, cutInstall, type Moment, whole, wired } from '../vm/interrupt.ts';
 import { boot, cannotRun, type Vm } from '../vm/lab.ts';
 import { type Shelf, shelf } from '../vm/shelf.ts';
 import { figure } from '../vm/suite.ts';
@@ -220,14 +220,15 @@ check('a good root that rots gives way to the other', async (c) => {
 
 check('the power fails five times in the middle of an update, and the hub comes up as it was', async (c) => {
   const { vm } = c;
-  // The last two come to the end of the root, which for a small one takes no time.
-  for (const [bundle, at] of [
-    ['a', 0],
-    ['a', 45],
-    ['a', 65],
-    ['panic', 90],
-    ['panic', 'esp'],
-  ] as const) {
+  // Past its root, which for a small one takes no time.
+  const moments: [string, Moment][] = [
+    ['a', { of: 'root', mb: 0 }],
+    ['a', { of: 'root', mb: 100 }],
+    ['a', { of: 'root', mb: 400 }],
+    ['panic', { of: 'esp', mb: 2 }],
+    ['panic', { of: 'esp', mb: 10 }],
+  ];
+  for (const [bundle, at] of moments) {
     await cutInstall(vm, `/var/lab/${bundle}.raucb`, at);
     await vm.start(bare);
     await isOn(vm, 'b');

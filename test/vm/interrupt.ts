@@ -24,23 +24,26 @@ export const proof = wants('ingle-api.service', 'ingle-uplink.service', 'ingle-h
 /** A new version, and what restarts for the next one. */
 export const whole = `${wired} ${proof} ${wants('ingle-update.service', 'ingle-restart.path')}`;
 
-/** A percentage of RAUC's progress, or the moment the kernel is written to the ESP. */
-export type Moment = number | 'esp';
+/** Megabytes of the root, or of kernel and initial RAM disk on the ESP, that are on the medium when the power goes. */
+export interface Moment {
+  of: 'root' | 'esp';
+  mb: number;
+}
 
 /**
  * Starts an installation, lets it stand still at a moment, and cuts the power there.
  * @param bundle path in the machine
  */
 export async function cutInstall(vm: Vm, bundle: string, at: Moment): Promise<void> {
-  const written = 'read -r _ _ _ _ _ _ sectors _ </sys/block/vda/vda1/stat';
-  const there =
-    at === 'esp'
-      ? `${written}; before=$sectors; while $runs && [ $sectors -lt $((before + 4096)) ]; do ${written}; done`
-      : `while read -r -u 3 percent _ && ! [ "\${percent%\\%}" -ge ${at} ] 2>/dev/null; do :; done`;
-  // `rauc install` prints a line a step: " 65% Copying ...".
+  // The root that runs is not written meanwhile.
+  const parts = at.of === 'esp' ? 'vda1' : 'vda2 vda3';
+  const count = `sum=0; for p in ${parts}; do read -r _ _ _ _ _ _ n _ </sys/block/vda/$p/stat; sum=$((sum + n)); done`;
   await vm.must(
-    `exec 3< <(exec rauc install ${bundle} 2>&1); runs="[ -e /proc/$!/exe ]"; ${there}; pkill -STOP -x rauc; pkill -STOP -f [r]auc-backend; $runs`,
-    { timeoutMs: 400_000 },
+    `count() { ${count}; }; count; before=$sum; exec 3< <(exec rauc install ${bundle} 2>&1); ` +
+      'runs="[ -e /proc/$!/exe ]"; ' +
+      `while $runs && count && [ $((sum - before)) -lt ${at.mb * 2048} ]; do read -r -t 0.05 -u 3 _; done; ` +
+      'pkill -STOP -x rauc; pkill -STOP -f [r]auc-backend; $runs',
+    { timeoutMs: 900_000 },
   );
   await vm.kill();
 }
