@@ -11,7 +11,7 @@ import type { AudioOutcome, ChannelPort, Ports } from '../../firmware/setup/port
 import { serveSetup } from '../../firmware/setup/serve.ts';
 import { openState } from '../../firmware/setup/state.ts';
 import { connect } from '../../firmware/system/bus.ts';
-import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
+import { dataOf, imageVersion, readConfig, version } from '../../firmware/system/config.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { ready, status, stopping } from '../../firmware/system/notify.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
@@ -35,7 +35,23 @@ const openFile = join(config.runtime, 'setup', 'open');
 /** A factory reset is done by root at the sight of this file, also after a power cut. */
 const resetFile = join(data, 'factory-reset');
 
+/** Whether a hub has a sound card; a house of `npm start` hears through its computer's sound server. */
+function hasSound(): boolean {
+  if (imageVersion() === '') return true;
+  try {
+    return readdirSync('/sys/class/sound').some((name) => /^card\d+$/.test(name));
+  } catch {
+    return false;
+  }
+}
+
+let probed = false;
+
 async function probe(quick: boolean, signal: AbortSignal): Promise<AudioOutcome> {
+  // At boot, a hub without a card has its access point the sooner; the sound server says the same half a minute later.
+  const first = !probed && !quick;
+  probed = true;
+  if (first && !hasSound()) return { ok: false, reason: 'no_devices' };
   const cancel = () => void audio.Cancel({}).catch(() => {});
   signal.addEventListener('abort', cancel, { once: true });
   try {
