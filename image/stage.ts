@@ -55,8 +55,26 @@ const masked = [
   'e2scrub_reap.service',
   'fstrim.timer',
   'systemd-pstore.service',
+  // A root that never changes needs nothing brought up to date at its start.
+  'systemd-journal-catalog-update.service',
+  'systemd-update-done.service',
+  'ldconfig.service',
+  'systemd-remount-fs.service',
+  // Views into the kernel and screens with a picture, which nothing of ours asks for. Each unit takes time at each start.
+  'dev-hugepages.mount',
+  'dev-mqueue.mount',
+  'proc-sys-fs-binfmt_misc.automount',
+  'sys-fs-fuse-connections.mount',
+  'sys-kernel-config.mount',
+  'sys-kernel-debug.mount',
+  'sys-kernel-tracing.mount',
+  'modprobe@drm.service',
   // Boots are called good by RAUC and its backend, once the hub's services have answered.
   'systemd-bless-boot.service',
+];
+/** Programs that make units at each start for what a hub has not: System V, hibernation, TPM, SSH over vsock ... */
+const maskedGenerators = [
+  ...['getty', 'gpt-auto', 'hibernate-resume', 'rc-local', 'ssh', 'system-update', 'sysv', 'tpm2'],
 ];
 /** Started by D-Bus when asked for, not at boot. */
 const onDemand = ['wpa_supplicant.service'];
@@ -73,6 +91,9 @@ const dropped = [
   'etc/machine-id',
   'etc/hostname',
   'etc/.pwd.lock',
+  // Empty but for words; what a device file names goes to usr/lib/modules-load.d.
+  'etc/modules',
+  'etc/modules-load.d',
   ...links,
 ];
 /** Empty folders other file systems are mounted on, with their modes. */
@@ -172,6 +193,10 @@ export async function stage(o: {
   await must('systemd-sysusers', [`--root=${out}`]);
   const systemctl = (...args: string[]) => must('systemctl', [`--root=${out}`, ...args]);
   await systemctl('mask', ...masked);
+  const generators = join(out, 'etc/systemd/system-generators');
+  mkdirSync(generators, { recursive: true });
+  for (const name of maskedGenerators)
+    symlinkSync('/dev/null', join(generators, `systemd-${name}-generator`));
   for (const u of onDemand)
     for (const wants of ['multi-user.target.wants'])
       rmSync(join(out, 'etc/systemd/system', wants, u), { force: true });
