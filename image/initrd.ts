@@ -136,7 +136,7 @@ export async function makeInitrd(o: {
     input: list.join('\n') + '\n',
     maxBytes: 256 * 1024 * 1024,
   });
-  writeFileSync(o.out, await must('zstd', ['-19', '-T1', '-c'], { input: cpio, timeoutMs: 120_000 }));
+  writeFileSync(o.out, await must('zstd', ['-19', '-T1', '-c'], { input: cpio, timeoutMs: 600_000 }));
   rmSync(dir, { recursive: true, force: true });
 }
 
