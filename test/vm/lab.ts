@@ -106,7 +106,8 @@ export function cannotKeepTime(): string | undefined {
   const may = spawnSync('chrt', [...realTime, 'true']).status === 0;
   return cannotRun() ?? (may ? undefined : 'this computer gives no program real-time priority');
 }
-const realTime = ['--rr', '1'];
+/** Words of chrt for such a machine. */
+export const realTime = ['--rr', '1'];
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
