@@ -57,13 +57,7 @@ async function debian(): Promise<string> {
 }
 
 /** What both kernels are told; a hub is told more. */
-const words = [
-  'console=tty0',
-  'console=ttyS0,115200',
-  'loglevel=4',
-  'mitigations=off',
-  'systemd.show_status=false',
-];
+const words = ['console=tty0', 'console=ttyS0,115200', 'loglevel=4', emulated, 'systemd.show_status=false'];
 
 /**
  * Starts a copy of `disk`, until its teller has spoken.
