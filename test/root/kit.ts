@@ -101,7 +101,12 @@ export async function call(
 ): Promise<Answer> {
   const r = await fetch(root.url + path, {
     method,
-    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      // A kept connection may just be closed by the other side, or belong to a root that was killed meanwhile.
+      connection: 'close',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
     body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
   });
   const text = await r.text();
