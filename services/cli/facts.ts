@@ -26,7 +26,8 @@ export interface Place {
   isHub: boolean;
 }
 
-const wait = 20_000;
+/** What sleeps starts first, and what it needs with it (the sound server), milliseconds. */
+const wait = 60_000;
 
 /** Why something did not answer, in short. */
 function reason(cause: unknown): string {
