@@ -125,7 +125,7 @@ async function unitsOf(bus: Bus): Promise<{ name: string; failed: boolean }[]> {
 }
 
 async function answers(url: string): Promise<true> {
-  const r = await fetch(url, { signal: AbortSignal.timeout(10_000), redirect: 'error' });
+  const r = await fetch(url, { signal: AbortSignal.timeout(wait), redirect: 'error' });
   await r.body?.cancel();
   if (!r.ok) throw new Error(`HTTP ${r.status}`);
   return true;
