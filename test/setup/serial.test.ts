@@ -315,45 +315,42 @@ test('an Improv page provisions the hub over the same line', async () => {
   await hub.stop();
 });
 
-test('a console nobody is at is a shell, and the first key starts the conversation', async () => {
+/** A console that waits as a shell, and where setup would tell it that it is open. */
+async function asleep(env: Record<string, string> = {}) {
   const hub = await fakeHub();
   await hub.setup.begin();
-  const tty = await consoleOn(
-    hub,
-    { INGLE_RUNTIME: mkdtempSync(join(tmpdir(), 'ingle-run-')) },
-    { asleep: true },
-  );
+  const runtime = mkdtempSync(join(tmpdir(), 'ingle-run-'));
+  mkdirSync(join(runtime, 'setup'));
+  const tty = await consoleOn(hub, { INGLE_RUNTIME: runtime, ...env }, { asleep: true });
+  return {
+    tty,
+    open: join(runtime, 'setup/open'),
+    async stop() {
+      tty.stop();
+      await hub.stop();
+    },
+  };
+}
+
+test('a console nobody is at is a shell, and the first key starts the conversation', async () => {
+  const { tty, stop } = await asleep();
   assert.is(tty.program(), 'sh');
   // Whether it holds the line already or not, the key is not lost.
   tty.write('\r');
   await tty.expect('What next?');
   assert.is(tty.program(), process.execPath);
-  tty.stop();
-  await hub.stop();
+  await stop();
 });
 
 test('a packet of Improv that wakes the console is answered', async () => {
-  const hub = await fakeHub();
-  await hub.setup.begin();
-  const tty = await consoleOn(
-    hub,
-    { INGLE_RUNTIME: mkdtempSync(join(tmpdir(), 'ingle-run-')) },
-    { asleep: true },
-  );
+  const { tty, stop } = await asleep();
   tty.write(serialPacket(packetType.command, new Uint8Array([3, 0])));
   await tty.expect('Ingle');
-  tty.stop();
-  await hub.stop();
+  await stop();
 });
 
 test('setup that opens wakes the console, which stays until setup is done and nobody types', async () => {
-  const hub = await fakeHub();
-  await hub.setup.begin();
-  const runtime = mkdtempSync(join(tmpdir(), 'ingle-run-'));
-  mkdirSync(join(runtime, 'setup'));
-  const open = join(runtime, 'setup/open');
-  const env = { INGLE_RUNTIME: runtime, INGLE_IDLE_MS: '400' };
-  const tty = await consoleOn(hub, env, { asleep: true });
+  const { tty, open, stop } = await asleep({ INGLE_IDLE_MS: '400' });
   writeFileSync(open, '');
   await tty.expect('Enter: ');
   // Many times the idle time, as setup is open.
@@ -364,8 +361,7 @@ test('setup that opens wakes the console, which stays until setup is done and no
   // The conversation is left first, as if the person had.
   await tty.expect('Enter: ');
   assert.is(await tty.ended, 0);
-  tty.stop();
-  await hub.stop();
+  await stop();
 });
 
 test.run();
