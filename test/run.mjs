@@ -129,8 +129,15 @@ async function test(file) {
   if (silent) console.log('     skips without a line "SKIP <reason>"');
   if (bad) {
     broken.push(file);
-    console.log(out);
+    // What failed comes first: the rest of a machine's suite is long.
+    console.log(`${failuresIn(plain)}\n${out}`);
   }
+}
+
+/** The failed checks of a suite as uvu tells them, each cut to its first lines. */
+function failuresIn(plain) {
+  const [, ...blocks] = plain.split(/^(?= {3}FAIL )/m);
+  return blocks.map((b) => b.split('\n').slice(0, 60).join('\n')).join('\n');
 }
 
 function runFile(file, seconds) {

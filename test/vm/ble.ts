@@ -26,6 +26,10 @@ export interface Heard {
   [key: string]: unknown;
 }
 
+/** Plugs in an adapter, linked by air with a phone's. */
+export const plugAdapter = (vm: Vm) =>
+  vm.must('modprobe hci_vhci; systemd-run -q --unit=lab-btvirt /run/lab/bin/btvirt -L -l2');
+
 /** Runs the phone's BLE end on the second controller; what it heard, by event. Meanwhile it is in /run/central.out. */
 export async function bleCentral(
   vm: Vm,

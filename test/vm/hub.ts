@@ -115,6 +115,12 @@ export async function curl(
 export const json = async <T>(vm: Vm, path: string, post?: unknown): Promise<T> =>
   JSON.parse(await curl(vm, path, post === undefined ? {} : { post })) as T;
 
+/** What has no part in setup rests from here on, as all of it is emulated. */
+export const rest = (vm: Vm) =>
+  vm.must(
+    'systemctl stop ingle-update.timer ingle-update ingle-skill@hub_status ingle-skill@updates ingle-serial@tty1 ingle-serial@ttyS0',
+  );
+
 /** Everything an access point leaves when it is not taken down, but for the lab's own. */
 export const strays =
   'nft list tables | grep -v " ingle_hub$"; pgrep -a "^(hostapd|dnsmasq)$" | grep -v /run/lab | grep -v -- "-C /dev/null"; find /run/ingle/wifi -name "*.conf"; ls /run/ingle/setup/access-point.json 2>/dev/null; iw dev | grep "type AP"; true';

@@ -242,9 +242,9 @@ async function powerOn(m: {
     [
       ...(m.options.ownTime ? [...realTime, qemu] : []),
       // No AVX, nor guards against flaws of real processors (above): emulated, both cost a third of the speed.
-      ...(m.options.ownTime
-        ? ['-accel', 'tcg,thread=single', '-icount', 'shift=0,sleep=on', '-smp', '1']
-        : ['-accel', 'tcg,thread=multi', '-smp', '2']),
+      // One processor: of two, emulated, one may run into code that the other one's kernel is just patching (int3).
+      ...['-accel', 'tcg,thread=single', '-smp', '1'],
+      ...(m.options.ownTime ? ['-icount', 'shift=0,sleep=on'] : []),
       ...['-cpu', 'Nehalem'],
       ...['-m', String(m.options.memoryMb ?? 2048)],
       ...['-nodefaults', '-no-user-config', '-display', 'none'],

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { introspection } from '../../../firmware/system/contract.ts';
 import { wifi1 } from '../../../firmware/wifi/contract.ts';
-import { journal, reach, refusal, strays } from '../hub.ts';
+import { journal, reach, refusal, rest, strays } from '../hub.ts';
 import type { Vm } from '../lab.ts';
 import { type Check, figure } from '../suite.ts';
 
@@ -42,10 +42,7 @@ export function bare(check: Check): void {
       assert.is(await vm.must('systemctl --failed --plain --no-legend'), '', await journal(vm));
       assert.is(await vm.must(strays), '');
       assert.match(await vm.must('findmnt -no FSTYPE,OPTIONS /'), /^erofs\s+ro/);
-      // What has no part in setup rests from here on, as all of it is emulated.
-      await vm.must(
-        'systemctl stop ingle-update.timer ingle-update ingle-skill@hub_status ingle-skill@updates ingle-serial@tty1 ingle-serial@ttyS0',
-      );
+      await rest(vm);
     },
   );
 

@@ -1,15 +1,16 @@
-// Setup opened again by order: the access point falls and comes back, and a phone comes over BLE.
+// Two channels at once: the access point falls and comes back, and a phone comes over BLE.
 import * as assert from 'uvu/assert';
-import { bleCentral } from '../ble.ts';
-import { home, ladderLog, reach, secrets, strays } from '../hub.ts';
+import { bleCentral, plugAdapter } from '../ble.ts';
+import { home, journal, ladderLog, reach, secrets, strays } from '../hub.ts';
 import { lendRadio } from '../radio.ts';
 import type { Check } from '../suite.ts';
-import { openHome, openSetup, returnRadio, wifiReaches, wifiStatus } from '../wifi.ts';
+import { openHome, returnRadio, wifiReaches, wifiStatus } from '../wifi.ts';
 
 export function channels(check: Check): void {
-  check('setup starts again by order, and bluetoothd has given way to BLE', async ({ vm }) => {
-    const s = await openSetup(vm, 'ble', 'softap');
-    assert.is(s.state, 'CHANNELS');
+  check('an access point and BLE are open together, and bluetoothd has given way', async ({ vm }) => {
+    await plugAdapter(vm);
+    const s = await reach(vm, 'both', (x) => x.channels.length === 2);
+    assert.equal([s.state, [...s.channels].sort()], ['CHANNELS', ['ble', 'softap']], await journal(vm));
     // bluetoothd would answer in its place.
     assert.is((await vm.run('systemctl is-active bluetooth')).stdout.trim(), 'inactive');
   });

@@ -1,6 +1,7 @@
 // Devices are plugged in, and a phone finds its way into the access point and to the pages.
 import * as assert from 'uvu/assert';
 import { probes } from '../../../firmware/setup/portal.ts';
+import { plugAdapter } from '../ble.ts';
 import { curl, home, journal, json, reach, secrets } from '../hub.ts';
 import { phoneJoins, phoneLeaves } from '../radio.ts';
 import type { Check } from '../suite.ts';
@@ -16,7 +17,7 @@ export function portal(check: Check): void {
 
   check('a Bluetooth adapter plugged in later opens BLE beside it, with the same secrets', async ({ vm }) => {
     const before = await secrets(vm);
-    await vm.must('modprobe hci_vhci; systemd-run -q --unit=lab-btvirt /run/lab/bin/btvirt -L -l2');
+    await plugAdapter(vm);
     const s = await reach(vm, 'BLE', (x) => x.channels.includes('ble'));
     assert.equal([s.state, [...s.channels].sort()], ['CHANNELS', ['ble', 'softap']], await journal(vm));
     assert.equal(await secrets(vm), before);
