@@ -54,7 +54,10 @@ export async function updateStatus(bus: Bus, say: Say): Promise<void> {
     const time = when(r.at);
     if (r.ok)
       say.line(text(r.kind === 'rollback' ? 'wentBack' : 'updated', { from: r.from, to: r.to, time }));
-    else say.line(text('notUpdated', { to: r.to, time, text: `${text(r.reason)} ${plain(r.text)}`.trim() }));
+    else
+      say.line(
+        text('notUpdated', { to: r.to, time, text: `${text(r.reason)} ${plain(r.text, 500)}`.trim() }),
+      );
   }
   if (d.error) say.line(text(d.error.reason));
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { run } from '../../firmware/system/exec.ts';
-import { startUpdate, type UpdateHub } from './hub.ts';
+import { dies, startUpdate, type UpdateHub } from './hub.ts';
 import { bundleText } from './rauc.ts';
 
 const test = suite<{ hub: UpdateHub }>('ingle update');
@@ -35,6 +35,14 @@ test('a person updates the hub from a terminal', async ({ hub }) => {
     /Downloading[\s\S]*1\.1\.0 is installed and starts with the next restart\n$/,
   );
   assert.match((await ingle(hub, 'rollback', 'ru')).stdout.toString(), /отложена; дальше работает 1\.0\.0/);
+});
+
+test('why a version did not stay is told to its end', async ({ hub }) => {
+  const failures = ['Audio1', 'Wifi1', 'Uplink1', 'Setup1'].map((name) => `io.ingle.${name} does not answer`);
+  await dies(hub, '1.1.0', failures);
+  await hub.state('available');
+  const { stdout } = await ingle(hub, 'status');
+  assert.ok(stdout.toString().includes(failures.join('; ')), stdout.toString());
 });
 
 test('a program gets one object a line, and the reason of what fails', async ({ hub }) => {

@@ -226,3 +226,18 @@ export async function startUpdate(
   if (o.serve !== false) await hub.begin();
   return hub;
 }
+
+/** An update to 1.1.0 dies on trial; what its health check left is of `version`, and what it found. */
+export async function dies(
+  hub: UpdateHub,
+  version: string,
+  failures = ['io.ingle.Audio1 does not answer'],
+): Promise<void> {
+  hub.server.offer({ version: '1.1.0' });
+  await hub.client.Check({ channel: '' });
+  await hub.client.Install({ source: '', restart: 'now' });
+  await hub.restartAsked();
+  mkdirSync(join(hub.dir, 'data/health'), { recursive: true });
+  writeFileSync(join(hub.dir, 'data/health/last.json'), JSON.stringify({ version, failures }));
+  await hub.reboot({ broken: true, version: '1.0.0' });
+}

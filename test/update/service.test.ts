@@ -9,7 +9,7 @@ import { must, run } from '../../firmware/system/exec.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import { assertContract } from '../contract.ts';
 import { until } from '../services/hub.ts';
-import { serveFile, startUpdate, type UpdateHub } from './hub.ts';
+import { dies, serveFile, startUpdate, type UpdateHub } from './hub.ts';
 import { bundleText } from './rauc.ts';
 
 const test = suite<{ hub: UpdateHub }>('update service');
@@ -66,20 +66,6 @@ test('one order downloads, installs and restarts', async ({ hub }) => {
     [...'available downloading downloaded verifying installing installed draining'.split(' '), 'restarting'],
   );
 });
-
-/** An update to 1.1.0 dies on trial; what its health check left is of `version`. */
-async function dies(hub: UpdateHub, version: string): Promise<void> {
-  hub.server.offer({ version: '1.1.0' });
-  await hub.client.Check({ channel: '' });
-  await hub.client.Install({ source: '', restart: 'now' });
-  await hub.restartAsked();
-  mkdirSync(join(hub.dir, 'data/health'), { recursive: true });
-  writeFileSync(
-    join(hub.dir, 'data/health/last.json'),
-    JSON.stringify({ version, failures: ['io.ingle.Audio1 does not answer'] }),
-  );
-  await hub.reboot({ broken: true, version: '1.0.0' });
-}
 
 test('a new version that does not prove itself is told as such, with what its health check said', async ({
   hub,

@@ -4,10 +4,13 @@ import { call, home, journal, reach, refusal, secrets } from '../hub.ts';
 import type { Check } from '../suite.ts';
 import { wifiStatus } from '../wifi.ts';
 
+const ownerInJournal = 'journalctl -q -o cat -t root | grep -q "the owner was here"';
+
 export function reset(check: Check): void {
   check('a factory reset erases what every service kept, and the hub begins anew', async ({ vm }) => {
     const before = await secrets(vm);
-    await vm.must('for d in /var/lib/ingle/*/; do echo x >"$d/left"; done');
+    await vm.must('for d in /var/lib/ingle/*/; do echo x >"$d/left"; done; logger "the owner was here"');
+    await vm.until(ownerInJournal);
     const owner = async () => (await call(vm, 'Uplink1', 'Status'))[2];
     assert.is.not(await owner(), '');
     assert.match(await refusal(vm, 'Setup1 FactoryReset s yes'), /erase/);
@@ -22,6 +25,7 @@ export function reset(check: Check): void {
     assert.is.not((await secrets(vm)).psk, before.psk);
     assert.is(await vm.must('find /var/lib/ingle -name left'), '');
     assert.is(await vm.must(`grep -r -l -a "${home.psk}" /var/lib/ingle; true`), '');
+    assert.is.not((await vm.run(ownerInJournal)).code, 0);
     assert.is((await wifiStatus(vm)).station, 'off');
     assert.match(await refusal(vm, 'Audio1 LoadProfile'), /No pair/);
     await vm.until('systemctl is-active ingle-uplink && systemctl is-active ingle-api', {
