@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import { top } from '../../image/build.ts';
 import { bundleCentral } from './ble.ts';
-import { labRoot, rest, startRoot } from './hub.ts';
+import { labRoot, noPart, startRoot, without } from './hub.ts';
 import { boot, cannotRun } from './lab.ts';
 import { channels } from './steps/channels.ts';
 import { reset } from './steps/reset.ts';
@@ -23,11 +23,10 @@ test.before(async (c) => {
   if (why) return;
   const dir = mkdtempSync(join(tmpdir(), 'ingle-lab-'));
   c.vm = await boot({
-    cmdline: labRoot,
+    cmdline: `${labRoot} ${without(noPart)}`,
     files: { 'root.js': join(top, 'dist/root/main.js'), 'central.cjs': await bundleCentral(dir) },
   });
   rmSync(dir, { recursive: true });
-  await rest(c.vm);
   await plugRadios(c.vm);
   await startRoot(c.vm);
 });

@@ -1,7 +1,7 @@
 // Power cuts in the middle of setup: what must hold when the power is back.
 import * as assert from 'uvu/assert';
 import { ladder } from '../../firmware/setup/ladder.ts';
-import { call, home, journal, labRoot, reach, strays } from './hub.ts';
+import { call, home, journal, labRoot, noPart, reach, strays, without } from './hub.ts';
 import { boot, type Vm } from './lab.ts';
 import { rootStandIn } from './radio.ts';
 import { openHome, plugRadios } from './wifi.ts';
@@ -40,19 +40,7 @@ export interface Kept {
   done: boolean;
 }
 
-/** What has no part in setup rests, as each of many boots is emulated. */
-const resting = [
-  'bluetooth',
-  'ingle-api',
-  'ingle-serial@tty1',
-  'ingle-serial@ttyS0',
-  'ingle-skill@hub_status',
-  'ingle-skill@updates',
-  'ingle-update',
-  'ingle-uplink',
-]
-  .map((unit) => `systemd.mask=${unit}.service`)
-  .join(' ');
+const resting = without([...noPart, 'bluetooth', 'ingle-api', 'ingle-uplink']);
 
 /** The hub in the lab, its root as in the other suites. */
 export const bootForCuts = () => boot({ cmdline: `${labRoot} ${resting}` });

@@ -115,11 +115,18 @@ export async function curl(
 export const json = async <T>(vm: Vm, path: string, post?: unknown): Promise<T> =>
   JSON.parse(await curl(vm, path, post === undefined ? {} : { post })) as T;
 
-/** What has no part in setup rests from here on, as all of it is emulated. */
-export const rest = (vm: Vm) =>
-  vm.must(
-    'systemctl stop ingle-update.timer ingle-update ingle-skill@hub_status ingle-skill@updates ingle-serial@tty1 ingle-serial@ttyS0',
-  );
+/** Units that have no part in setup; they rest where many boots, or many minutes, are emulated. */
+export const noPart = [
+  'ingle-serial@tty1',
+  'ingle-serial@ttyS0',
+  'ingle-skill@hub_status',
+  'ingle-skill@updates',
+  'ingle-update',
+];
+export const rest = (vm: Vm) => vm.must(`systemctl stop ingle-update.timer ${noPart.join(' ')}`);
+/** Words for the kernel by which services are not there at all. */
+export const without = (units: readonly string[]) =>
+  units.map((unit) => `systemd.mask=${unit}.service`).join(' ');
 
 /** Everything an access point leaves when it is not taken down, but for the lab's own. */
 export const strays =

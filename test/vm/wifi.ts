@@ -35,6 +35,9 @@ export async function wifiReaches(
   }
 }
 
+/** Waits until the access point has one client: an emulated phone may lose it for a moment. */
+export const oneIsIn = (vm: Vm) => wifiReaches(vm, 'one client', (s) => s.detail.softap?.clients === 1);
+
 /**
  * Plugs radios in: wlan0 (and, with `two`, wlan1) is the hub's, wlan2 a phone's, wlan3 a home router's. ingle-wifi
  * looks away meanwhile, so that the hub never had the others.
