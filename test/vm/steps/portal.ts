@@ -59,7 +59,7 @@ export function portal(check: Check): void {
     const six = await vm.must("ip -6 -o addr show dev wlan0 scope link | sed 's/.*inet6 \\([^/]*\\).*/\\1/'");
     const doors = [22, 80, 443, 5353, 8778].map((port) => `10.42.0.1/${port}`);
     const tries = [...doors, `${six}%wlan2/80`, `${six}%wlan2/8778`].map(
-      (door) => `timeout 5 bash -c '</dev/tcp/${door}' 2>/dev/null && echo ${door} &`,
+      (door) => `timeout 15 bash -c '</dev/tcp/${door}' 2>/dev/null && echo ${door} &`,
     );
     await vm.put('/run/doors.sh', `${tries.join('\n')}\nwait\n`);
     const open = await vm.must('ip netns exec phone bash /run/doors.sh');
