@@ -3,7 +3,7 @@ import type { Vm } from './lab.ts';
 
 /** No part of an update, but part of every boot: each of many boots is emulated. */
 const resting = [
-  ...['ingle-firewall', 'systemd-resolved', 'systemd-timesyncd', 'systemd-journal-catalog-update'].map(
+  ...['systemd-resolved', 'systemd-timesyncd', 'systemd-journal-catalog-update'].map(
     (unit) => `${unit}.service`,
   ),
   ...['configfs', 'drm', 'efi_pstore', 'fuse'].map((module) => `modprobe@${module}.service`),
