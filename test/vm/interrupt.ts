@@ -21,8 +21,8 @@ export const bare = [
 export const wired = `${bare} ${wants('systemd-networkd.service')}`;
 /** What a new version must show before it is kept. */
 export const proof = wants('ingle-api.service', 'ingle-uplink.service', 'ingle-health.service');
-/** A new version, and what restarts for the next one. */
-export const whole = `${wired} ${proof} ${wants('ingle-update.service', 'ingle-restart.path')}`;
+/** A new version, and what restarts for the next one. Emulated, its services may need more than four minutes. */
+export const whole = `${wired} ${proof} ${wants('ingle-update.service', 'ingle-restart.path')} systemd.setenv=INGLE_HEALTH_S=330`;
 
 /** Megabytes of the root, or of kernel and initial RAM disk on the ESP, that are on the medium when the power goes. */
 export interface Moment {
