@@ -51,6 +51,8 @@ export function kernelOptions(serial: string, verity: Verity, more: readonly str
     ...['console=tty0', `console=${serial},115200`, 'loglevel=4', 'panic=10', 'systemd.crash_action=reboot'],
     // Partitions are named in fstab; nothing is mounted because of its type.
     'systemd.gpt_auto=0',
+    // As the kernel is set up unless a distribution asks for more: its ciphers do not try themselves at each start.
+    'cryptomgr.notests',
     verityOption(verity),
     ...more,
   ];

@@ -31,14 +31,18 @@ for word in $($bb cat /proc/cmdline); do
   esac
 done
 
-# Drivers of what is plugged in now; more shows up once the first ones are loaded.
+# Drivers of what is plugged in now, one by one until the root is there: udev loads the rest of them later. More shows
+# up once the first ones are loaded.
 known=
 plug() {
-  seen=$($bb cat /sys/bus/pci/devices/*/modalias /sys/bus/virtio/devices/*/modalias /sys/bus/usb/devices/*/modalias \
+  seen=$($bb cat /sys/bus/virtio/devices/*/modalias /sys/bus/pci/devices/*/modalias /sys/bus/usb/devices/*/modalias \
     /sys/bus/scsi/devices/*/modalias /sys/bus/mmc/devices/*/modalias /sys/bus/platform/devices/*/modalias 2> /dev/null)
   [ "$seen" = "$known" ] && return
   known=$seen
-  $bb modprobe -abq $($bb printf '%s\n' "$seen" | $bb sort -u) 2> /dev/null
+  for alias in $($bb printf '%s\n' "$seen" | $bb awk '!n[$0]++'); do
+    $bb modprobe -bq "$alias" 2> /dev/null
+    look && return
+  done
 }
 look() {
   part=$root

@@ -18,7 +18,7 @@ import type { Machine } from './boot.ts';
 /** Loaded on every boot. */
 const always = [
   ...['crc32c_generic', 'crc32c_intel', 'sha256_ssse3', 'sha2_ce', 'erofs', 'dm_verity'],
-  ...['vfat', 'nls_cp437', 'nls_ascii', 'ext4'],
+  ...['vfat', 'nls_cp437', 'ext4'],
 ];
 /** Loaded when the machine says it has the device: disks, cards and sticks, and what carries them. */
 const disks = [

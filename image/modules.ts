@@ -4,7 +4,7 @@ import { chosen, rulesOf } from './rules.ts';
 /** Paths below `kernel/` without `.ko` and what follows. */
 const kept = rulesOf(`
   # The machine itself: clocks, buses, power, heat, keys, random numbers.
-  arch/ !arch/x86/kvm/ !arch/arm64/kvm/ !arch/x86/events/ block/ crypto/ lib/
+  arch/ !arch/x86/crypto/sha1-* !arch/x86/crypto/sha512-* !arch/x86/kvm/ !arch/arm64/kvm/ !arch/x86/events/ block/ crypto/ lib/
   drivers/acpi/ drivers/base/ drivers/bus/ drivers/char/hw_random/ drivers/char/tpm/ drivers/clk/ drivers/cpufreq/
   drivers/devfreq/ drivers/dma/ !drivers/dma/idxd/ !drivers/dma/ioat/ drivers/extcon/ drivers/firmware/ drivers/gpio/ drivers/hwspinlock/ drivers/i2c/
   drivers/iommu/ drivers/leds/ drivers/mailbox/ drivers/mfd/ drivers/mux/ drivers/nvmem/ drivers/pci/ drivers/phy/
@@ -49,7 +49,7 @@ const kept = rulesOf(`
   sound/pci/snd-intel8x0
   # Keys, remote controls, serial adapters and other things on USB.
   drivers/hid/ drivers/input/input* drivers/input/evdev drivers/input/ff-memless drivers/input/keyboard/
-  drivers/input/misc/ drivers/input/serio/ drivers/input/matrix-keymap drivers/input/sparse-keymap
+  drivers/input/misc/ !drivers/input/misc/pcspkr drivers/input/serio/ !drivers/input/serio/serio_raw drivers/input/matrix-keymap drivers/input/sparse-keymap
   !drivers/hid/hid-sensor* !drivers/hid/intel-ish-hid/ !drivers/hid/amd-sfh-hid/ !drivers/hid/surface-hid/
   drivers/usb/common/ drivers/usb/core/ drivers/usb/host/ drivers/usb/dwc2/ drivers/usb/dwc3/ drivers/usb/cdns3/
   drivers/usb/chipidea/ drivers/usb/musb/ drivers/usb/phy/ drivers/usb/roles/ drivers/usb/typec/ drivers/usb/class/

@@ -60,6 +60,8 @@ const masked = [
   'systemd-update-done.service',
   'ldconfig.service',
   'systemd-remount-fs.service',
+  // All users are there from the start, so the first look at the static devices (…-dev-early) is enough.
+  'systemd-tmpfiles-setup-dev.service',
   // Views into the kernel and screens with a picture, which nothing of ours asks for. Each unit takes time at each start.
   'dev-hugepages.mount',
   'dev-mqueue.mount',
@@ -69,6 +71,14 @@ const masked = [
   'sys-kernel-debug.mount',
   'sys-kernel-tracing.mount',
   'modprobe@drm.service',
+  // What repart might want for images in files; RAUC has the kernel load it by itself.
+  'modprobe@dm_mod.service',
+  'modprobe@loop.service',
+  // Networks named on the kernel's command line, rules for udev from outside, and radios that were off stay off.
+  'systemd-network-generator.service',
+  'systemd-udev-load-credentials.service',
+  'systemd-rfkill.service',
+  'systemd-rfkill.socket',
   // Boots are called good by RAUC and its backend, once the hub's services have answered.
   'systemd-bless-boot.service',
 ];

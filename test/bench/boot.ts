@@ -134,7 +134,7 @@ After=systemd-udev-trigger.service
 [Service]
 ExecStart=/usr/sbin/modprobe mac80211_hwsim radios=2
 `;
-/** hostapd has the kernel send beacons every 102.4 ms; the first one follows what it says. */
+/** An access point's interface has a carrier once its beacons are set; they go out every 102.4 ms, the first within that. */
 const interval = 102.4;
 
 const hub = (f: Flash, disk: string, teller: string) =>
@@ -161,7 +161,7 @@ async function firstBeacon(f: Flash): Promise<number> {
     f.disk,
     `until [ -e /run/ingle/setup/access-point.json ]; do sleep 1; done
 until iw dev wlan0 scan | grep -q 'SSID: Ingle'; do sleep 1; done
-${said('ingle-wifi', 'softap starting -> on')}`,
+${said('systemd-networkd', 'wlan1: Gained carrier')}`,
   );
   return at + interval;
 }
