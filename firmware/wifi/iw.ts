@@ -75,8 +75,8 @@ export function parsePhy(text: string): { ap: boolean; sae: boolean } {
   };
 }
 
-/** MHz of channels 1 to 13: all that can disturb an access point of ours. */
-export const near = Array.from({ length: 13 }, (_, i) => 2412 + 5 * i);
+/** MHz of channels 1, 6 and 11, where an access point of ours may be: its neighbours there, and most between them. */
+export const near = [2412, 2437, 2462];
 
 /** The least crowded of channels 1, 6 and 11: what is on a neighbouring channel disturbs as well (2.4 GHz, 5 MHz apart). */
 export function quietChannel(networks: readonly Network[]): number {
