@@ -1,5 +1,5 @@
 // What a person does with a hub in the lab, and what a look at it shows: the ladder, its access point, a phone in it.
-import type { Vm } from './lab.ts';
+import { pause, type Vm } from './lab.ts';
 
 /** Where the hub of the lab finds root: in the home network. */
 export const rootUrl = 'http://192.168.50.1:8080';
@@ -76,7 +76,7 @@ export async function reach(
     } catch (e) {
       last = (e as Error).message;
     }
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
   throw new Error(`still waiting: ${what}\n${last}\n${await journal(vm)}`);
 }

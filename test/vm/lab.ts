@@ -109,6 +109,8 @@ export function cannotKeepTime(): string | undefined {
 /** Words of chrt for such a machine. */
 export const realTime = ['--rr', '1'];
 
+/** Milliseconds between two looks at a service: each is some programs, and all they do is emulated. */
+export const pause = 1000;
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Builds the root where needed and boots it. */

@@ -1,6 +1,6 @@
 // Wi-Fi of the hub in the lab: its own word on it, the radios around it, and the phone in its access point.
 import { call, home, journal, plain, reach, type SetupStatus, secrets } from './hub.ts';
-import type { Vm } from './lab.ts';
+import { pause, type Vm } from './lab.ts';
 import { lendRadio, phoneAddress, phoneJoins, type RouterOptions, router } from './radio.ts';
 
 export interface WifiStatus {
@@ -31,7 +31,7 @@ export async function wifiReaches(
     if (!(s instanceof Error) && holds(s)) return s;
     if (Date.now() > end)
       throw new Error(`still waiting: ${what}\n${JSON.stringify(s)}\n${await journal(vm)}`);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 

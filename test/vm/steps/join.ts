@@ -76,8 +76,10 @@ export function join(check: Check): void {
   });
 
   check('wpa_supplicant killed: the network is joined again', async ({ vm }) => {
+    const lost = 'journalctl -b -u ingle-wifi -o cat | grep -c "station connected -> lost"; true';
+    const before = Number(await vm.must(lost));
     await vm.must('systemctl kill -s KILL wpa_supplicant');
-    await wifiReaches(vm, 'not connected', (s) => s.station !== 'connected');
+    await vm.until(lost, { test: (times) => Number(times) > before });
     await wifiReaches(vm, 'joined again', (s) => s.station === 'connected');
   });
 
