@@ -2,7 +2,7 @@
 // phone in its access point and a network being joined now and then; after each boot nothing may be half written,
 // nothing may serve unasked, and setup must go on. Prints a line a cut, then the count by how setup went on.
 import { randomInt } from 'node:crypto';
-import { bootForCuts, complete, cut, surroundings } from '../vm/cut.ts';
+import { bootForCuts, complete, cut, keeps, surroundings } from '../vm/cut.ts';
 import { call, home, reach } from '../vm/hub.ts';
 import { cannotRun, type Vm } from '../vm/lab.ts';
 import { phoneIn } from '../vm/wifi.ts';
@@ -51,6 +51,7 @@ async function run(cuts: number): Promise<void> {
         // The next cuts meet a hub without a network again.
         await call(vm, 'Wifi1', 'Forget', 's', '');
         await call(vm, 'Setup1', 'Restart', 's', 'serial');
+        await keeps(vm, 'AUDIO|CHANNELS|CONSOLE');
         await vm.kill();
         await vm.start();
       }
