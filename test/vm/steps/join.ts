@@ -79,7 +79,7 @@ export function join(check: Check): void {
     const lost = 'journalctl -b -u ingle-wifi -o cat | grep -c "station connected -> lost"; true';
     const before = Number(await vm.must(lost));
     await vm.must('systemctl kill -s KILL wpa_supplicant');
-    await vm.until(lost, { test: (times) => Number(times) > before });
+    await vm.until(lost, { timeoutMs: 120_000, test: (times) => Number(times) > before });
     await wifiReaches(vm, 'joined again', (s) => s.station === 'connected');
   });
 
