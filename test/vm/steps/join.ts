@@ -80,7 +80,7 @@ export function join(check: Check): void {
     const before = Number(await vm.must(lost));
     await vm.must('systemctl kill -s KILL wpa_supplicant');
     await vm.until(lost, { timeoutMs: 120_000, test: (times) => Number(times) > before });
-    await wifiReaches(vm, 'joined again', (s) => s.station === 'connected');
+    await wifiReaches(vm, 'joined again', (s) => s.station === 'connected', 240_000);
   });
 
   check(
