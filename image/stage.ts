@@ -74,7 +74,8 @@ const masked = [
   // What repart might want for images in files; RAUC has the kernel load it by itself.
   'modprobe@dm_mod.service',
   'modprobe@loop.service',
-  // Networks named on the kernel's command line, rules for udev from outside, and radios that were off stay off.
+  // Nothing of ours asks for what these bring: networks named on the kernel's command line, rules for udev from outside,
+  // radios that were switched off before.
   'systemd-network-generator.service',
   'systemd-udev-load-credentials.service',
   'systemd-rfkill.service',

@@ -77,8 +77,8 @@ const alone = ['cli', 'root', 'uplink', 'update', 'browser', 'image', 'vm', 'ben
 const folderOf = (file) => relative('test', file).split('/')[0];
 const light = files.filter((f) => !alone.includes(folderOf(f)));
 const heavy = files.filter((f) => alone.includes(folderOf(f)));
-// An emulated machine keeps one processor busy: two of them run at a time, the longest first. With a third one services
-// in them are so late that their watchdogs end them.
+// An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
+// services did not answer in their time.
 const machines = heavy
   .filter((f) => folderOf(f) === 'vm' && !headOf(f).alone)
   .sort((a, b) => headOf(b).seconds - headOf(a).seconds);
