@@ -39,6 +39,7 @@ export type LadderEvent =
   | 'idle'
   | 'idle_online'
   | 'online'
+  | 'no_network'
   | 'restart'
   | 'reset';
 
@@ -81,8 +82,8 @@ export const ladder: Table<LadderState, LadderEvent> = {
   },
   CONNECTING: { ...again, connected: 'RETEST', connect_failed: 'CHANNELS' },
   RETEST: { ...again, audio_ok: 'READY', audio_failed: 'READY_WITH_LIMITS', audio_late: 'READY_WITH_LIMITS' },
-  READY: again,
-  READY_WITH_LIMITS: { ...again, audio_ok: 'READY' },
+  READY: { ...again, no_network: 'CHANNELS' },
+  READY_WITH_LIMITS: { ...again, audio_ok: 'READY', no_network: 'CHANNELS' },
   HINT: { ...again, connect: 'CONNECTING', online: 'RETEST' },
 };
 
@@ -98,4 +99,6 @@ export const times = {
   linger: 180_000,
   /** How often a hub that waits looks for a network of its own (a cable, a known one). */
   look: 5_000,
+  /** A finished hub that starts may take this to see its cable; then it asks itself whether it has any network. */
+  settle: 30_000,
 } as const;

@@ -58,6 +58,8 @@ export interface Ports {
   channels: ChannelPort[];
   /** Whether root (or its stand-in) can be reached now. */
   online(): Promise<boolean>;
+  /** Whether a Wi-Fi network is known or a cable is plugged in; with neither, setup alone can give the hub one. */
+  hasNetwork(): Promise<boolean>;
   pairing(): Promise<{ link: string; device_code: string; secret: string; expires_at: bigint }>;
   /** Erases everything kept, of every service, and restarts them. */
   erase(): Promise<void>;

@@ -254,6 +254,13 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     }, time.idle);
   }
 
+  /** A hub that was told to forget its networks, and was switched off, would be ready with no way in. */
+  async function settle(signal: AbortSignal): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, time.settle).unref());
+    const has = await ports.hasNetwork().catch(() => true);
+    if (!signal.aborted && !has) m.fire('no_network');
+  }
+
   /** A cable plugged in, a known network that came back, a radio that came or went: the ladder follows. */
   async function lookAround(signal: AbortSignal): Promise<void> {
     let before = await ports.online().catch(() => false);
@@ -318,9 +325,10 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     async begin() {
       const { state, done } = record;
       // A finished setup stays finished; a cut one goes on where a person left it, with new secrets.
-      if (done && (state === 'READY' || state === 'READY_WITH_LIMITS'))
+      if (done && (state === 'READY' || state === 'READY_WITH_LIMITS')) {
         m.fire(state === 'READY' ? 'known' : 'known_limits');
-      else if (state === 'RETEST') m.fire('retest');
+        void settle(work.signal);
+      } else if (state === 'RETEST') m.fire('retest');
       else if (state === 'CHANNELS' || state === 'CONSOLE' || state === 'CONNECTING' || state === 'HINT')
         m.fire('resume');
       else m.fire('fresh');

@@ -57,7 +57,7 @@ export const wifi1 = contract({
       errors: ['not_found'],
     },
     Status: {
-      doc: 'Radios, the access point and the joined network now. `softap` and `station` are the states of firmware/wifi/machine.ts. `detail`: softap {ssid s, address s, interface s, channel i, security s, clients i, started_at d}, station {ssid s, addresses as, interface s}, last {ssid s, ok b, reason s, at d} the newest outcome of Connect, kept until the next.',
+      doc: 'Radios, the access point and the joined network now. `softap` and `station` are the states of firmware/wifi/machine.ts. `detail`: softap {ssid s, address s, interface s, channel i, security s, clients i, started_at d}, station {ssid s, addresses as, interface s}, known i the number of networks kept, last {ssid s, ok b, reason s, at d} the newest outcome of Connect, kept until the next.',
       in: {},
       out: { radios: 'u', softap: 's', station: 's', country: 's', detail: 'a{sv}' },
       errors: [],

@@ -220,6 +220,7 @@ export function createWifi(o: {
           station: on
             ? { ssid: station.joined, addresses: await radios.addresses(radio), interface: radio }
             : undefined,
+          known: (await o.networks.all()).length,
           last: station.last,
         }),
       };

@@ -1,5 +1,14 @@
 // ingle-setup: the ladder, over the hub's real audio, radios and link. Stays until READY, then goes when idle.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { audio1 } from '../../firmware/audio/contract.ts';
 import { ble1 } from '../../firmware/ble/contract.ts';
@@ -127,6 +136,7 @@ const ports: Ports = {
     },
   },
   channels,
+  hasNetwork: async () => hasCable() || ((await wifi.Status({})).detail['known'] as number | undefined) !== 0,
   online: () =>
     fetch(`${config.root_url}/health/live`, { signal: AbortSignal.timeout(4000), redirect: 'error' }).then(
       (r) => r.ok,
@@ -151,6 +161,20 @@ const ports: Ports = {
     log.notice('factory reset: everything kept is being erased');
   },
 };
+
+/** Whether a wired network is plugged in, as the kernel lists it: a real device, with a carrier, that is no radio. */
+function hasCable(): boolean {
+  const net = '/sys/class/net';
+  return readdirSync(net).some((name) => {
+    if (!existsSync(join(net, name, 'device')) || existsSync(join(net, name, 'phy80211'))) return false;
+    try {
+      return readFileSync(join(net, name, 'carrier'), 'utf8').trim() === '1';
+    } catch {
+      // An interface that is down does not tell.
+      return false;
+    }
+  });
+}
 
 /** Serial number of the device: what the maker wrote, else the machine's own id. */
 function serial(): string {

@@ -65,6 +65,7 @@ export async function fakeHub(given: Partial<World> = {}) {
     },
     channels: [],
     online: async () => world.online,
+    hasNetwork: async () => true,
     pairing: async () => ({
       link: world.link,
       device_code: '482-913',

@@ -32,6 +32,9 @@ test('the ladder moves as the specification says, and in no other way', () => {
     ['HINT', 'restart', 'AUDIO'],
     ['READY', 'connect', undefined],
     ['READY', 'restart', 'AUDIO'],
+    ['READY', 'no_network', 'CHANNELS'],
+    ['READY_WITH_LIMITS', 'no_network', 'CHANNELS'],
+    ['AUDIO', 'no_network', undefined],
   ];
   for (const [state, event, next] of rows) assert.is(ladder[state][event], next, `${state} ${event}`);
 });
@@ -67,6 +70,8 @@ interface World {
   wifi: WifiOutcome;
   radios: number;
   online: boolean;
+  /** No network is known, and no cable is plugged in. */
+  noNetwork?: boolean;
   noBle?: boolean;
   /** No Bluetooth adapter is plugged in. */
   noAdapter?: boolean;
@@ -120,6 +125,7 @@ async function house(world: World, file = join(mkdtempSync(join(tmpdir(), 'ingle
       },
     ],
     online: async () => world.online,
+    hasNetwork: async () => !world.noNetwork,
     pairing: async () => ({ link: 'l', device_code: 'd', secret: 's', expires_at: 0n }),
     erase: async () => void calls.push('erase'),
   };
@@ -134,7 +140,7 @@ async function house(world: World, file = join(mkdtempSync(join(tmpdir(), 'ingle
     },
     onProgress: (step, state, text) => progress.push(`${step} ${state} ${text}`),
     onSecrets: () => calls.push('secrets'),
-    times: { audio: 40, retest: 40, idle: world.idle ?? 200, look: 10 },
+    times: { audio: 40, retest: 40, idle: world.idle ?? 200, look: 10, settle: 10 },
   });
   const reach = (state: LadderState) =>
     setup.state === state
@@ -367,6 +373,34 @@ test('a cut in the middle resumes where a person was, with new secrets', async (
   assert.is.not(again.setup.secrets().psk, psk);
   await again.setup.stop();
   await h.setup.stop();
+});
+
+test('a hub that was ready and has no network left opens setup when it starts; one with a network does not', async () => {
+  const world: World = {
+    audio: { ok: true, reason: '' },
+    wifi: { ok: true, reason: '' },
+    radios: 1,
+    online: true,
+    idle: 60_000,
+  };
+  const first = await house(world);
+  await first.setup.begin();
+  await first.reach('READY');
+  await first.setup.stop();
+  world.online = false;
+  const second = await house(world, first.file);
+  await second.setup.begin();
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assert.equal(second.states, ['READY']);
+  await second.setup.stop();
+  world.noNetwork = true;
+  const third = await house(world, first.file);
+  await third.setup.begin();
+  await until(() => third.setup.state === 'CHANNELS');
+  assert.equal(third.states, ['READY', 'CHANNELS']);
+  world.online = true;
+  await until(() => third.setup.state === 'READY');
+  await third.setup.stop();
 });
 
 test('a factory reset erases and starts as new', async () => {

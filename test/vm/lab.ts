@@ -109,7 +109,7 @@ export function cannotKeepTime(): string | undefined {
 /** Words of chrt for such a machine. */
 export const realTime = ['--rr', '1'];
 
-/** Milliseconds between two looks at a service: each is some programs, and all they do is emulated. */
+/** Milliseconds between two looks at something slow: each is some programs, and all they do is emulated. */
 export const pause = 1000;
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -156,10 +156,12 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
     async until(cmd, r = {}) {
       const end = Date.now() + (r.timeoutMs ?? 60_000);
       let last: Said = { code: -1, stdout: '', stderr: '' };
+      let wait = 125;
       while (Date.now() < end) {
         last = await vm.run(cmd);
         if (last.code === 0 && (!r.test || r.test(last.stdout))) return last.stdout.trim();
-        await sleep(200);
+        await sleep(wait);
+        wait = Math.min(2 * wait, pause);
       }
       const journal = await vm.run('journalctl -b -n 60 --no-pager -o short-monotonic');
       throw new Error(

@@ -55,14 +55,10 @@ export async function stopRouter(vm: Vm, namespace: string): Promise<void> {
     await vm.run(`systemctl stop ${unit}; systemctl reset-failed ${unit}`);
 }
 
-/** A tiny root in a namespace: answers every path on 192.168.50.1:8080 with 200 and JSON. */
+/** A tiny root in a namespace: answers root's sign of life on 192.168.50.1:8080. */
 export async function rootStandIn(vm: Vm, namespace: string): Promise<void> {
-  await vm.put(
-    '/run/lab-root.mjs',
-    "import { createServer } from 'node:http'; createServer((_q, a) => a.writeHead(200, { 'content-type': 'application/json' }).end('{\"ok\":true}')).listen(8080);",
-  );
   await vm.must(
-    `systemd-run -q --collect --unit=lab-root-${namespace} -p NetworkNamespacePath=/run/netns/${namespace} node /run/lab-root.mjs`,
+    `mkdir -p /run/lab-root/health && echo '{"ok":true}' >/run/lab-root/health/live && systemd-run -q --collect --unit=lab-root-${namespace} -p NetworkNamespacePath=/run/netns/${namespace} /run/lab/bin/busybox httpd -f -p 8080 -h /run/lab-root`,
   );
 }
 
@@ -92,13 +88,12 @@ export async function phoneJoins(
     '}',
   ];
   await vm.put(`/run/lab-wpa-${namespace}.conf`, `${lines.join('\n')}\n`);
+  const log = `/run/lab-wpa-${namespace}.log`;
   await vm.must(
-    `systemd-run -q --collect --unit=lab-wpa-${namespace} -p NetworkNamespacePath=/run/netns/${namespace} wpa_supplicant -Dnl80211 -i${radio} -c/run/lab-wpa-${namespace}.conf`,
+    `rm -f ${log}; systemd-run -q --collect --unit=lab-wpa-${namespace} -p NetworkNamespacePath=/run/netns/${namespace} wpa_supplicant -Dnl80211 -i${radio} -c/run/lab-wpa-${namespace}.conf -f${log}`,
   );
-  const done = `wpa_cli -p /run/lab-wpa-${namespace} -i ${radio} status | grep -q wpa_state=COMPLETED`;
-  const no = `journalctl -b _SYSTEMD_UNIT=lab-wpa-${namespace}.service -o cat | grep -q -E '${refused}'`;
-  const both = refused === '' ? '' : `|| { ${no} && echo refused; }`;
-  return vm.until(`${inside(namespace)} ${done} ${both}`, { timeoutMs }).then(
+  const no = refused === '' ? '' : `|| { grep -q -E '${refused}' ${log} && echo refused; }`;
+  return vm.until(`grep -q CTRL-EVENT-CONNECTED ${log} ${no}`, { timeoutMs }).then(
     (said) => said !== 'refused',
     () => false,
   );

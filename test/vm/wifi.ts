@@ -43,16 +43,15 @@ export const oneIsIn = (vm: Vm) => wifiReaches(vm, 'one client', (s) => s.detail
  * looks away meanwhile, so that the hub never had the others.
  */
 export async function plugRadios(vm: Vm, two = false): Promise<void> {
-  // Stopped, the bus would start it again at the ladder's next question.
   await vm.must(
-    'mkdir -p /run/systemd/system/ingle-wifi.service.d; printf "[Unit]\\nConditionPathExists=/run/lab-radios\\n" >/run/systemd/system/ingle-wifi.service.d/radios.conf; systemctl daemon-reload; systemctl stop ingle-wifi; modprobe mac80211_hwsim radios=4 regtest=5',
+    'systemctl start ingle-wifi && systemctl kill -s STOP ingle-wifi && modprobe mac80211_hwsim radios=4 regtest=5',
     { timeoutMs: 120_000 },
   );
   await vm.until('test -e /sys/class/net/wlan3');
   if (!two) await lendRadio(vm, 'wlan1', 'second');
   await lendRadio(vm, 'wlan2', 'phone');
   await lendRadio(vm, 'wlan3', 'home');
-  await vm.must('touch /run/lab-radios; systemctl start ingle-wifi', { timeoutMs: 120_000 });
+  await vm.must('systemctl kill -s CONT ingle-wifi');
 }
 
 /** Takes the radio of `namespace` back to the hub, as if plugged in. */
@@ -82,5 +81,6 @@ export async function phoneIn(vm: Vm, keyMgmt = 'WPA-PSK'): Promise<string> {
   for (let tries = 4; tries > 0; tries--)
     if (await phoneJoins(vm, 'phone', 'wlan2', { ssid, psk, keyMgmt }, 30_000))
       return phoneAddress(vm, 'phone', 'wlan2');
-  throw new Error(`the phone does not join\n${await journal(vm)}`);
+  const said = await vm.must('tail -n 40 /run/lab-wpa-phone.log');
+  throw new Error(`the phone does not join\n${said}\n${await journal(vm)}`);
 }

@@ -268,6 +268,7 @@ test('known networks are looked for after a restart, and forgotten ones are not'
   await kept.keep(home);
   await wifi.begin();
   assert.equal([world.roaming, (await status()).station], [['Home'], 'lost']);
+  assert.equal((await status()).detail['known'], 1);
   await wifi.supplicantState('completed');
   assert.equal(
     [(await status()).station, (await status()).detail['station']?.['ssid']],
@@ -277,6 +278,7 @@ test('known networks are looked for after a restart, and forgotten ones are not'
   assert.is((await status()).station, 'lost');
   await wifi.forget('');
   assert.equal([await kept.all(), (await status()).station], [[], 'off']);
+  assert.equal((await status()).detail['known'], 0);
   const e = await wifi.forget('Home').catch((x) => x);
   assert.is(e.code, 'not_found');
   await wifi.stop();
