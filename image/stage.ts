@@ -16,6 +16,7 @@ import { must } from '../firmware/system/exec.ts';
 import { filesBelow } from './bundles.ts';
 import { crossModules, isNative } from './cross.ts';
 import { copyNative, dropOtherMachines } from './native.ts';
+import { addSnapshot } from './snapshot.ts';
 import { sshFiles } from './ssh.ts';
 import { debianTools } from './tools.ts';
 import { trim } from './trim.ts';
@@ -221,6 +222,8 @@ export async function stage(o: {
     write('usr/lib/modules-load.d/ingle-device.conf', `${device.modules.join('\n')}\n`);
   if (device.ssh.enabled) for (const [to, text] of Object.entries(sshFiles(device.ssh.keys))) write(to, text);
   await trim(out, { arch: o.arch, tools: await debianTools(dirname(o.base)), modules: device.modules });
+  // Another machine's Node does not run here; its hubs start without.
+  if (isNative(o.arch)) await addSnapshot(out);
 }
 
 /** Where our console talks. A name that is not there is passed over at boot; boards call theirs by other names. */

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { must } from '../../firmware/system/exec.ts';
+import { must, run } from '../../firmware/system/exec.ts';
 import { baseRoot } from '../../image/base.ts';
 import { bootParts } from '../../image/boot.ts';
 import { cache, top } from '../../image/build.ts';
@@ -22,6 +22,7 @@ import { bundles, filesBelow } from '../../image/bundles.ts';
 import { packErofs } from '../../image/erofs.ts';
 import { packagesFor } from '../../image/packages.ts';
 import { makeSbom } from '../../image/sbom.ts';
+import { forAnyProcessor, snapshotPath } from '../../image/snapshot.ts';
 import { stage } from '../../image/stage.ts';
 import { debianTools } from '../../image/tools.ts';
 
@@ -63,7 +64,11 @@ test.before(async () => {
   if (why) return;
   base = await baseRoot(cache, packagesFor('amd64'), 'amd64');
   files = (await bundles(top, [])).files;
-  first = await make('first');
+  first = await make('first').catch((e) => {
+    // The hook swallows what it is thrown.
+    console.error(e);
+    throw e;
+  });
 });
 test.after(() => {
   if (dir) rmSync(dir, { recursive: true, force: true });
@@ -108,6 +113,29 @@ check('nothing is left that installs packages, compiles, or speaks for another m
     [],
   );
 });
+
+check(
+  'Node starts from a snapshot: on any processor, with hash seeds of its own, and with all it needs',
+  async () => {
+    const flags = /NODE_FLAGS=(.*)"/.exec(text('usr/lib/systemd/system/ingle-.service.d/node.conf'))![1]!;
+    assert.match(flags, new RegExp(`--snapshot-blob=/${snapshotPath}$`));
+    const node = (program: string) =>
+      run('chroot', [root(), '/usr/bin/node', ...flags.split(' '), '-e', program]).then((r) => ({
+        code: r.code,
+        stdout: r.stdout.toString().trim(),
+      }));
+    const program =
+      "const { Worker } = require('worker_threads'); new Worker('require(\"worker_threads\").parentPort.postMessage(\"worker\")', { eval: true }).on('message', (n) => console.log(n, process.version, typeof fetch));";
+    assert.match((await node(program)).stdout, /^worker v20\.\S+ function$/);
+    const blob = readFileSync(join(root(), snapshotPath));
+    // Behind the tag, its flags and the size of V8's own part: how many contexts, and whether V8 hashes anew.
+    let at = 5;
+    for (let strings = 3; strings > 0; strings--) at += 8 + Number(blob.readBigUInt64LE(at));
+    assert.is(blob.readUInt32LE(at + 16), 1, 'V8 hashes anew with a seed of each start');
+    assert.throws(() => forAnyProcessor(blob), /in another way/);
+    for (const bytes of [0, 4, 63, 64, 200]) assert.throws(() => forAnyProcessor(Buffer.alloc(bytes)));
+  },
+);
 
 check('every link of systemd leads to a unit that is there, and no unit of a service that is not', () => {
   for (const folder of ['etc/systemd/system', 'usr/lib/systemd/system']) {

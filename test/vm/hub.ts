@@ -115,7 +115,7 @@ export async function curl(
 export const json = async <T>(vm: Vm, path: string, post?: unknown): Promise<T> =>
   JSON.parse(await curl(vm, path, post === undefined ? {} : { post })) as T;
 
-/** Units that have no part in setup; they rest where many boots, or many minutes, are emulated. */
+/** Units that have no part in setup; they are left out where many boots, or many minutes, are emulated. */
 export const noPart = [
   'ingle-serial@tty1',
   'ingle-serial@ttyS0',
@@ -123,7 +123,6 @@ export const noPart = [
   'ingle-skill@updates',
   'ingle-update',
 ];
-export const rest = (vm: Vm) => vm.must(`systemctl stop ingle-update.timer ${noPart.join(' ')}`);
 /** Words for the kernel by which services are not there at all. */
 export const without = (units: readonly string[]) =>
   units.map((unit) => `systemd.mask=${unit}.service`).join(' ');

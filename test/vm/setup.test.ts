@@ -5,7 +5,7 @@
 import { join as path } from 'node:path';
 import { suite } from 'uvu';
 import { top } from '../../image/build.ts';
-import { labRoot } from './hub.ts';
+import { labRoot, noPart, without } from './hub.ts';
 import { boot, cannotRun } from './lab.ts';
 import { bare } from './steps/bare.ts';
 import { join } from './steps/join.ts';
@@ -18,7 +18,7 @@ const test = suite<Lab>('setup in a machine');
 test.before(async (c) => {
   if (why) return;
   c.vm = await boot({
-    cmdline: labRoot,
+    cmdline: `${labRoot} ${without(noPart)}`,
     files: { 'root.js': path(top, 'dist/root/main.js') },
   });
 });

@@ -74,13 +74,19 @@ export function openHome(vm: Vm, o: Partial<RouterOptions> = {}): Promise<void> 
 
 /**
  * The phone joins the hub's access point and has an address there; what its DHCP client said. Its radio asks anew when
- * an answer is a tenth of a second late, and an emulated access point may then take it for two: the phone tries again.
+ * an answer is a tenth of a second late, and an emulated access point may then take it for two and lose it: the phone
+ * tries again.
  */
 export async function phoneIn(vm: Vm, keyMgmt = 'WPA-PSK'): Promise<string> {
   const { ssid, psk } = await secrets(vm);
+  let said = '';
   for (let tries = 4; tries > 0; tries--)
     if (await phoneJoins(vm, 'phone', 'wlan2', { ssid, psk, keyMgmt }, 30_000))
-      return phoneAddress(vm, 'phone', 'wlan2');
-  const said = await vm.must('tail -n 40 /run/lab-wpa-phone.log');
-  throw new Error(`the phone does not join\n${said}\n${await journal(vm)}`);
+      try {
+        return await phoneAddress(vm, 'phone', 'wlan2');
+      } catch (e) {
+        said = (e as Error).message;
+      }
+  const log = await vm.must('tail -n 40 /run/lab-wpa-phone.log');
+  throw new Error(`the phone does not get in\n${said}\n${log}\n${await journal(vm)}`);
 }
