@@ -1,6 +1,6 @@
 // A start for the hub's Node: Debian's is built without the snapshot that Node's own makers put into theirs, so each
 // process would compile and run all of Node's own start anew, which is half of what starting a service costs.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../firmware/system/exec.ts';
 
@@ -15,15 +15,14 @@ const modules = 'assert buffer crypto events fs fs/promises net os path stream s
 
 /**
  * Makes Node's snapshot (nodejs.org/docs/latest-v20.x/api/cli.html#--build-snapshot) with a root's own Node, and has the
- * root's units start with it. Two of the same root are equal: addresses, seeds, names and the process's number in
+ * root's units and its command `ingle` start with it. Two of the same root are equal: addresses, seeds, names and the process's number in
  * them are the same.
  * @param root of this machine's architecture; Node runs in it with root rights
  * @throws Error when Node writes none, or in another way than expected
  */
 export async function addSnapshot(root: string): Promise<void> {
   const conf = join(root, flagsPath);
-  const text = readFileSync(conf, 'utf8');
-  const flags = /^Environment="NODE_FLAGS=(.*)"$/m.exec(text)?.[1];
+  const flags = /^Environment="NODE_FLAGS=(.*)"$/m.exec(readFileSync(conf, 'utf8'))?.[1];
   if (flags === undefined) throw new Error(`${flagsPath} names no NODE_FLAGS.`);
   const blob = join(root, snapshotPath);
   const entry = 'usr/lib/ingle/start.cjs';
@@ -40,9 +39,18 @@ export async function addSnapshot(root: string): Promise<void> {
   );
   rmSync(join(root, entry));
   writeFileSync(blob, forAnyProcessor(readFileSync(blob)));
-  // A link shares its bytes with other roots; it must go before anything is written.
-  rmSync(conf);
-  writeFileSync(conf, text.replace(flags, `${flags} --snapshot-blob=/${snapshotPath}`));
+  const command = join(root, 'usr/bin/ingle');
+  for (const [file, from] of [
+    [conf, flags],
+    [command, '#!/usr/bin/node'],
+  ] as const) {
+    const before = readFileSync(file, 'utf8');
+    const { mode } = statSync(file);
+    // A link shares its bytes with other roots; it must go before anything is written.
+    rmSync(file);
+    writeFileSync(file, before.replace(from, `${from} --snapshot-blob=/${snapshotPath}`), { mode });
+    chmodSync(file, mode);
+  }
 }
 
 /**

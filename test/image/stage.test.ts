@@ -127,6 +127,7 @@ check(
     const program =
       "const { Worker } = require('worker_threads'); new Worker('require(\"worker_threads\").parentPort.postMessage(\"worker\")', { eval: true }).on('message', (n) => console.log(n, process.version, typeof fetch));";
     assert.match((await node(program)).stdout, /^worker v20\.\S+ function$/);
+    assert.match(text('usr/bin/ingle'), new RegExp(`^#!/usr/bin/node --snapshot-blob=/${snapshotPath}\n`));
     const blob = readFileSync(join(root(), snapshotPath));
     // Behind the tag, its flags and the size of V8's own part: how many contexts, and whether V8 hashes anew.
     let at = 5;

@@ -41,7 +41,8 @@ const kept = 'SELECT json FROM setup';
       console.log(JSON.stringify({ file, ...(await ask(file, 'PRAGMA integrity_check', ...(isSetup(file) ? [kept] : []))) }));
 })();
 `;
-const lookNow = 'node /run/look.cjs';
+/** Node changes its user only where io_uring is surely off (CVE-2024-22017). */
+const lookNow = 'env UV_USE_IO_URING=0 node /run/look.cjs';
 
 /** Waits until setup has kept one of these states: what is only said yet, a power cut may take. */
 export const keeps = (vm: Vm, states: string) =>
