@@ -8,23 +8,20 @@ import { openHome, plugRadios } from './wifi.ts';
 
 /**
  * Each database's check of itself, and what setup keeps; with a word, it waits until setup keeps a state that fits it.
- * Each is opened as its owner: a file beside a database that root made would lock its service out.
+ * SQLite gives what root makes beside a database to that one's owner; anything else would lock its service out.
  */
 const look = `
-const { readdirSync, statSync } = require('node:fs');
+const { existsSync, readdirSync, statSync } = require('node:fs');
 const { join } = require('node:path');
 const sqlite3 = require('/usr/lib/ingle/node_modules/sqlite3');
 async function ask(file, ...questions) {
-  const { uid, gid } = statSync(file);
-  process.setegid(gid);
-  process.seteuid(uid);
   const db = new sqlite3.Database(file);
   const all = (sql) => new Promise((ok, no) => db.all(sql, (e, rows) => (e ? no(e) : ok(rows[0]))));
   const said = {};
   for (const q of ['PRAGMA busy_timeout = 20000', ...questions]) Object.assign(said, await all(q));
   await new Promise((ok) => db.close(ok));
-  process.seteuid(0);
-  process.setegid(0);
+  for (const beside of [file + '-wal', file + '-shm'])
+    if (existsSync(beside) && statSync(beside).uid !== statSync(file).uid) throw new Error(beside + ' has another owner');
   return said;
 }
 const kept = 'SELECT json FROM setup';
@@ -41,8 +38,7 @@ const kept = 'SELECT json FROM setup';
       console.log(JSON.stringify({ file, ...(await ask(file, 'PRAGMA integrity_check', ...(isSetup(file) ? [kept] : []))) }));
 })();
 `;
-/** Node changes its user only where io_uring is surely off (CVE-2024-22017). */
-const lookNow = 'env UV_USE_IO_URING=0 node /run/look.cjs';
+const lookNow = 'node --snapshot-blob=/usr/lib/ingle/node.blob /run/look.cjs';
 
 /** Waits until setup has kept one of these states: what is only said yet, a power cut may take. */
 export const keeps = (vm: Vm, states: string) =>
