@@ -35,6 +35,8 @@ export interface WifiTimes {
   associate: number;
   address: number;
   internet: number;
+  /** A network lost while it is being joined may take this to come back: a frame was missed. */
+  comeback: number;
   /** Between two looks at something that tells nothing by itself. */
   poll: number;
   /** Before a fallen access point is started again. */
@@ -48,6 +50,7 @@ export const wifiTimes: WifiTimes = {
   associate: 45_000,
   address: 30_000,
   internet: 20_000,
+  comeback: 10_000,
   poll: 500,
   retry: 1000,
   fresh: 60_000,

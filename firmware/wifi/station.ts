@@ -25,8 +25,14 @@ export function createStation(
     onEnter: s.entered('station'),
   });
   let attempt: AbortController | undefined;
+  let away: NodeJS.Timeout | undefined;
   let joined = '';
   let last: { ssid: string; ok: boolean; reason: string; at: number } | undefined;
+
+  function isBack(): void {
+    clearTimeout(away);
+    away = undefined;
+  }
 
   /** Leaves the joined network, or ends looking for one. */
   async function leave(why: WifiReason): Promise<void> {
@@ -134,6 +140,7 @@ export function createStation(
         return await s.queued(() => join(n, mine));
       } finally {
         attempt = undefined;
+        isBack();
       }
     },
     leave,
@@ -146,9 +153,11 @@ export function createStation(
     /** wpa_supplicant's states once a network is joined or looked for. */
     async supplicantState(state: string): Promise<void> {
       if (attempt) {
-        // Once it was joined, its loss ends the attempt.
-        if (state === 'disconnected' && ['addressing', 'checking'].includes(station.state))
-          attempt.abort('vanished' satisfies WifiReason);
+        const mine = attempt;
+        // wpa_supplicant looks for it again; its loss ends the attempt when it stays away.
+        if (state === 'completed') isBack();
+        else if (['addressing', 'checking'].includes(station.state))
+          away ??= setTimeout(() => mine.abort('vanished' satisfies WifiReason), time.comeback);
       } else if (state === 'completed' && station.state === 'lost') {
         joined = await o.supplicant.current(stationRadio(radios) ?? '');
         move(station, 'associated');

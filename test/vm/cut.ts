@@ -1,7 +1,7 @@
 // Power cuts in the middle of setup: what must hold when the power is back.
 import * as assert from 'uvu/assert';
 import { ladder } from '../../firmware/setup/ladder.ts';
-import { call, home, journal, labRoot, noPart, reach, strays, without } from './hub.ts';
+import { call, home, journal, labRoot, noPart, reach, type SetupStatus, strays, without } from './hub.ts';
 import { boot, type Vm } from './lab.ts';
 import { rootStandIn } from './radio.ts';
 import { openHome, plugRadios } from './wifi.ts';
@@ -90,18 +90,21 @@ export async function surroundings(vm: Vm): Promise<void> {
   await rootStandIn(vm, 'home');
 }
 
-/** From wherever setup resumed: to ready, with the access point gone. */
+/** From wherever setup resumed: to ready, with the access point gone. Who is told a reason tries again. */
 export async function complete(vm: Vm): Promise<string> {
-  const s = await reach(
+  const isReady = (x: SetupStatus) => x.state.startsWith('READY') && x.online;
+  let s = await reach(
     vm,
     'channels or ready',
-    (x) =>
-      (x.state === 'CHANNELS' && x.channels.includes('softap')) || (x.state.startsWith('READY') && x.online),
+    (x) => (x.state === 'CHANNELS' && x.channels.includes('softap')) || isReady(x),
     240_000,
   );
-  if (s.state === 'CHANNELS')
+  for (let tries = 3; !isReady(s); tries--) {
+    if (tries === 0) throw new Error(`the network cannot be joined: ${s.reason}\n${await journal(vm)}`);
     await call(vm, 'Setup1', 'WifiConnect', 'sssb', 'serial', home.ssid, home.psk, false);
-  const end = await reach(vm, 'ready', (x) => x.state.startsWith('READY') && x.online);
+    const failed = (x: SetupStatus) => x.state === 'CHANNELS' && x.error === 'wifi';
+    s = await reach(vm, 'ready, or a reason', (x) => isReady(x) || failed(x), 240_000);
+  }
   await vm.until(`test -z "$(${strays})"`, { timeoutMs: 60_000 });
-  return end.state;
+  return s.state;
 }

@@ -7,7 +7,7 @@ import { bootForCuts, complete, cut, keeps, surroundings } from './cut.ts';
 import { call, home, journal, reach, secrets } from './hub.ts';
 import { cannotRun, type Vm } from './lab.ts';
 import { checksOf, figure, type Lab } from './suite.ts';
-import { phoneIn } from './wifi.ts';
+import { phoneIn, plugRadios } from './wifi.ts';
 
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);
@@ -31,14 +31,14 @@ check('during the audio test: it begins again', async ({ vm }) => {
   // What was written last is what counts: the cut may have come before the write.
   assert.ok(['fresh', 'resume'].includes(kept.how) && !kept.done, kept.how);
   assert.is(await vm.must('cat /var/lib/kept'), 'kept');
-  await surroundings(vm);
+  await plugRadios(vm);
   await serving(vm);
   ({ psk } = await secrets(vm));
 });
 
 check('with the access point up: it comes back with a new key', async ({ vm }) => {
   assert.is((await cut(vm)).how, 'resume');
-  await surroundings(vm);
+  await plugRadios(vm);
   await serving(vm);
   assert.is.not((await secrets(vm)).psk, psk);
 });

@@ -63,7 +63,10 @@ async function rig(radios: string[] = ['wlan0']) {
     runtime: '/nowhere',
     log: logger('wifi'),
     country: '00',
-    times: { grace: 0, associate: 200, address: 50, internet: 50, poll: 5, retry: 5, fresh: 0 },
+    times: {
+      ...{ grace: 0, associate: 200, address: 200, internet: 50, comeback: 40 },
+      ...{ poll: 5, retry: 5, fresh: 0 },
+    },
     events: {
       state: (part, state, _old, reason) => world.said.push(`${part} ${state}${reason && ` ${reason}`}`),
       scanDone: () => {},
@@ -260,6 +263,25 @@ test('a radio that refuses is told, and the next order may work', async () => {
   world.refuse = false;
   await wifi.softapStart(start);
   assert.is((await status()).softap, 'on');
+  await wifi.stop();
+});
+
+test('a network lost for a moment while it is joined is waited for; one that stays away has vanished', async () => {
+  const { world, wifi, status, until } = await rig();
+  world.addresses = [];
+  const first = wifi.connect(home);
+  await until(async () => (await status()).station === 'addressing');
+  await wifi.supplicantState('disconnected');
+  await new Promise((r) => setTimeout(r, 5));
+  await wifi.supplicantState('completed');
+  await new Promise((r) => setTimeout(r, 60));
+  world.addresses = ['192.168.1.2'];
+  assert.equal(await first, { ok: true, reason: '' });
+  world.addresses = [];
+  const second = wifi.connect({ ...home, ssid: 'Far' });
+  await until(async () => (await status()).station === 'addressing');
+  await wifi.supplicantState('disconnected');
+  assert.equal(await second, { ok: false, reason: 'vanished' });
   await wifi.stop();
 });
 
