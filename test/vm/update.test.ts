@@ -1,4 +1,4 @@
-// npm run test:updates   (test/vm/ takes it over once it has been run to its end)
+// timeout: 2400 s
 // Updates of a flashed hub by real bundles: those it must refuse, those that fail after the restart, and the power cut
 // in the middle of one. Tries and waits are the product's own but where bundles.ts says so.
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
@@ -7,12 +7,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { offsetOf } from '../../image/disk.ts';
 import { type Flash, flash } from '../../image/flash.ts';
-import { bundlesFor, refused } from '../vm/bundles.ts';
-import { call, journal, plain } from '../vm/hub.ts';
-import { bare, cutInstall, type Moment, whole, wired } from '../vm/interrupt.ts';
-import { boot, cannotRun, type Vm } from '../vm/lab.ts';
-import { type Shelf, shelf } from '../vm/shelf.ts';
-import { figure } from '../vm/suite.ts';
+import { bundlesFor, refused } from './bundles.ts';
+import { call, journal, plain } from './hub.ts';
+import { bare, cutInstall, type Moment, whole, wired } from './interrupt.ts';
+import { boot, cannotRun, type Vm } from './lab.ts';
+import { type Shelf, shelf } from './shelf.ts';
+import { figure } from './suite.ts';
 
 interface World {
   vm: Vm;
