@@ -15,8 +15,8 @@ const modules = 'assert buffer crypto events fs fs/promises net os path stream s
 
 /**
  * Makes Node's snapshot (nodejs.org/docs/latest-v20.x/api/cli.html#--build-snapshot) with a root's own Node, and has the
- * root's units and its command `ingle` start with it. Two of the same root are equal: addresses, seeds, names and the process's number in
- * them are the same.
+ * root's units and its command `ingle` start with it. Two of the same root are equal: addresses, seeds, names and the
+ * process's number in them are the same.
  * @param root of this machine's architecture; Node runs in it with root rights
  * @throws Error when Node writes none, or in another way than expected
  */

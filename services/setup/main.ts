@@ -21,6 +21,7 @@ import { serveSetup } from '../../firmware/setup/serve.ts';
 import { openState } from '../../firmware/setup/state.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { dataOf, imageVersion, readConfig, version } from '../../firmware/system/config.ts';
+import { fromVariant } from '../../firmware/system/contract.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { ready, status, stopping } from '../../firmware/system/notify.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
@@ -136,7 +137,11 @@ const ports: Ports = {
     },
   },
   channels,
-  hasNetwork: async () => hasCable() || ((await wifi.Status({})).detail['known'] as number | undefined) !== 0,
+  async hasNetwork() {
+    if (hasCable()) return true;
+    const { known } = fromVariant((await wifi.Status({})).detail) as { known: number };
+    return known > 0;
+  },
   online: () =>
     fetch(`${config.root_url}/health/live`, { signal: AbortSignal.timeout(4000), redirect: 'error' }).then(
       (r) => r.ok,

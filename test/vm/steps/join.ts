@@ -105,4 +105,12 @@ export function join(check: Check): void {
     await wifiReaches(vm, 'off', (s) => s.station === 'off');
     assert.is(await vm.must(`grep -c -a "${home.psk}" /var/lib/ingle/wifi/* | grep -v ":0$"; true`), '');
   });
+
+  check('without any network left, setup opens by itself when the hub starts again', async ({ vm }) => {
+    await reach(vm, 'ready', (s) => s.state.startsWith('READY'));
+    await vm.must('systemctl restart ingle-setup');
+    const s = await reach(vm, 'open', (x) => x.state === 'CHANNELS' && x.channels.includes('softap'));
+    assert.is(s.ssid, '');
+    assert.match(await ladderLog(vm), /READY_WITH_LIMITS -> CHANNELS event=no_network/);
+  });
 }
