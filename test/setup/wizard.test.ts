@@ -9,6 +9,7 @@ import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { audio1 } from '../../firmware/audio/contract.ts';
 import { answer, probes } from '../../firmware/setup/portal.ts';
 import { deviceJson, findDevice, readDevice } from '../../image/device.ts';
 import { freePort } from '../../services/cli/runtime.ts';
@@ -206,6 +207,16 @@ inBrowser('a person sets up the hub from a phone, from the network to the pairin
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Sound' }).waitFor();
   await page.getByLabel('Speaker').waitFor();
+  // Half way from a silent room to full scale; then nothing is heard any more.
+  const audio = await hub.bus.serve(audio1, {} as never);
+  const meter = page.getByRole('meter');
+  const shown = () => meter.evaluate((m) => (m as HTMLMeterElement).value);
+  assert.is(await shown(), 0);
+  await until(async () => {
+    audio.emit('Level', { source_id: 'mic', rms_db: -30, peak_db: -12 });
+    return (await shown()) === 0.5;
+  }, 'the level is shown');
+  await until(async () => (await shown()) === 0, 'the level is gone');
   await page.getByRole('button', { name: 'Play the test sound' }).click();
   await page.getByText('They hear each other (83 ms).').waitFor();
   await page.screenshot({ path: `${shots}/wizard-sound.png` });
