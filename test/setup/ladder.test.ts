@@ -80,6 +80,16 @@ interface World {
   idle?: number;
 }
 
+/** A house without sound, with one radio and no network yet, whose channels stay open. */
+const patient = (more: Partial<World> = {}): World => ({
+  audio: { ok: false, reason: 'no_devices' },
+  wifi: { ok: true, reason: '' },
+  radios: 1,
+  online: false,
+  idle: 60_000,
+  ...more,
+});
+
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -216,14 +226,7 @@ test('without a radio the console stays the way in, and a cable ends the wait', 
 });
 
 test('a radio plugged in opens the access point, and one pulled out leaves the console', async () => {
-  const world: World = {
-    audio: { ok: false, reason: 'no_devices' },
-    wifi: { ok: true, reason: '' },
-    radios: 0,
-    online: false,
-    noBle: true,
-    idle: 60_000,
-  };
+  const world = patient({ radios: 0, noBle: true });
   const h = await house(world);
   await h.setup.begin();
   await h.reach('CONSOLE');
@@ -239,15 +242,7 @@ test('a radio plugged in opens the access point, and one pulled out leaves the c
 });
 
 test('a Bluetooth adapter plugged in later opens BLE, also one that answers only after a while', async () => {
-  const world: World = {
-    audio: { ok: false, reason: 'no_devices' },
-    wifi: { ok: true, reason: '' },
-    radios: 0,
-    online: false,
-    noAdapter: true,
-    noBle: true,
-    idle: 60_000,
-  };
+  const world = patient({ radios: 0, noAdapter: true, noBle: true });
   const h = await house(world);
   await h.setup.begin();
   await h.reach('CONSOLE');
@@ -269,13 +264,7 @@ test('a Bluetooth adapter plugged in later opens BLE, also one that answers only
 });
 
 test('an access point that fell for good is started anew, with the same key', async () => {
-  const world: World = {
-    audio: { ok: false, reason: 'no_devices' },
-    wifi: { ok: true, reason: '' },
-    radios: 1,
-    online: false,
-    idle: 60_000,
-  };
+  const world = patient();
   const h = await house(world);
   await h.setup.begin();
   await until(() => h.setup.status().channels.includes('softap'));
@@ -287,13 +276,7 @@ test('an access point that fell for good is started anew, with the same key', as
 });
 
 test('BLE that lost its adapter for a moment is opened again', async () => {
-  const world: World = {
-    audio: { ok: false, reason: 'no_devices' },
-    wifi: { ok: true, reason: '' },
-    radios: 1,
-    online: false,
-    idle: 60_000,
-  };
+  const world = patient();
   const h = await house(world);
   await h.setup.begin();
   await until(() => h.setup.status().channels.includes('ble'));
@@ -304,13 +287,7 @@ test('BLE that lost its adapter for a moment is opened again', async () => {
 });
 
 test('an access point that came back by itself after a failed join is not started again', async () => {
-  const world: World = {
-    audio: { ok: false, reason: 'noisy' },
-    wifi: { ok: false, reason: 'no_address' },
-    radios: 1,
-    online: false,
-    idle: 60_000,
-  };
+  const world = patient({ audio: { ok: false, reason: 'noisy' }, wifi: { ok: false, reason: 'no_address' } });
   const h = await house(world);
   await h.setup.begin();
   await until(() => h.setup.status().channels.includes('softap'));
@@ -322,13 +299,7 @@ test('an access point that came back by itself after a failed join is not starte
 });
 
 test('BLE that brought the hub into its network stays for the pairing link, until a browser is paired', async () => {
-  const world: World = {
-    audio: { ok: false, reason: 'no_devices' },
-    wifi: { ok: true, reason: '' },
-    radios: 1,
-    online: false,
-    idle: 60_000,
-  };
+  const world = patient();
   const h = await house(world);
   await h.setup.begin();
   await until(() => h.setup.status().channels.includes('ble'));
@@ -376,13 +347,7 @@ test('a cut in the middle resumes where a person was, with new secrets', async (
 });
 
 test('a hub that was ready and has no network left opens setup when it starts; one with a network does not', async () => {
-  const world: World = {
-    audio: { ok: true, reason: '' },
-    wifi: { ok: true, reason: '' },
-    radios: 1,
-    online: true,
-    idle: 60_000,
-  };
+  const world = patient({ audio: { ok: true, reason: '' }, online: true });
   const first = await house(world);
   await first.setup.begin();
   await first.reach('READY');
