@@ -56,7 +56,7 @@ async function powerOn(c: Machine): Promise<void> {
   await flashDisk(c.dir, c.image.disk);
   copyFileSync(`${aavmf}/AAVMF_VARS.fd`, at('vars.fd'));
   mkdirSync(at('lab'));
-  cpSync('test/vm/guest/agent.mjs', at('lab/agent.mjs'));
+  cpSync('test/vm/guest/agent.sh', at('lab/agent.sh'));
   await must('mkfs.erofs', ['--all-root', '--quiet', at('lab.erofs'), at('lab')]);
   const disk = (file: string, serial: string, more = '') => [
     ...['-drive', `if=none,id=${serial},file=${file},format=raw,cache=unsafe${more}`],
@@ -100,7 +100,7 @@ async function powerOn(c: Machine): Promise<void> {
 }
 
 async function said(c: Machine, cmd: string, timeout = 60_000): Promise<string> {
-  const s = await c.agent.ask({ cmd, timeout });
+  const s = await c.agent.run(cmd, timeout);
   if (s.code !== 0) throw new Error(`${cmd}\nexit ${s.code}\n${s.stdout}\n${s.stderr}`);
   return s.stdout.trim();
 }

@@ -9,7 +9,11 @@ export interface Said {
 }
 
 export interface Agent {
-  ask(request: Record<string, unknown>): Promise<Said>;
+  /** Runs a bash command line. @param input bytes for its stdin */
+  run(cmd: string, timeoutMs: number, input?: string | Uint8Array): Promise<Said>;
+  /** Runs it again and again until it exits 0, within this time of the machine. */
+  until(cmd: string, timeoutMs: number): Promise<Said>;
+  put(path: string, data: string | Uint8Array, mode: number): Promise<Said>;
   /** Settles when the agent has come up once more than now: the machine restarted. */
   again(timeoutMs: number): Promise<void>;
 }
@@ -29,6 +33,16 @@ export async function dial(path: string, child: ChildProcess): Promise<Socket> {
   }
 }
 
+/** A word of bash, whatever is in it, on one line. */
+const word = (text: string) => `$'${text.replace(/[\\']/g, '\\$&').replaceAll('\n', '\\n')}'`;
+const base64 = (data: string | Uint8Array) => Buffer.from(data).toString('base64');
+/** The output that guest/agent.sh wrote so. */
+const plain = (said: string) =>
+  said.startsWith('=')
+    ? Buffer.from(said.slice(1), 'base64').toString()
+    : said.slice(1).replace(/\\(.)/g, (_, c: string) => ({ n: '\n', t: '\t' })[c] ?? c);
+const seconds = (ms: number) => String(Math.ceil(ms / 1000));
+
 /** Speaks with the agent in the machine; settles once the agent has said it is there. */
 export async function agent(socket: Socket, gone: Promise<void>): Promise<Agent> {
   const waiting = new Map<number, (s: Said) => void>();
@@ -47,17 +61,17 @@ export async function agent(socket: Socket, gone: Promise<void>): Promise<Agent>
     const lines = (rest + text).split('\n');
     rest = lines.pop()!;
     for (const line of lines) {
-      if (!line.startsWith('{')) continue;
-      const a = JSON.parse(line) as { id: number; code: number; stdout: string; stderr: string };
-      if (a.id === 0) {
+      // Cut off by a restart, it is no answer.
+      const [, number, code, stdout, stderr] = /^(\d+)\t(\d+)\t([-=][^\t]*)\t([-=][^\t]*)$/.exec(line) ?? [];
+      if (!number) continue;
+      if (number === '0') {
         // Whoever still waits asked the boot before.
         drop('the machine restarted');
         for (const hello of hellos) hello();
         hellos.clear();
       }
-      const text64 = (t: string) => Buffer.from(t, 'base64').toString();
-      waiting.get(a.id)?.({ code: a.code, stdout: text64(a.stdout), stderr: text64(a.stderr) });
-      waiting.delete(a.id);
+      waiting.get(Number(number))?.({ code: Number(code), stdout: plain(stdout!), stderr: plain(stderr!) });
+      waiting.delete(Number(number));
     }
   });
   void gone.then(() => {
@@ -80,14 +94,18 @@ export async function agent(socket: Socket, gone: Promise<void>): Promise<Agent>
     }
   };
   await within(up, Number(process.env['INGLE_VM_BOOT_MS'] ?? 420_000));
+  const ask = (...order: string[]) =>
+    new Promise<Said>((resolve) => {
+      if (off) return resolve({ code: -1, stdout: '', stderr: 'the machine is off' });
+      const mine = ++id;
+      waiting.set(mine, resolve);
+      socket.write(`${mine} ${order.join(' ')}\n`);
+    });
   return {
     again: (timeoutMs) => within(next(), timeoutMs),
-    ask: (request) =>
-      new Promise((resolve) => {
-        if (off) return resolve({ code: -1, stdout: '', stderr: 'the machine is off' });
-        const mine = ++id;
-        waiting.set(mine, resolve);
-        socket.write(`${JSON.stringify({ id: mine, ...request })}\n`);
-      }),
+    run: (cmd, timeoutMs, input) =>
+      ask('run', seconds(timeoutMs), word(cmd), ...(input === undefined ? [] : [base64(input)])),
+    until: (cmd, timeoutMs) => ask('until', seconds(timeoutMs), word(cmd)),
+    put: (path, data, mode) => ask('put', mode.toString(8), word(path), base64(data)),
   };
 }

@@ -33,7 +33,7 @@ export async function labDisk(
     .update(labBase)
     .update([...programs, ...libraries, ...modules].join())
     .update(readFileSync(join(top, 'package-lock.json')));
-  for (const f of ['agent.mjs', 'dhcp.sh']) hash.update(readFileSync(join(guest, f)));
+  for (const f of ['agent.sh', 'dhcp.sh']) hash.update(readFileSync(join(guest, f)));
   for (const [to, from] of Object.entries(extra)) hash.update(to).update(readFileSync(from));
   const file = join(cache, `lab-${hash.digest('hex').slice(0, 16)}.erofs`);
   if (existsSync(file)) return file;
@@ -43,7 +43,7 @@ export async function labDisk(
     cpSync(join(labBase, p), join(dir, 'bin', p.split('/').at(-1)!), { dereference: true });
   for (const l of libraries)
     cpSync(join(labBase, 'usr/lib/x86_64-linux-gnu', l), join(dir, 'lib', l), { dereference: true });
-  cpSync(join(guest, 'agent.mjs'), join(dir, 'agent.mjs'));
+  cpSync(join(guest, 'agent.sh'), join(dir, 'agent.sh'));
   cpSync(join(guest, 'dhcp.sh'), join(dir, 'bin/dhcp.sh'));
   for (const [to, from] of Object.entries(extra)) {
     mkdirSync(dirname(join(dir, to)), { recursive: true });

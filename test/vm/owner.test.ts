@@ -13,14 +13,14 @@ import { top } from '../../image/build.ts';
 import { flash } from '../../image/flash.ts';
 import { freePort } from '../../services/cli/runtime.ts';
 import { approve, at, launch, online, openStatus, type Phone, phone, press, shot } from '../browser/phone.ts';
-import { call, journal } from './hub.ts';
-import { boot, cannotRun, type Vm } from './lab.ts';
+import { call } from './hub.ts';
+import { boot, cannotRun } from './lab.ts';
+import { checksOf, type Lab } from './suite.ts';
 
 /** An emulated machine takes its time to start a service. */
 const slow = 240_000;
 
-interface World {
-  vm: Vm;
+interface World extends Lab {
   root: ChildProcess;
   browser: Browser;
   p: Phone;
@@ -31,17 +31,7 @@ interface World {
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);
 const test = suite<World>('the owner of a flashed hub');
-const check = (name: string, run: (c: World) => Promise<void>) =>
-  why
-    ? test.skip(name, run)
-    : test(name, async (c) => {
-        try {
-          await run(c);
-        } catch (e) {
-          console.log(`failed: ${name}\n${(e as Error).message}\n${await journal(c.vm)}`);
-          throw e;
-        }
-      });
+const check = checksOf(test, why);
 
 test.before(async (c) => {
   if (why) return;

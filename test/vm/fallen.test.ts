@@ -1,0 +1,59 @@
+// timeout: 1800 s
+// Updates of a flashed hub that never come to their end, and roots that never come up: each time the hub is again on
+// the one it had. Tries and waits are the product's own but where bundles.ts says so.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bare, cutInstall, type Moment, wired } from './interrupt.ts';
+import { cannotRun, type Vm } from './lab.ts';
+import { checksOf } from './suite.ts';
+import { backend, carry, flashed, isOn, slow, type World } from './updates.ts';
+
+const why = cannotRun();
+if (why) console.log(`SKIP ${why}`);
+const test = suite<World>('updates that fall');
+flashed(test, why, wired);
+const check = checksOf(test, why, { chain: true });
+
+/** Installs by hand and restarts, on a machine that runs bare. */
+async function tries(vm: Vm, path: string): Promise<void> {
+  await vm.must(`rauc install ${path}`, { timeoutMs: slow });
+  assert.is(await backend(vm, 'get-primary'), 'b');
+  await vm.restart('systemctl reboot --force --no-block', { timeoutMs: slow });
+}
+
+check('the power fails five times in the middle of an update, and the hub comes up as it was', async (c) => {
+  const { vm } = c;
+  await carry(c, ['b', 'panic', 'mute']);
+  await vm.must('sync');
+  // Past its root, which for a small one takes no time.
+  const moments: [string, Moment][] = [
+    ['b', { of: 'root', mb: 0 }],
+    ['b', { of: 'root', mb: 100 }],
+    ['b', { of: 'root', mb: 400 }],
+    ['panic', { of: 'esp', mb: 2 }],
+    ['panic', { of: 'esp', mb: 10 }],
+  ];
+  for (const [bundle, at] of moments) {
+    await cutInstall(vm, `/var/lab/${bundle}.raucb`, at);
+    await vm.start(bare);
+    await isOn(vm, 'a');
+  }
+});
+
+check('one whose kernel panics is left after three tries', async (c) => {
+  const { vm } = c;
+  await tries(vm, '/var/lab/panic.raucb');
+  await isOn(vm, 'a');
+  assert.is(await backend(vm, 'get-state', 'b'), 'bad');
+  // It had its tries.
+  assert.is(vm.console().match(/Attempted to kill init/g)?.length, 3);
+});
+
+check('one whose userland does nothing at all is given up by the dead-man', async (c) => {
+  const { vm } = c;
+  await tries(vm, '/var/lab/mute.raucb');
+  await isOn(vm, 'a');
+  assert.is(await backend(vm, 'get-state', 'b'), 'bad');
+});
+
+test.run();
