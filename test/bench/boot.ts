@@ -22,7 +22,7 @@ import { must, start } from '../../firmware/system/exec.ts';
 import { cache } from '../../image/build.ts';
 import { type Flash, flash, kernelOptions } from '../../image/flash.ts';
 import { sources, suite } from '../../image/packages.ts';
-import { emulated } from '../vm/flashed.ts';
+import { emulated } from '../../image/run.ts';
 import { call, reach } from '../vm/hub.ts';
 import { boot, cannotKeepTime, realTime } from '../vm/lab.ts';
 import { median } from './_sides.ts';

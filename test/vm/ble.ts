@@ -36,11 +36,11 @@ export async function bleCentral(
   mode: 'setup' | 'improv',
   given: unknown,
 ): Promise<Map<string, Heard>> {
-  await vm.must('hciconfig hci1 up; rm -f /run/central.out');
+  await vm.must('hciconfig hci1 down; rm -f /run/central.out');
   await vm.put('/run/central.json', JSON.stringify(given));
-  // The kernel connects beside noble, and each waits 40 s for the other (L2CAP_CONN_TIMEOUT).
+  // The kernel has no part in it: it would connect beside noble, and each wait 40 s for the other (L2CAP_CONN_TIMEOUT).
   const r = await vm.run(
-    `set -o pipefail; NODE_PATH=/usr/lib/ingle/node_modules NOBLE_HCI_DEVICE_ID=1 node /run/lab/central.cjs ${mode} "$(cat /run/central.json)" | tee /run/central.out`,
+    `set -o pipefail; NODE_PATH=/usr/lib/ingle/node_modules NOBLE_HCI_DEVICE_ID=1 HCI_CHANNEL_USER=1 node /run/lab/central.cjs ${mode} "$(cat /run/central.json)" | tee /run/central.out`,
     { timeoutMs: 300_000 },
   );
   const heard = r.stdout

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { must } from '../../firmware/system/exec.ts';
-import { cache, top } from '../../image/build.ts';
+import { cache, keepNewest, top } from '../../image/build.ts';
 import { copyModules } from '../../image/native.ts';
 
 const guest = join(dirname(fileURLToPath(import.meta.url)), 'guest');
@@ -35,7 +35,7 @@ export async function labDisk(
     .update(readFileSync(join(top, 'package-lock.json')));
   for (const f of ['agent.sh', 'dhcp.sh']) hash.update(readFileSync(join(guest, f)));
   for (const [to, from] of Object.entries(extra)) hash.update(to).update(readFileSync(from));
-  const file = join(cache, `lab-${hash.digest('hex').slice(0, 16)}.erofs`);
+  const file = join(cache, `programs-${hash.digest('hex').slice(0, 16)}.erofs`);
   if (existsSync(file)) return file;
   const dir = `${file}.${process.pid}`;
   mkdirSync(join(dir, 'bin'), { recursive: true });
@@ -55,6 +55,7 @@ export async function labDisk(
   });
   renameSync(`${file}.new${process.pid}`, file);
   rmSync(dir, { recursive: true, force: true });
+  keepNewest('programs-', 20);
   return file;
 }
 

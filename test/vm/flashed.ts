@@ -3,16 +3,10 @@ import { copyFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../../firmware/system/exec.ts';
 import { writeInto } from '../../image/label.ts';
+import { emulated } from '../../image/run.ts';
 import { agentUnit } from './disks.ts';
 
 const ovmf = '/usr/share/OVMF';
-/**
- * What the kernel of an emulated machine is told. Guards against flaws of real processors cost a third of its speed;
- * and where this computer is busy, the ticks that the kernel counts at its start come late: it would take the timer for
- * broken, do without it, and hang.
- */
-export const emulated = 'mitigations=off no_timer_check';
-
 /**
  * Flashes `image` to the machine's disk below `dir` and gives the firmware its memory.
  * @param factory bytes of the factory part of one device, as a factory line writes them

@@ -14,9 +14,10 @@ import { join } from 'node:path';
 import { start } from '../../firmware/system/exec.ts';
 import { type Built, build } from '../../image/build.ts';
 import type { Flash } from '../../image/flash.ts';
+import { emulated } from '../../image/run.ts';
 import { type Agent, agent, dial, type Said } from './agent.ts';
 import { agentUnit, dataDisk, labDisk } from './disks.ts';
-import { emulated, firmware, flashDisk } from './flashed.ts';
+import { firmware, flashDisk } from './flashed.ts';
 
 export interface RunOptions {
   timeoutMs?: number;

@@ -15,6 +15,10 @@ const say = (event: string, more: Json = {}) =>
   console.log(JSON.stringify({ ...more, event, s: Math.round(process.uptime()) }));
 const plain = (uuid: string) => uuid.replaceAll('-', '');
 
+interface Controller {
+  readLeBufferSize(): void;
+}
+
 interface Talks {
   read(uuid: string): Promise<Buffer>;
   write(uuid: string, data: Uint8Array): Promise<void>;
@@ -27,6 +31,8 @@ interface Talks {
 async function find(service: string): Promise<Talks> {
   const found = new Promise<noble.Peripheral>((resolve) => noble.once('discover', resolve));
   await noble.startScanningAsync([plain(improvUuid.service)], false);
+  // On a channel of its own noble does not ask for the controller's buffers, and then never sends.
+  (noble as unknown as { _bindings: { _hci: Controller } })._bindings._hci.readLeBufferSize();
   const hub = await found;
   await noble.stopScanningAsync();
   const { localName, serviceData } = hub.advertisement;
