@@ -76,13 +76,16 @@ export async function sourceDate(): Promise<number> {
   return Number(git?.stdout.toString().trim()) || 1_700_000_000;
 }
 
-/** Builds the hub's root; one at a time, so that who wants the same one waits for it. */
-export async function build(o: BuildOptions = {}): Promise<Built> {
+/** One at a time of this kind, among all processes: who wants what another one is making waits for it. */
+export async function oneAtATime<T>(kind: string, work: () => Promise<T>): Promise<T> {
   const { locked } = (await import('../services/cli/build.mjs' as string)) as {
     locked<T>(work: () => Promise<T>, file: string): Promise<T>;
   };
-  return locked(() => buildAlone(o), join(cache, '.lock'));
+  return locked(work, join(cache, `.${kind}.lock`));
 }
+
+/** Builds the hub's root. */
+export const build = (o: BuildOptions = {}): Promise<Built> => oneAtATime('root', () => buildAlone(o));
 
 async function buildAlone(o: BuildOptions): Promise<Built> {
   const arch = o.arch ?? 'amd64';
@@ -155,9 +158,7 @@ async function buildAlone(o: BuildOptions): Promise<Built> {
     uuid: fixedUuid('root'),
   });
   rmSync(staged, { recursive: true, force: true });
-  // Another build of the same sources may have been quicker.
-  if (existsSync(dir)) rmSync(fresh, { recursive: true, force: true });
-  else renameSync(fresh, dir);
+  renameSync(fresh, dir);
   keepNewest('root-', 6);
   return built;
 }

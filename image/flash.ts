@@ -18,6 +18,7 @@ import {
   build,
   cache,
   keepNewest,
+  oneAtATime,
   sourceDate,
   sourceVersion,
   top,
@@ -62,7 +63,9 @@ export function kernelOptions(serial: string, verity: Verity, more: readonly str
 const title = (version: string) => `Ingle ${version}`;
 
 /** Builds root and disk. The disk is kept by a hash of what it is made of. */
-export async function flash(o: BuildOptions = {}): Promise<Flash> {
+export const flash = (o: BuildOptions = {}): Promise<Flash> => oneAtATime('disk', () => flashAlone(o));
+
+async function flashAlone(o: BuildOptions): Promise<Flash> {
   const arch = o.arch ?? 'amd64';
   const machine = machineOf(arch);
   const built = await build(o);
@@ -101,8 +104,7 @@ export async function flash(o: BuildOptions = {}): Promise<Flash> {
     await makeDisk(file('disk.img', fresh), contents);
     writeFileSync(file('disk.bmap', fresh), bmapText(file('disk.img', fresh), mappedRanges(contents)));
     rmSync(file('esp.img', fresh));
-    if (existsSync(dir)) rmSync(fresh, { recursive: true, force: true });
-    else renameSync(fresh, dir);
+    renameSync(fresh, dir);
     keepNewest('disk-', 6);
   }
   const verity = JSON.parse(readFileSync(file('verity.json'), 'utf8')) as Verity;

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { must } from '../../firmware/system/exec.ts';
-import { cache, keepNewest } from '../../image/build.ts';
+import { cache, keepNewest, oneAtATime } from '../../image/build.ts';
 import { type Flash, flash, update } from '../../image/flash.ts';
 import { makeKeys } from '../../image/keys.ts';
 import { appendTree, fixedSalt } from '../../image/verity.ts';
@@ -47,7 +47,9 @@ async function small(dir: string, name: string, like: Flash, fill: (root: string
  * Folder with all bundles, `<name>.raucb` each: `a` is of the image itself, `b` of the next version. It is kept by a
  * hash of what they are made of.
  */
-export async function bundlesFor(a: Flash): Promise<string> {
+export const bundlesFor = (a: Flash): Promise<string> => oneAtATime('updates', () => bundlesAlone(a));
+
+async function bundlesAlone(a: Flash): Promise<string> {
   const b = await flash({ version: '1.1.0' });
   const hash = createHash('sha256').update(JSON.stringify([a.disk, b.disk]));
   hash.update(readFileSync(fileURLToPath(import.meta.url))).update(proof);
@@ -56,8 +58,7 @@ export async function bundlesFor(a: Flash): Promise<string> {
   const fresh = `${kept}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
   await makeBundles(fresh, a, b);
-  if (existsSync(kept)) rmSync(fresh, { recursive: true });
-  else renameSync(fresh, kept);
+  renameSync(fresh, kept);
   keepNewest('updates-', 2);
   return kept;
 }
