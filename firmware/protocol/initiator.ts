@@ -19,6 +19,8 @@ type Attempt =
 
 /** More than this many messages under one key, and new ones are made (noise.ts stops at 2^24). */
 const MANY = 2 ** 23;
+/** Answers to tries of an earlier page that may still be on their way. */
+const STRANGERS = 3;
 const failure = (message: string) => new IngleError('pairing_failed', message);
 
 /** The browser's end; it begins to shake hands at once. */
@@ -32,6 +34,9 @@ export function initiator(o: InitiatorOptions): Channel {
   let learned: Uint8Array | null = null;
   /** Every CPace run and every Noise handshake begun here, by what their answers repeat. */
   const runs = new Set<string>();
+  /** Whether one of them was answered; answers before that to none of them. */
+  let own = false;
+  let strangers = 0;
   let attempt: Attempt | null = null;
   /** Failed tries in a row; pairing tries the hub refused; proofs of a typed code that went out. */
   let failures = 0;
@@ -179,12 +184,21 @@ export function initiator(o: InitiatorOptions): Channel {
     if (l.life === life && !attempt && life.keys.send.used + life.keys.receive.used > MANY) rekey();
   }
 
+  /**
+   * Whether what an answer repeats belongs to the present try. A late answer to an earlier try of ours is innocent, and
+   * so are some to what an earlier page of the same session began: they come before any of ours, as all is in order.
+   */
+  function isMine(said: Uint8Array, mine: Uint8Array): boolean {
+    const ours = runs.has(said.join());
+    if (!ours && (own || ++strangers > STRANGERS)) l.alarm('altered');
+    own ||= ours;
+    return equal(said, mine);
+  }
+
   async function answered(isPsk: boolean, body: Uint8Array, ctr: number): Promise<void> {
     const mine = attempt;
     if (mine?.kind !== 'noise' || mine.pairing !== isPsk || !mine.mark) return;
-    const mark = body.slice(0, MARK);
-    // A late answer to an earlier handshake of ours is innocent; to one that never was, it is not.
-    if (!equal(mark, mine.mark)) return runs.has(mark.join()) ? undefined : l.alarm('altered');
+    if (!isMine(body.slice(0, MARK), mine.mark)) return;
     const before = l.life;
     if (mine.rekey && before && ctr !== before.expect)
       return ctr < before.expect ? l.alarm('replayed') : lose('gap');
@@ -216,9 +230,7 @@ export function initiator(o: InitiatorOptions): Channel {
   async function shared(body: Uint8Array): Promise<void> {
     const mine = attempt;
     if (mine?.kind !== 'cpace' || body.length !== 80) return;
-    const run = body.slice(0, 16);
-    // A late answer to an earlier run of ours is innocent; to a run that never was, it is not.
-    if (!equal(run, mine.run)) return runs.has(run.join()) ? undefined : l.alarm('altered');
+    if (!isMine(body.slice(0, 16), mine.run)) return;
     const [yb, hubStatic] = [body.slice(16, 48), body.slice(48)];
     const keys = await mine.finish(yb, hubStatic).catch(() => null);
     if (attempt !== mine) return;

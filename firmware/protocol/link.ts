@@ -37,6 +37,24 @@ export interface Keys {
   opened: Opened;
 }
 
+/** Frames that may get lost right after a handshake and still be told from altered ones. */
+const MAX_MISSING = 64;
+
+/**
+ * Whether a frame that does not open is authentic all the same, and frames of these keys before it are missing: a
+ * relay may lose some without being hostile.
+ * @param from lowest number that a frame of these keys can have
+ */
+export async function someMissing(
+  keys: Keys,
+  frame: Uint8Array,
+  ctr: number,
+  from: number,
+): Promise<boolean> {
+  const most = Math.min(ctr - from, MAX_MISSING);
+  return (await keys.receive.missing(frame.subarray(2), u64(ctr), most)) > 0;
+}
+
 /** A channel from its first epoch to its loss. */
 export interface Life {
   keys: Keys;
@@ -202,10 +220,12 @@ export function link(
         keys && keys.opened.epoch === frame[1]
           ? await keys.receive.decrypt(frame.subarray(2), u64(ctr)).catch(() => null)
           : null;
+      // Whether the first frames under new keys got lost on the way, their numbers do not say.
+      const gap = !plain && life.fresh && (await someMissing(life.keys, frame, ctr, life.expect));
       if (l.life !== life) return null;
       if (!plain) {
-        l.alarm('altered');
-        onLost('altered');
+        if (!gap) l.alarm('altered');
+        onLost(gap ? 'gap' : 'altered');
         return null;
       }
       life.expect = ctr + 1;

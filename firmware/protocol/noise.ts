@@ -15,6 +15,8 @@ export interface Cipher {
   encrypt(plaintext: Uint8Array, ad: Uint8Array): Promise<Uint8Array>;
   /** @throws IngleError `forbidden` when the message is not authentic; the nonce then stays. One call at a time. */
   decrypt(message: Uint8Array, ad: Uint8Array): Promise<Uint8Array>;
+  /** How many messages, at most `most`, are missing before this one that does not open; 0 when it is not authentic. */
+  missing(message: Uint8Array, ad: Uint8Array, most: number): Promise<number>;
 }
 
 export interface HandshakeOptions {
@@ -74,6 +76,19 @@ async function cipher(key: Uint8Array): Promise<Cipher> {
       if (!plain) throw forged();
       n++;
       return new Uint8Array(plain);
+    },
+    async missing(message, ad, most) {
+      for (let some = 1; some <= most; some++) {
+        const opens = crypto.subtle.decrypt(params(n + some, ad), k, message as Bytes);
+        if (
+          await opens.then(
+            () => true,
+            () => false,
+          )
+        )
+          return some;
+      }
+      return 0;
     },
   };
 }

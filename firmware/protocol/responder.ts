@@ -1,7 +1,7 @@
 // The hub's end of a channel for one sid: answers handshakes its policy allows, proves nothing to the unproven.
 import { concat, equal, random, u64 } from './bytes.ts';
 import type { Channel, Lost, ResponderOptions } from './channel.ts';
-import { type Keys, keysOf, link, MARK, numberMatches, prologue, purpose } from './link.ts';
+import { type Keys, keysOf, link, MARK, numberMatches, prologue, purpose, someMissing } from './link.ts';
 import { type Handshake, handshake } from './noise.ts';
 import type { PairingWindow } from './pairing.ts';
 import { frameKind, resetReason } from './wire.ts';
@@ -91,7 +91,9 @@ export function responder(o: ResponderOptions): Channel {
     if (ctr < (life?.expect ?? p.expect)) return l.alarm('replayed');
     if (life && ctr > life.expect) return lose('gap');
     const plain = await p.keys.receive.decrypt(frame.subarray(2), u64(ctr)).catch(() => null);
+    const gap = !plain && (await someMissing(p.keys, frame, ctr, p.expect));
     if (pending !== p) return;
+    if (gap) return lose('gap');
     if (!plain) {
       pending = null;
       // A typed code has had its try at its proof.

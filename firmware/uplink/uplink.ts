@@ -34,6 +34,9 @@ export interface UplinkEvents {
   pairingFailed(m: { sid: string; reason: string; left: number }): void;
 }
 
+/** An open window with the link to it, and root's page where its code can be typed. */
+export type Issued = StoredWindow & { link: string; verify_uri: string };
+
 /** Opens keys and store; `start` connects. */
 export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents; now?: () => number }) {
   const { config, log, on } = o;
@@ -241,6 +244,30 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     return enrolling;
   }
 
+  async function issueNow(newPasskey: boolean): Promise<Issued> {
+    const i = await enrol();
+    const d = await root.deviceCode(i, newPasskey);
+    const w = newWindow(d.device_code, d.expires_in, newPasskey, now());
+    install(w);
+    await store.setWindow(w);
+    log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey });
+    return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: d.verify_uri };
+  }
+  const issuing = new Map<boolean, Promise<Issued>>();
+  let lastIssued: Promise<unknown> = Promise.resolve();
+  /**
+   * A new window takes the place of the one before, so one is made at a time; who asks for the same meanwhile gets that
+   * one. Else the link of who asked last could be of the window that was made first.
+   */
+  function issueCode(newPasskey: boolean): Promise<Issued> {
+    const same = issuing.get(newPasskey);
+    if (same) return same;
+    const mine = lastIssued.then(() => issueNow(newPasskey)).finally(() => issuing.delete(newPasskey));
+    issuing.set(newPasskey, mine);
+    lastIssued = mine.catch(() => {});
+    return mine;
+  }
+
   return {
     /** Connects, when the hub is enrolled with the configured root. */
     start(): void {
@@ -252,15 +279,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     },
     enrol,
     keyFile: keyPath(folder),
-    async issueCode(newPasskey: boolean) {
-      const i = await enrol();
-      const d = await root.deviceCode(i, newPasskey);
-      const w = newWindow(d.device_code, d.expires_in, newPasskey, now());
-      install(w);
-      await store.setWindow(w);
-      log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey });
-      return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: d.verify_uri };
-    },
+    issueCode,
     status: () => ({
       connected: live?.link.connected ?? false,
       identity,

@@ -1,8 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_MESSAGE } from '../../firmware/protocol/limits.ts';
+import { frameKind } from '../../firmware/protocol/wire.ts';
 import { generate } from '../../firmware/protocol/x25519.ts';
-import { bothOpen, known, link, typed, until, type World, world } from './root.ts';
+import { bothOpen, type Frame, known, link, typed, until, type World, world } from './root.ts';
 
 const test = suite('channel');
 const text = (list: Uint8Array[]) => list.map((m) => new TextDecoder().decode(m));
@@ -96,6 +97,62 @@ test('pairing survives a hub or a page that is killed in the middle', async () =
           assert.ok(access !== link && end === 'browser' && !w.window!.open, `${end} killed at ${at}`);
         w.close();
       }
+});
+
+/** Loses the first sealed frame to one end. */
+const losing = (to: 'hub' | 'browser') => {
+  let lost = false;
+  return (f: Frame) => {
+    const loses = !lost && f.to === to && f.frame[0] === frameKind.transport;
+    lost ||= loses;
+    return loses ? [] : [f];
+  };
+};
+for (const [name, access] of [
+  ['known', known],
+  ['link', link],
+  ['typed', typed()],
+] as const)
+  test(`a relay that loses the first sealed frame is not taken for a hostile one (${name})`, async () => {
+    for (const to of ['browser', 'hub'] as const) {
+      w = await world(access, { paired: access === known, root: losing(to), timing: { handshake: 3000 } });
+      const agreed = () => w.hub.current && w.browser.current?.hash.join() === w.hub.current.hash.join();
+      // More than one frame, so that the end sees the second without the first.
+      const talk = () => {
+        for (const end of [w.hub, w.browser]) if (end.current) end.send(bytes('x')).catch(() => {});
+      };
+      const timer = setInterval(talk, 5);
+      await until(
+        () => (to === 'hub' ? w.atHub : w.atBrowser).messages.length > 0 && agreed(),
+        `open past a loss to the ${to}`,
+      );
+      clearInterval(timer);
+      assert.ok(w.seen.filter((f) => f.frame[0] === frameKind.transport).length > 2);
+      assert.equal(w.atBrowser.alarms, [], to);
+      assert.not(w.atHub.alarms.includes('altered') || w.atHub.alarms.includes('wrong_code'), to);
+      assert.equal(w.windowFailures, []);
+      w.close();
+    }
+  });
+
+test('answers to what an earlier page of the session began come late and innocently', async () => {
+  for (const access of [link, typed()]) {
+    const held: Frame[] = [];
+    w = await world(access, {
+      root: (f) => {
+        if (f.to === 'hub') return [f];
+        held.push(f);
+        return [];
+      },
+    });
+    await until(() => held.length, 'the hub answered');
+    w.restartBrowser();
+    w.root = (f) => (f.to === 'browser' ? [...held.splice(0), f] : [f]);
+    await bothOpen(w);
+    assert.equal(w.atBrowser.alarms, []);
+    assert.equal(w.atBrowser.lost, []);
+    w.close();
+  }
 });
 
 test('new keys come while messages flow, and none is lost', async () => {

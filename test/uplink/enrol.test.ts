@@ -57,6 +57,16 @@ test('enrolling twice, and at the same time, gives one identity that outlives re
   assert.is(statSync(join(hub.data, 'uplink.sqlite')).mode & 0o077, 0);
 });
 
+test('who asks for a code while one is made gets the same; another kind is made after it', async ({
+  hub,
+}) => {
+  const ask = (new_passkey: boolean) => hub.calls.IssueCode({ new_passkey });
+  const [a, b, other] = await Promise.all([ask(false), ask(false), ask(true)]);
+  assert.is(a.link, b.link);
+  assert.is.not(other.link, a.link);
+  assert.is.not((await ask(false)).link, a.link, 'a later one is new');
+});
+
 test('logs hold no key and no secret', async ({ hub }) => {
   const code = await hub.calls.IssueCode({ new_passkey: false });
   const { sign, e2e } = JSON.parse(readFileSync(join(hub.data, 'keys.json'), 'utf8'));
