@@ -21,6 +21,15 @@ async function tries(vm: Vm, path: string): Promise<void> {
   await vm.restart('systemctl reboot --force --no-block', { timeoutMs: slow });
 }
 
+check('a kernel that hangs is restarted by the hardware watchdog', async (c) => {
+  const { vm } = c;
+  assert.is(await vm.must('cat /sys/class/watchdog/watchdog0/state'), 'active');
+  // A panic restarts by itself; told not to, the kernel stands still.
+  const hang = 'echo 0 >/proc/sys/kernel/panic; echo 1 >/proc/sys/kernel/sysrq; echo c >/proc/sysrq-trigger';
+  await vm.restart(`systemctl start ingle-booted; sync; ${hang}`, { timeoutMs: slow });
+  await isOn(vm, 'a');
+});
+
 check('the power fails five times in the middle of an update, and the hub comes up as it was', async (c) => {
   const { vm } = c;
   await carry(c, ['b', 'panic', 'mute']);
