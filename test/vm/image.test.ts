@@ -40,6 +40,12 @@ check('it boots to the end with no failed unit and no ordering cycle', async ({ 
   assert.is(await vm.must('systemctl is-system-running'), 'running');
 });
 
+check('its journal is bounded, and it keeps the time', async ({ vm }) => {
+  const conf = await vm.must('systemd-analyze cat-config systemd/journald.conf');
+  assert.match(conf, /^SystemMaxUse=\d+M$/m);
+  assert.is(await vm.must('systemctl is-active systemd-timesyncd'), 'active');
+});
+
 check('its root is slot a, read-only and held against its hash', async ({ vm }) => {
   assert.match(
     await vm.must('findmnt -no SOURCE,FSTYPE,OPTIONS /'),
