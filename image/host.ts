@@ -17,13 +17,9 @@ const tools: readonly [string, string][] = [
 ];
 
 /**
- * @param more further [file, package], such as QEMU's to run an image
  * @throws IngleError `forbidden` without root rights, `not_supported` with the packages that are missing
  */
-export async function needHost(
-  say: (line: string) => void,
-  more: readonly (readonly [string, string])[] = [],
-): Promise<void> {
+export async function needHost(say: (line: string) => void): Promise<void> {
   if (process.getuid?.() !== 0)
     throw new IngleError(
       'forbidden',
@@ -32,7 +28,7 @@ export async function needHost(
   // Older systems have /sbin beside /usr/sbin.
   const absent = ([path]: readonly [string, string]) =>
     !existsSync(path) && !existsSync(path.replace('/usr', ''));
-  const missing = () => [...new Set([...tools, ...more].filter(absent).map(([, name]) => name))];
+  const missing = () => [...new Set(tools.filter(absent).map(([, name]) => name))];
   const names = missing();
   if (names.length === 0) return;
   if (existsSync('/usr/bin/apt-get')) {

@@ -11,16 +11,11 @@ import {
 import { join } from 'node:path';
 import { must, start } from '../firmware/system/exec.ts';
 import { cache } from './build.ts';
+import { emulated, emulator } from './emulator.ts';
 import { needHost } from './host.ts';
 import { prepare, type ReleaseOptions } from './release.ts';
 
-interface Emulator {
-  program: string;
-  /** Firmware's code and the memory it starts with. */
-  code: string;
-  vars: string;
-  /** A file of each Debian package that is needed. */
-  packages: [string, string][];
+interface Machine {
   machine: string[];
   /** What it is unless KVM is asked for; one of two could run into code that the other is patching. */
   emulated: string[];
@@ -28,34 +23,13 @@ interface Emulator {
   words: string;
 }
 
-/**
- * What the kernel of an emulated x86 machine is told. Guards against flaws of real processors cost a third of its
- * speed; and where this computer is busy, the ticks that the kernel counts at its start come late: it would take the
- * timer for broken, do without it, and hang.
- */
-export const emulated = 'mitigations=off no_timer_check';
-
-const emulators: Readonly<Record<string, Emulator>> = {
+const machines: Readonly<Record<string, Machine>> = {
   amd64: {
-    program: 'qemu-system-x86_64',
-    code: '/usr/share/OVMF/OVMF_CODE_4M.fd',
-    vars: '/usr/share/OVMF/OVMF_VARS_4M.fd',
-    packages: [
-      ['/usr/bin/qemu-system-x86_64', 'qemu-system-x86'],
-      ['/usr/share/OVMF/OVMF_CODE_4M.fd', 'ovmf'],
-    ],
     machine: ['-machine', 'q35', '-device', 'i6300esb'],
     emulated: ['-accel', 'tcg,thread=single', '-cpu', 'Nehalem', '-smp', '1'],
     words: emulated,
   },
   arm64: {
-    program: 'qemu-system-aarch64',
-    code: '/usr/share/AAVMF/AAVMF_CODE.fd',
-    vars: '/usr/share/AAVMF/AAVMF_VARS.fd',
-    packages: [
-      ['/usr/bin/qemu-system-aarch64', 'qemu-system-arm'],
-      ['/usr/share/AAVMF/AAVMF_CODE.fd', 'qemu-efi-aarch64'],
-    ],
     machine: ['-machine', 'virt'],
     emulated: ['-accel', 'tcg,thread=multi', '-cpu', 'cortex-a72', '-smp', '2'],
     words: '',
@@ -89,9 +63,10 @@ const sshPort = 2222;
 
 /** Boots and stays until the machine is off. */
 export async function runImage(o: ReleaseOptions): Promise<string> {
-  const e = emulators[o.arch]!;
-  await needHost(o.say, e.packages);
+  const m = machines[o.arch]!;
+  await needHost(o.say);
   const p = await prepare(o);
+  const e = await emulator(o.arch);
   const dir = join(cache, 'run', p.name);
   mkdirSync(dir, { recursive: true });
   const disk = join(dir, 'disk.raw');
@@ -111,17 +86,18 @@ export async function runImage(o: ReleaseOptions): Promise<string> {
   const real = process.env['INGLE_QEMU_ACCEL'] === 'kvm';
   const unit = Buffer.from(radios).toString('base64');
   const child = start(
-    e.program,
+    e.command[0],
     [
-      ...e.machine,
-      ...(real ? ['-accel', 'kvm', '-cpu', 'host', '-smp', '2'] : e.emulated),
+      ...e.command.slice(1),
+      ...m.machine,
+      ...(real ? ['-accel', 'kvm', '-cpu', 'host', '-smp', '2'] : m.emulated),
       ...['-m', '2048', '-nodefaults', '-no-user-config', '-display', 'none', '-serial', 'mon:stdio'],
       ...['-drive', `if=pflash,format=raw,readonly=on,file=${e.code}`],
       ...['-drive', `if=pflash,format=raw,file=${join(dir, 'vars.fd')}`],
       ...['-drive', `if=none,id=disk,file=${disk},format=raw`, '-device', 'virtio-blk-pci,drive=disk'],
       ...['-nic', `user,model=virtio-net-pci${forward}`, '-device', 'virtio-rng-pci'],
       '-smbios',
-      `type=11,value=io.systemd.credential.binary:systemd.extra-unit.ingle-radios.service=${unit},value=io.systemd.boot.kernel-cmdline-extra=systemd.wants=ingle-radios.service ${real ? '' : e.words}`,
+      `type=11,value=io.systemd.credential.binary:systemd.extra-unit.ingle-radios.service=${unit},value=io.systemd.boot.kernel-cmdline-extra=systemd.wants=ingle-radios.service ${real ? '' : m.words}`,
     ],
     { stdio: 'inherit' },
   );

@@ -1,4 +1,4 @@
-// Debian 13's own build tools, unpacked beside the roots, so that what is built depends on no version of this machine.
+// Debian 13's own tools, unpacked beside the roots, so that what is built and tried depends on no version of this machine.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -6,18 +6,23 @@ import { must, type RunOptions } from '../firmware/system/exec.ts';
 import { sources, suite } from './packages.ts';
 
 /** Unpacked, never configured: programs that need no service. */
-const packages = ['erofs-utils', 'kmod'];
+const forBuilding = ['erofs-utils', 'kmod'];
 
 export interface Tools {
   /** Runs a program such as `usr/bin/mkfs.erofs`; see `must` of firmware/system/exec.ts. */
   must(program: string, args: readonly string[], o?: RunOptions): Promise<Buffer>;
+  /** The words that start it, for one that is kept running. */
+  command(program: string): [string, ...string[]];
+  /** Where a file of theirs is here. */
+  path(file: string): string;
 }
 
 /**
  * Programs of Debian 13 for this machine, run by their own loader and libraries: no chroot, so paths stay as they are.
  * @param cache folder they are kept in
+ * @param packages Debian packages, those for building when left out
  */
-export async function debianTools(cache: string): Promise<Tools> {
+export async function debianTools(cache: string, packages: readonly string[] = forBuilding): Promise<Tools> {
   const from = sources();
   const hash = createHash('sha256')
     .update(JSON.stringify([from, packages]))
@@ -37,12 +42,17 @@ export async function debianTools(cache: string): Promise<Tools> {
   }
   const loader = join(dir, 'usr/lib64/ld-linux-x86-64.so.2');
   const libraries = join(dir, 'usr/lib/x86_64-linux-gnu');
+  const path = (file: string) => join(dir, file);
+  const command = (program: string): [string, ...string[]] => [
+    loader,
+    ...['--library-path', libraries, '--argv0', basename(program), path(program)],
+  ];
   return {
-    must: (program, args, o) =>
-      must(
-        loader,
-        ['--library-path', libraries, '--argv0', basename(program), join(dir, program), ...args],
-        o,
-      ),
+    path,
+    command,
+    must: (program, args, o) => {
+      const [first, ...words] = command(program);
+      return must(first, [...words, ...args], o);
+    },
   };
 }

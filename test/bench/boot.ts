@@ -20,9 +20,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { must, start } from '../../firmware/system/exec.ts';
 import { cache } from '../../image/build.ts';
+import { emulated, emulator } from '../../image/emulator.ts';
 import { type Flash, flash, kernelOptions } from '../../image/flash.ts';
 import { sources, suite } from '../../image/packages.ts';
-import { emulated } from '../../image/run.ts';
 import { call, reach } from '../vm/hub.ts';
 import { boot, cannotKeepTime, realTime } from '../vm/lab.ts';
 import { median } from './_sides.ts';
@@ -92,7 +92,8 @@ async function reached(o: {
       `value=io.systemd.credential.binary:systemd.extra-unit.${name}=${Buffer.from(text).toString('base64')}`,
   );
   const child = start('chrt', [
-    ...[...realTime, 'qemu-system-x86_64', '-accel', 'tcg,thread=single', '-icount', 'shift=0,sleep=on'],
+    ...[...realTime, ...(await emulator('amd64')).command],
+    ...['-accel', 'tcg,thread=single', '-icount', 'shift=0,sleep=on'],
     ...['-cpu', 'Nehalem', '-smp', '1', '-m', '2048', '-machine', 'q35'],
     ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-serial', `file:${log}`],
     ...['-kernel', o.kernel, '-initrd', o.initrd],

@@ -6,23 +6,18 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { must, start } from '../../firmware/system/exec.ts';
+import { emulator } from '../../image/emulator.ts';
 import { type Flash, flash } from '../../image/flash.ts';
 import { type Agent, agent, dial } from '../vm/agent.ts';
 import { agentUnit } from '../vm/disks.ts';
 import { flashDisk } from '../vm/flashed.ts';
 
-const aavmf = '/usr/share/AAVMF';
-const missing = (
-  [
-    ['/usr/bin/qemu-system-aarch64', 'qemu-system-arm'],
-    [`${aavmf}/AAVMF_CODE.fd`, 'qemu-efi-aarch64'],
-    ['/usr/bin/aarch64-linux-gnu-g++', 'g++-aarch64-linux-gnu'],
-  ] as const
-).filter(([file]) => !existsSync(file));
 const why =
   process.getuid?.() !== 0
     ? 'an image is built with root rights'
-    : missing.map(([, name]) => `there is no ${name}`).join(', ');
+    : existsSync('/usr/bin/aarch64-linux-gnu-g++')
+      ? undefined
+      : 'there is no g++-aarch64-linux-gnu';
 if (why) console.log(`SKIP ${why}`);
 
 interface Machine {
@@ -54,7 +49,8 @@ test.after(async (c) => {
 async function powerOn(c: Machine): Promise<void> {
   const at = (name: string) => join(c.dir, name);
   await flashDisk(c.dir, c.image.disk);
-  copyFileSync(`${aavmf}/AAVMF_VARS.fd`, at('vars.fd'));
+  const { command, code, vars } = await emulator('arm64');
+  copyFileSync(vars, at('vars.fd'));
   mkdirSync(at('lab'));
   cpSync('test/vm/guest/agent.sh', at('lab/agent.sh'));
   await must('mkfs.erofs', ['--all-root', '--quiet', at('lab.erofs'), at('lab')]);
@@ -67,11 +63,12 @@ async function powerOn(c: Machine): Promise<void> {
     'io.systemd.boot.kernel-cmdline-extra=systemd.wants=ingle-lab.service',
   ];
   const child = start(
-    'qemu-system-aarch64',
+    command[0],
     [
+      ...command.slice(1),
       ...['-machine', 'virt', '-accel', 'tcg,thread=multi', '-cpu', 'cortex-a72', '-smp', '2', '-m', '2048'],
       ...['-nodefaults', '-no-user-config', '-display', 'none'],
-      ...['-drive', `if=pflash,format=raw,readonly=on,file=${aavmf}/AAVMF_CODE.fd`],
+      ...['-drive', `if=pflash,format=raw,readonly=on,file=${code}`],
       ...['-drive', `if=pflash,format=raw,file=${at('vars.fd')}`],
       ...disk(at('disk.raw'), 'ingle-disk'),
       ...disk(at('lab.erofs'), 'ingle-lab', ',readonly=on'),

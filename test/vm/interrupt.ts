@@ -16,6 +16,8 @@ export const bare = [
   'systemd.unit=basic.target',
   wants('ingle-booted.service'),
   ...resting.map((unit) => `systemd.mask=${unit}`),
+  // Of the kernel's guards none that Debian has and the hub never asks.
+  'lsm=landlock,bpf',
 ].join(' ');
 /** The same with a network. */
 export const wired = `${bare} ${wants('systemd-networkd.service')}`;

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start } from '../../firmware/system/exec.ts';
 import { type Built, build } from '../../image/build.ts';
+import { emulated, emulator } from '../../image/emulator.ts';
 import type { Flash } from '../../image/flash.ts';
-import { emulated } from '../../image/run.ts';
 import { type Agent, agent, dial, type Said } from './agent.ts';
 import { agentUnit, dataDisk, labDisk } from './disks.ts';
 import { firmware, flashDisk } from './flashed.ts';
@@ -81,14 +81,12 @@ export interface BootOptions {
 }
 
 const tools: [string, string][] = [
-  ['/usr/bin/qemu-system-x86_64', 'qemu-system-x86'],
   ['/usr/bin/mmdebstrap', 'mmdebstrap'],
   ['/usr/bin/mkfs.erofs', 'erofs-utils'],
   ['/usr/sbin/sfdisk', 'fdisk'],
   ['/usr/bin/cpio', 'cpio'],
   ['/usr/bin/xz', 'xz-utils'],
   ['/usr/bin/zstd', 'zstd'],
-  ['/usr/share/OVMF/OVMF_CODE_4M.fd', 'ovmf'],
   ['/usr/sbin/mkfs.vfat', 'dosfstools'],
   ['/usr/bin/mcopy', 'mtools'],
   ['/usr/bin/mksquashfs', 'squashfs-tools'],
@@ -240,20 +238,23 @@ async function powerOn(m: {
     ...disk(m.built.root, 'ingle-root', 'readonly=on'),
     ...disk(join(m.dir, 'data.raw'), 'ingle-data', ''),
   ];
-  const qemu = 'qemu-system-x86_64';
+  const { command: qemu, ...uefi } = await emulator('amd64');
   const child = start(
-    m.options.ownTime ? 'chrt' : qemu,
+    m.options.ownTime ? 'chrt' : qemu[0],
     [
-      ...(m.options.ownTime ? [...realTime, qemu] : []),
+      ...(m.options.ownTime ? [...realTime, ...qemu] : qemu.slice(1)),
       // No AVX, nor guards against flaws of real processors (above): emulated, both cost a third of the speed.
       // One processor: of two, emulated, one may run into code that the other one's kernel is just patching (int3).
       ...['-accel', 'tcg,thread=single', '-smp', '1'],
       ...(m.options.ownTime ? ['-icount', 'shift=0,sleep=on'] : []),
-      ...['-cpu', 'Nehalem'],
+      ...['-cpu', 'Nehalem,+sha-ni'],
       ...['-m', String(m.options.memoryMb ?? 2048)],
       ...['-nodefaults', '-no-user-config', '-display', 'none'],
       ...(m.options.flash
-        ? [...firmware(m.dir, m.options.cmdline ?? ''), ...disk(join(m.dir, 'disk.raw'), 'ingle-disk', '')]
+        ? [
+            ...firmware(m.dir, uefi, m.options.cmdline ?? ''),
+            ...disk(join(m.dir, 'disk.raw'), 'ingle-disk', ''),
+          ]
         : bare),
       ...disk(m.lab, 'ingle-lab', 'readonly=on'),
       ...(m.options.cable ? ['-nic', 'user,model=virtio-net-pci'] : []),
