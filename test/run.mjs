@@ -4,6 +4,7 @@
 // A suite that cannot run here (no root rights, no Chromium) says why and is counted as skipped.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
@@ -77,15 +78,19 @@ const alone = ['cli', 'root', 'uplink', 'update', 'browser', 'image', 'vm', 'ben
 const folderOf = (file) => relative('test', file).split('/')[0];
 const light = files.filter((f) => !alone.includes(folderOf(f)));
 const heavy = files.filter((f) => alone.includes(folderOf(f)));
-// An emulated machine keeps a processor busy when it does not wait: three of them run at a time, the longest first.
-// Beside more of them services did not answer in their time.
-const machines = heavy.filter((f) => folderOf(f) === 'vm').sort((a, b) => secondsOf(b) - secondsOf(a));
+// An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
+// services did not answer in their time.
+const machines = heavy
+  .filter((f) => folderOf(f) === 'vm')
+  .sort((a, b) => headOf(b).seconds - headOf(a).seconds);
 const worker = async (queue) => {
   for (let file = queue.shift(); file; file = queue.shift()) await test(file);
 };
 await Promise.all([worker(light), worker(light)]);
 await worker(heavy.filter((f) => !machines.includes(f)));
-await Promise.all([worker(machines), worker(machines), worker(machines)]);
+// What is patient runs beside these two, mostly while they wait.
+const [patient, others] = [true, false].map((is) => machines.filter((f) => headOf(f).patient === is));
+await Promise.all([worker(others), worker(others), worker(patient)]);
 if (files.length === 0) {
   console.log(`No test file matches ${only.join(' ')}`);
   failed++;
@@ -95,15 +100,18 @@ if (skipped) console.log(`${skipped} skipped; the reasons stand above.`);
 console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
 process.exit(failed ? 1 : 0);
 
-/** Seconds that a suite may take: a heavy one says so in its first line, `// timeout: 600 s`. */
-function secondsOf(file) {
-  const [, seconds] = /^\/\/ timeout: (\d+) s$/m.exec(readFileSync(file, 'utf8')) ?? [];
-  return Number(seconds ?? 120);
+/**
+ * A heavy suite says how long it may take in its first lines, and whether others go before it: `// timeout: 600 s,
+ * patient`.
+ */
+function headOf(file) {
+  const [, seconds, patient] = /^\/\/ timeout: (\d+) s(, patient)?$/m.exec(readFileSync(file, 'utf8')) ?? [];
+  return { seconds: Number(seconds ?? 120), patient: patient !== undefined };
 }
 
 async function test(file) {
   const began = Date.now();
-  const { code, out } = await runFile(file, secondsOf(file));
+  const { code, out } = await runFile(file, headOf(file));
   const plain = stripVTControlCharacters(out);
   // A file may hold several suites; its last summary counts them all.
   const n = (name) =>
@@ -139,13 +147,15 @@ function failuresIn(plain) {
   return blocks.map((b) => b.split('\n').slice(0, 60).join('\n')).join('\n');
 }
 
-function runFile(file, seconds) {
+function runFile(file, { seconds, patient }) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ['--import', 'tsx', file], {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
       env: { ...process.env, FORCE_COLOR: '0', NODE_ENV: 'test' },
     });
+    // Its children inherit it: a third of a processor that two others want.
+    if (patient) setPriority(child.pid, 5);
     let out = '';
     const keep = (d) => {
       out += d;

@@ -7,6 +7,10 @@ import type { Known, Networks } from './networks.ts';
 import { noRadio, oneRadio, type Shared, stationRadio } from './ports.ts';
 import type { Supplicant } from './supplicant.ts';
 
+/** States of wpa_supplicant that show the network is there. */
+const answers = new Set(
+  'authenticating associating associated 4way_handshake group_handshake completed'.split(' '),
+);
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 export type Station = ReturnType<typeof createStation>;
@@ -154,8 +158,9 @@ export function createStation(
     async supplicantState(state: string): Promise<void> {
       if (attempt) {
         const mine = attempt;
-        // wpa_supplicant looks for it again; its loss ends the attempt when it stays away.
-        if (state === 'completed') isBack();
+        // wpa_supplicant looks for it again; its loss ends the attempt when it stays away. One that sent the hub away
+        // and answers again has not vanished.
+        if (answers.has(state)) isBack();
         else if (['addressing', 'checking'].includes(station.state))
           away ??= setTimeout(() => mine.abort('vanished' satisfies WifiReason), time.comeback);
       } else if (state === 'completed' && station.state === 'lost') {

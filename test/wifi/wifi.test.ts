@@ -285,6 +285,21 @@ test('a network lost for a moment while it is joined is waited for; one that sta
   await wifi.stop();
 });
 
+test('a network that sent the hub away and is just being joined again has not vanished', async () => {
+  const { world, wifi, status, until } = await rig();
+  world.addresses = [];
+  const joins = wifi.connect(home);
+  await until(async () => (await status()).station === 'addressing');
+  for (const state of ['associated', '4way_handshake', 'disconnected', 'scanning', 'authenticating'])
+    await wifi.supplicantState(state);
+  // As long as a network may stay away.
+  await new Promise((r) => setTimeout(r, 60));
+  for (const state of ['associating', '4way_handshake', 'completed']) await wifi.supplicantState(state);
+  world.addresses = ['192.168.1.2'];
+  assert.equal(await joins, { ok: true, reason: '' });
+  await wifi.stop();
+});
+
 test('known networks are looked for after a restart, and forgotten ones are not', async () => {
   const { world, wifi, kept, status } = await rig();
   await kept.keep(home);
