@@ -19,8 +19,8 @@ export async function flashDisk(dir: string, image: string, factory?: Uint8Array
 }
 
 /**
- * What QEMU is told of firmware, which keeps its memory below `dir`. The image stays as it is: the agent's unit and words for the kernel come by SMBIOS,
- * from which systemd and systemd-boot take them (smbios-type11(7)).
+ * What QEMU is told of firmware, which keeps its memory below `dir`. The image stays as it is: the agent's unit and
+ * words for the kernel come by SMBIOS, from which systemd and systemd-boot take them (smbios-type11(7)).
  */
 export function firmware(dir: string, uefi: Pick<Emulator, 'code' | 'vars'>, cmdline: string): string[] {
   const vars = join(dir, 'vars.fd');

@@ -16,7 +16,7 @@ export const bare = [
   'systemd.unit=basic.target',
   wants('ingle-booted.service'),
   ...resting.map((unit) => `systemd.mask=${unit}`),
-  // Of the kernel's guards none that Debian has and the hub never asks.
+  // Debian's kernel has more security modules than these; the hub gives none of them anything to do.
   'lsm=landlock,bpf',
 ].join(' ');
 /** The same with a network. */
