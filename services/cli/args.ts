@@ -39,6 +39,8 @@ export type Command = keyof typeof commands;
 
 export type Parsed =
   | { what: 'help'; of: Command | 'top' }
+  /** The first words of several commands, and no command by themselves: `ingle browsers`. */
+  | { what: 'group'; of: string }
   | { what: 'version' }
   | {
       what: 'run';
@@ -48,6 +50,7 @@ export type Parsed =
       arguments: readonly string[];
     };
 
+const isGroup = (words: string) => Object.keys(commands).some((c) => c.startsWith(`${words} `));
 const isCommand = (words: string): words is Command => Object.hasOwn(commands, words);
 
 /** @throws IngleError `invalid_request` naming the word that is wrong and the help that tells more. */
@@ -59,6 +62,8 @@ export function parseArgs(argv: readonly string[], text: Say['text']): Parsed {
   const length = [3, 2, 1].find((n) => named.length >= n && isCommand(named.slice(0, n).join(' ')));
   const found = length === undefined ? undefined : (named.slice(0, length).join(' ') as Command);
 
+  const group = named.join(' ');
+  if (!found && named.length > 0 && isGroup(group)) return { what: 'group', of: group };
   if (wantsHelp) {
     if (found || named.length === 0) return { what: 'help', of: found ?? 'top' };
     throw bad('unknownCommand', { command: shown(named.join(' ')) });
@@ -93,6 +98,14 @@ export function parseArgs(argv: readonly string[], text: Say['text']): Parsed {
   if (args.length < want.length)
     throw bad('missingArgument', { argument: want[args.length]!, command: found });
   return { what: 'run', command: found, flags, values, arguments: args };
+}
+
+/** The commands of a group with what they do, as the whole help lists them. */
+export function groupHelp(help: (of: 'top') => string, group: string): string {
+  const mine = help('top')
+    .split('\n')
+    .filter((line) => line.startsWith(`  ${group} `));
+  return `ingle ${group} …\n\n${mine.join('\n')}`;
 }
 
 /** A word of the user's as an error may repeat it: short and without control characters. */

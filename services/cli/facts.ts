@@ -230,7 +230,8 @@ export async function storesOf(
   const files: string[] = [];
   for (const name of readdirSync(data))
     try {
-      for (const f of readdirSync(join(data, name))) if (f.endsWith('.db')) files.push(join(data, name, f));
+      for (const f of readdirSync(join(data, name)))
+        if (/\.(db|sqlite)$/.test(f)) files.push(join(data, name, f));
     } catch (e) {
       const { code } = e as NodeJS.ErrnoException;
       if (code === 'EACCES') bad.push({ file: name, why: code, unread: true });

@@ -7,13 +7,20 @@ import { readConfig } from '../../firmware/system/config.ts';
 import { findRunning, type Running } from './runtime.ts';
 import type { Say } from './say.ts';
 
-/** The running house whose data lies in `.ingle` here or in a folder above. */
-export function findHouse(from = process.cwd()): Running | undefined {
+/** The first thing found in `.ingle` here or in a folder above. */
+function inData<T>(look: (data: string) => T | undefined, from = process.cwd()): T | undefined {
   for (let dir = resolve(from); ; dir = dirname(dir)) {
-    const found = findRunning(join(dir, '.ingle'));
-    if (found || dir === dirname(dir)) return found;
+    const found = look(join(dir, '.ingle'));
+    if (found !== undefined || dir === dirname(dir)) return found;
   }
 }
+
+/** The running house whose data lies in `.ingle` here or in a folder above. */
+export const findHouse = (from?: string): Running | undefined => inData(findRunning, from);
+
+/** Data of a house of `npm start` hereabouts, running or not. */
+export const findData = (from?: string): string | undefined =>
+  inData((data) => (existsSync(join(data, 'hub')) ? data : undefined), from);
 
 export interface Hub {
   bus: Bus;
@@ -34,11 +41,16 @@ export async function findHub(say: Say): Promise<Hub> {
   return { bus, data: house?.hub ?? readConfig().data };
 }
 
-/** A call's failure for want of a hub, told as that. */
+/** A call's failure for want of a hub, or of the service that does it where a house of `npm start` runs without one. */
 export function asNoHub(e: unknown, say: Say): unknown {
   const dbus = e instanceof IngleError ? e.details?.['dbus'] : undefined;
-  return dbus === 'org.freedesktop.DBus.Error.ServiceUnknown' ||
-    dbus === 'org.freedesktop.DBus.Error.NameHasNoOwner'
-    ? new IngleError('unavailable', say.text('noHouse'))
-    : e;
+  if (
+    dbus !== 'org.freedesktop.DBus.Error.ServiceUnknown' &&
+    dbus !== 'org.freedesktop.DBus.Error.NameHasNoOwner'
+  )
+    return e;
+  const house = process.env['INGLE_BUS_ADDRESS'] ? undefined : findHouse();
+  return house
+    ? new IngleError('not_supported', say.text('notInHouse'))
+    : new IngleError('unavailable', say.text('noHouse'));
 }

@@ -7,7 +7,7 @@ import { type Language, translator } from '../../firmware/protocol/text/i18n.ts'
 import { version } from '../../firmware/system/config.ts';
 import { rotateToken } from '../../firmware/system/token.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
-import { type Parsed as AnyParsed, type Command, parseArgs } from './args.ts';
+import { type Parsed as AnyParsed, type Command, groupHelp, parseArgs } from './args.ts';
 import { doctor } from './doctor.ts';
 import { asNoHub, findHub, type Hub } from './find.ts';
 import { health, secondsOf } from './health.ts';
@@ -143,6 +143,10 @@ export async function main(argv: readonly string[]): Promise<number> {
       say.line(version);
     } else if (p.what === 'help') {
       const text = translator(cliHelp, languageOf(env))(p.of);
+      say.event({ help: text });
+      say.line(text);
+    } else if (p.what === 'group') {
+      const text = groupHelp(translator(cliHelp, languageOf(env)), p.of);
       say.event({ help: text });
       say.line(text);
     } else if (p.command === 'hub serve') {

@@ -2,7 +2,6 @@
 import {
   createReadStream,
   createWriteStream,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -23,6 +22,7 @@ import { version } from '../../firmware/system/config.ts';
 import { must, run, start } from '../../firmware/system/exec.ts';
 import { look } from './facts.ts';
 import type { Here } from './place.ts';
+import { makeFolder } from './runtime.ts';
 import type { Say } from './say.ts';
 import { heldSecrets, logsOf } from './secrets.ts';
 
@@ -60,7 +60,7 @@ async function exportTo(
   };
   const lines = (input: Readable) => createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    makeFolder(folder);
     await put('doctor.txt', findings);
     await put('about.txt', about(p));
     if (p.logs)

@@ -1,41 +1,49 @@
 // Where `ingle doctor` and its kin look: the house of `npm start` hereabouts, or the hub's own system. Never throws,
 // as a hub without a bus is what a doctor is called for.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { readConfig } from '../../firmware/system/config.ts';
 import type { Place } from './facts.ts';
-import { findHouse } from './find.ts';
+import { findData, findHouse } from './find.ts';
 
 export interface Here extends Place {
   /** Folder with the logs of a house. */
   logs: string | undefined;
 }
 
+/** A flashed hub has its device file; a house of `npm start` is never looked for there. */
+const isFlashed = () => existsSync('/usr/share/ingle/device.json');
+
 export async function here(): Promise<Here> {
   const given = process.env['INGLE_BUS_ADDRESS'];
-  const house = given ? undefined : findHouse();
-  const data = house?.hub;
-  const file = house && join(dirname(house.hub), 'config.json');
+  const house = given || isFlashed() ? undefined : findHouse();
+  const folder = house ? dirname(house.hub) : given || isFlashed() ? undefined : findData();
+  const file = folder && join(folder, 'config.json');
   const config = readConfig({
     ...process.env,
-    ...(house ? { INGLE_ROOT: house.root, INGLE_DATA: house.hub } : {}),
+    ...(folder ? { INGLE_DATA: join(folder, 'hub') } : {}),
+    ...(house ? { INGLE_ROOT: house.root } : {}),
     ...(file && existsSync(file) ? { INGLE_CONFIG: file } : {}),
   });
+  const port =
+    folder && existsSync(join(folder, 'api-port')) && readFileSync(join(folder, 'api-port'), 'utf8');
   let bus: Bus | undefined;
   let why = '';
-  try {
-    bus = await connect(given ?? house?.bus);
-  } catch (e) {
-    why = (e as Error).message;
-  }
+  if (folder && !house) why = `npm start does not run (${folder})`;
+  else
+    try {
+      bus = await connect(given ?? house?.bus);
+    } catch (e) {
+      why = (e as Error).message;
+    }
   return {
     config,
     bus,
     why,
-    data: data ?? config.data,
-    api: house?.api ?? `http://${config.api.host}:${config.api.port}`,
-    isHub: !given && !house,
-    logs: house && join(dirname(house.hub), 'log'),
+    data: config.data,
+    api: house?.api ?? `http://${config.api.host}:${port || config.api.port}`,
+    isHub: !given && !folder,
+    logs: folder && join(folder, 'log'),
   };
 }

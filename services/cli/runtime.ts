@@ -68,8 +68,11 @@ export function makeData(data: string): void {
   rmSync(probe);
 }
 
-// Node's own recursive mkdir never ends where the system answers ENOENT for a folder whose parent is there (/proc).
-function makeFolder(path: string): void {
+/**
+ * Makes a folder and those above it, private to this user. Node's own recursive mkdir never ends where the system
+ * answers ENOENT for a folder whose parent is there (/proc).
+ */
+export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (!existsSync(dirname(path))) makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });

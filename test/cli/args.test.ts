@@ -5,7 +5,7 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import { cliTexts } from '../../firmware/protocol/text/cli.ts';
 import { cliHelp } from '../../firmware/protocol/text/cli-help.ts';
 import { translator } from '../../firmware/protocol/text/i18n.ts';
-import { commands, parseArgs } from '../../services/cli/args.ts';
+import { commands, groupHelp, parseArgs } from '../../services/cli/args.ts';
 import { languageOf } from '../../services/cli/say.ts';
 import { clock, grouped, plain, qr, when } from '../../services/cli/show.ts';
 
@@ -53,6 +53,22 @@ test('every command has help, by any of its spellings, in both languages', () =>
   assert.equal(parse('status --version'), { what: 'version' });
 });
 
+test('the first words of several commands print these, in both languages', () => {
+  for (const group of ['browsers', 'key', 'update', 'api', 'api token', 'setup', 'journal', 'hub'])
+    for (const line of [group, `${group} --help`, `help ${group}`]) {
+      assert.equal(parse(line), { what: 'group', of: group });
+      for (const language of ['en', 'ru'] as const) {
+        const help = groupHelp(translator(cliHelp, language), group);
+        for (const command of Object.keys(commands))
+          assert.is(
+            help.includes(`  ${command} `),
+            command.startsWith(`${group} `),
+            `${command} in ${group}`,
+          );
+      }
+    }
+});
+
 test('what is wrong is named, with the way to help', () => {
   assert.match(refused('stats'), '"stats"');
   assert.match(refused('status --fast'), /"--fast" is not known to "status".*ingle status --help/);
@@ -61,7 +77,8 @@ test('what is wrong is named, with the way to help', () => {
   assert.match(refused('hub serve --root'), '--root wants a value');
   assert.match(refused('login --new-passkey=yes'), '--new-passkey=yes');
   assert.match(refused('help nothing'), '"nothing"');
-  assert.match(refused('api token'), '"api token"');
+  assert.match(refused('api tokens'), '"api tokens"');
+  assert.match(refused('browsers lost'), '"browsers lost"');
   assert.match(refused('status -x'), '"-x"');
 });
 

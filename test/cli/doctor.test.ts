@@ -151,6 +151,42 @@ test('where nothing runs it says so instead of failing', async () => {
   assert.match(f.of('bus').message, /npm start/);
 });
 
+test('beside a stopped npm start the doctor looks at its data, and says how to start it', async () => {
+  const stopped = mkdtempSync(join(tmpdir(), 'ingle-stopped-'));
+  const below = join(stopped, 'src');
+  const hub = join(stopped, '.ingle', 'hub');
+  for (const folder of [below, join(hub, 'uplink'), join(stopped, '.ingle', 'log')])
+    mkdirSync(folder, { recursive: true });
+  writeFileSync(join(stopped, '.ingle', 'api-port'), '1');
+  writeFileSync(join(stopped, '.ingle', 'log', 'uplink.log'), 'its last words\n');
+  writeFileSync(
+    join(hub, 'uplink', 'uplink.sqlite'),
+    'no database at all, and long enough to be read as one',
+  );
+  const f = await findings({ INGLE_ROOT: 'http://127.0.0.1:1' }, below);
+  assert.is(f.code, 69);
+  assert.match(f.of('bus').message, `npm start does not run (${join(stopped, '.ingle')})`);
+  assert.match(f.of('api').message, 'http://127.0.0.1:1');
+  assert.match(f.of('stores').message, 'uplink.sqlite');
+  for (const check of ['units', 'slots', 'audio', 'wifi']) assert.is(f.of(check).level, 'skip', check);
+  const r = await ingle(['journal', 'export', join(stopped, 'out'), '--json'], {}, below);
+  assert.is(r.code, 0, r.err);
+  const { folder } = JSON.parse(r.out) as { folder: string };
+  assert.match(readFileSync(join(folder, 'uplink.log.txt'), 'utf8'), 'its last words');
+  rmSync(stopped, { recursive: true, force: true });
+});
+
+test('what only a flashed hub has is told as that beside npm start', async () => {
+  for (const command of ['setup status', 'setup finish', 'update status']) {
+    const r = await ingle([...command.split(' '), '--json']);
+    assert.is(r.code, 69, command);
+    const said = JSON.parse(r.err) as { error: string; message: string };
+    assert.is(said.error, 'not_supported', command);
+    assert.not.match(said.message, /No hub runs here/);
+    if (command !== 'update status') assert.match(said.message, /npm start has no such service.*ingle login/);
+  }
+});
+
 test('health is good in a house that is well, waits while it is not, and gives up in time', async () => {
   assert.is((await ingle(['health'])).code, 0);
   await house.hold('api');
@@ -220,8 +256,7 @@ test('the journal leaves without a secret, with all that a maker needs', async (
     join(data, 'log/planted.log'),
     `uplink: link=${code.link} then\nwifi: psk=correct horse battery  ssid=Home\napi: said ${token} aloud\n{"psk":"Hunter2Hunter2"}\n`,
   );
-  const to = join(top, 'stick');
-  mkdirSync(to);
+  const to = join(top, 'stick', 'of', 'the maker');
   const r = await ingle(['journal', 'export', to, '--json']);
   assert.is(r.code, 0, r.err);
   const { folder, files } = JSON.parse(r.out) as { folder: string; files: number };

@@ -32,6 +32,8 @@ const en = {
   hubEnded: 'The uplink service ended ({how}).',
   noHouse:
     'No hub runs here. Start one with "npm start" in the checkout, or on a hub: sudo systemctl start ingle-uplink',
+  notInHouse:
+    'The hub of npm start has no such service: first-run setup and updates belong to a flashed hub. Pair a browser with: ingle login',
   initDone: 'This hub is enrolled with {root}.',
   fieldOwner: 'owner_id',
   fieldSubnet: 'subnet_id',
@@ -106,6 +108,8 @@ const ru: Record<keyof typeof en, string> = {
   hubEnded: 'Служба uplink завершилась ({how}).',
   noHouse:
     'Хаб здесь не запущен. Запустите его: "npm start" в папке проекта или на хабе: sudo systemctl start ingle-uplink',
+  notInHouse:
+    'У хаба, запущенного через npm start, нет такой службы: первая настройка и обновления есть на прошитом хабе. Подключить браузер: ingle login',
   initDone: 'Хаб зарегистрирован на {root}.',
   fieldOwner: 'owner_id',
   fieldSubnet: 'subnet_id',
