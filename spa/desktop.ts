@@ -7,7 +7,7 @@ import { move, pin, sorted } from './icons.ts';
 import { Menu } from './menu.ts';
 import { Insecure, LanguageSwitch } from './pages.ts';
 import { app, type Icon, type Open, set, toast, useApp } from './store.ts';
-import { clock, t } from './text.ts';
+import { clock, t, titleOf } from './text.ts';
 import { Window } from './window.ts';
 import { useUpdate as takeUpdate } from './worker.ts';
 
@@ -57,7 +57,7 @@ function Update() {
 /** Opens a window where the hub can be reached, else says why not. */
 export function openSkill(icon: Icon, mode?: Open['mode'], online = true): void {
   if (!online) {
-    toast(t('open_blocked', { title: icon.title }));
+    toast(t('open_blocked', { title: titleOf(icon) }));
     return;
   }
   const open: Open = { skill_id: icon.skill_id, mode: mode ?? icon.modes[0] ?? 'modal' };
@@ -73,7 +73,7 @@ function Tile(o: { icon: Icon; at: number; count: number; online: boolean; drag:
     data-skill=${icon.skill_id}
     draggable="true"
     onDragStart=${(e: DragEvent) => {
-      e.dataTransfer?.setData('text/plain', icon.title);
+      e.dataTransfer?.setData('text/plain', titleOf(icon));
       drag.set({ from: icon.skill_id, over: null });
     }}
     onDragOver=${(e: DragEvent) => {
@@ -91,11 +91,11 @@ function Tile(o: { icon: Icon; at: number; count: number; online: boolean; drag:
     <button type="button" class="open" aria-disabled=${o.online ? undefined : 'true'}
       onClick=${() => openSkill(icon, undefined, o.online)}>
       <span class="face">${face(icon.icon)}</span>
-      <span class="title">${icon.title}</span>
+      <span class="title">${titleOf(icon)}</span>
     </button>
     ${icon.pinned && html`<span class="pin">${glyph('pin')}<span class="sr">${t('pinned')}</span></span>`}
     <div class="more">
-      <${Menu} label=${t('tile_menu', { title: icon.title })} icon="dots">
+      <${Menu} label=${t('tile_menu', { title: titleOf(icon) })} icon="dots">
         <button type="button" class="item" onClick=${() => pin(icon, !icon.pinned)}>${glyph('pin')}${t(icon.pinned ? 'unpin' : 'pin')}</button>
         <button type="button" class="item" disabled=${at === 0} onClick=${() => move(icon.skill_id, at - 1)}>${glyph('left')}${t('move_before')}</button>
         <button type="button" class="item" disabled=${at === o.count - 1} onClick=${() => move(icon.skill_id, at + 1)}>${glyph('right')}${t('move_after')}</button>
@@ -148,7 +148,7 @@ export function Desktop() {
   }, []);
   const icon = open && icons?.find((i) => i.skill_id === open.skill_id);
   useEffect(() => {
-    document.title = icon ? `${icon.title} · ${brand.name}` : hubName || brand.name;
+    document.title = icon ? `${titleOf(icon)} · ${brand.name}` : hubName || brand.name;
   }, [icon, hubName, brand]);
   const docked = open?.mode === 'panel' && isWide;
   return html`<div data-page="desktop">

@@ -7,7 +7,7 @@ import { erase, readAll, write } from './database.ts';
 import { currentLink } from './flow.ts';
 import { session } from './session.ts';
 import { app, follow, type Icon, set, toast } from './store.ts';
-import { errorText, t } from './text.ts';
+import { errorText, t, titleOf } from './text.ts';
 
 /** How often icons are read again, milliseconds. */
 const REFRESH = 10_000;
@@ -51,7 +51,8 @@ const place = (i: Icon) => i.order ?? Number.MAX_SAFE_INTEGER;
 
 export function sorted(icons: readonly Icon[]): Icon[] {
   return [...icons].sort(
-    (a, b) => Number(b.pinned) - Number(a.pinned) || place(a) - place(b) || a.title.localeCompare(b.title),
+    (a, b) =>
+      Number(b.pinned) - Number(a.pinned) || place(a) - place(b) || titleOf(a).localeCompare(titleOf(b)),
   );
 }
 
@@ -127,5 +128,5 @@ export async function move(skillId: string, to: number): Promise<void> {
   );
   if (app().link === 'up') box.online();
   const now = sorted(app().icons ?? []).findIndex((i) => i.skill_id === skillId);
-  toast(t('moved', { title: icon.title, n: now + 1, total: list.length }));
+  toast(t('moved', { title: titleOf(icon), n: now + 1, total: list.length }));
 }

@@ -77,7 +77,7 @@ function Table({ node, d }: { node: ViewNode; d: Drawing }) {
     row !== null && typeof row === 'object' && Object.hasOwn(row, key)
       ? (row as Record<string, unknown>)[key]
       : undefined;
-  return html`<div class="v-table" tabindex="0" role="region" aria-label=${text(node.title ?? node.label, d) || columns.map((c) => c.label).join(', ')}>
+  return html`<div class="v-table" tabindex="0" role="region" aria-label=${text(node.title ?? node.label, d) || columns.map((c) => text(c.label, d)).join(', ')}>
     <table>
       <thead><tr>${columns.map((c) => html`<th scope="col">${text(c.label, d)}</th>`)}</tr></thead>
       <tbody>${rows.slice(0, 500).map(

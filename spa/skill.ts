@@ -18,7 +18,7 @@ import { changes } from './icons.ts';
 import { type Drawing, View } from './render.ts';
 import { app, type Icon, toast, useApp } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
-import { clock, errorText, t } from './text.ts';
+import { clock, errorText, t, titleOf } from './text.ts';
 import { Bones } from './window.ts';
 
 /** How a skill without a view yet, or without the right, stands. */
@@ -139,10 +139,10 @@ export function Skill({ icon }: { icon: Icon }) {
   const { view, errors } = seen.current;
   if (gate === 'elevate') return html`<${Elevate} icon=${icon} done=${() => setGate('opening')} />`;
   if (gate === 'forbidden')
-    return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: icon.title })} lead=${t('skill_forbidden_lead')} />`;
+    return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
   if (gate === 'missing' && !view)
-    return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: icon.title })} lead=${t('skill_missing_lead')} />`;
-  if (!view) return html`<${Bones} title=${icon.title} />`;
+    return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: titleOf(icon) })} lead=${t('skill_missing_lead')} />`;
+  if (!view) return html`<${Bones} title=${titleOf(icon)} />`;
   const stale = link !== 'up' || opened.current?.rooms.some((r) => !r.live);
   return html`<div aria-busy=${stale ? 'true' : undefined} data-live=${stale ? 'no' : 'yes'}>
     ${
@@ -152,7 +152,7 @@ export function Skill({ icon }: { icon: Icon }) {
     ${
       link === 'up' &&
       icon.available === false &&
-      html`<div class="note warn banner stale" role="status">${glyph('info')}<span>${t('skill_missing', { title: icon.title })}. ${t('skill_missing_lead')}</span></div>`
+      html`<div class="note warn banner stale" role="status">${glyph('info')}<span>${t('skill_missing', { title: titleOf(icon) })}. ${t('skill_missing_lead')}</span></div>`
     }
     ${errors.length > 0 ? html`<${Faults} errors=${errors} />` : html`<${View} layout=${view.layout} drawing=${drawing} />`}
   </div>`;
@@ -210,7 +210,7 @@ function Elevate({ icon, done }: { icon: Icon; done: () => void }) {
   return html`<div class="gate">
     <div class="hero">${glyph('finger')}</div>
     <h3>${t('elevate_title')}</h3>
-    <p class="soft">${t('elevate_lead', { title: icon.title })}</p>
+    <p class="soft">${t('elevate_lead', { title: titleOf(icon) })}</p>
     <div class="slot" aria-live="polite">${error && html`<div class="note bad" role="alert">${glyph('info')}<span>${error}</span></div>`}</div>
     <button type="button" class="button" disabled=${busy} onClick=${ask}>${busy ? html`<span class="spin"></span>` : glyph('finger')}${t('approve_do')}</button>
   </div>`;

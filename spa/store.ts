@@ -27,6 +27,7 @@ export type Page =
 export interface Icon {
   skill_id: string;
   title: string;
+  titles?: Record<string, string>;
   icon: string;
   entrypoint: string;
   modes: ('modal' | 'panel')[];

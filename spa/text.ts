@@ -2,7 +2,13 @@
 import type { ErrorCode } from '../firmware/protocol/errors.ts';
 import { channelTexts, type Suspicion } from '../firmware/protocol/text/channel.ts';
 import { errorTexts } from '../firmware/protocol/text/errors.ts';
-import { type Language, languages, pickLanguage, translator } from '../firmware/protocol/text/i18n.ts';
+import {
+  inLanguage,
+  type Language,
+  languages,
+  pickLanguage,
+  translator,
+} from '../firmware/protocol/text/i18n.ts';
 import { type SpaText, spaTexts } from '../firmware/protocol/text/spa.ts';
 import { app, type Notice, set } from './store.ts';
 
@@ -53,7 +59,7 @@ export function clock(at: number): string {
   }).format(date);
 }
 
-/** A value for reading: numbers by the language's rules with at most two decimals. */
+/** A value for reading: texts in the reader's language, numbers by its rules with at most two decimals. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return '–';
   if (typeof value === 'number')
@@ -61,5 +67,11 @@ export function shown(value: unknown): string {
       ? new Intl.NumberFormat(app().language, { maximumFractionDigits: 2 }).format(value)
       : '–';
   if (typeof value === 'boolean') return value ? '✓' : '–';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (typeof value !== 'object') return String(value);
+  return inLanguage(value, app().language) ?? JSON.stringify(value);
+}
+
+/** A skill's title as the reader knows it. */
+export function titleOf(icon: { title: string; titles?: Record<string, string> }): string {
+  return inLanguage({ i18n: icon.titles }, app().language) ?? icon.title;
 }

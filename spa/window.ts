@@ -4,7 +4,7 @@ import type { FunctionComponent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { face, glyph } from './glyphs.ts';
 import type { Icon, Open } from './store.ts';
-import { t } from './text.ts';
+import { t, titleOf } from './text.ts';
 
 type Screen = FunctionComponent<{ icon: Icon }>;
 let loaded: Screen | null = null;
@@ -59,10 +59,10 @@ export function Window(o: { icon: Icon; mode: Open['mode']; docked: boolean }) {
       tabindex="-1" ref=${dialog} onKeyDown=${onKeyDown} data-window=${o.icon.skill_id}>
       <header>
         <span class="sr">${face(o.icon.icon)}</span>
-        <h2 id="window-title">${o.icon.title}</h2>
+        <h2 id="window-title">${titleOf(o.icon)}</h2>
         <button type="button" class="icon-button" aria-label=${t('close')} onClick=${closeWindow}>${glyph('close')}</button>
       </header>
-      <div class="body">${Skill ? html`<${Skill} icon=${o.icon} />` : html`<${Bones} title=${o.icon.title} />`}</div>
+      <div class="body">${Skill ? html`<${Skill} icon=${o.icon} />` : html`<${Bones} title=${titleOf(o.icon)} />`}</div>
     </div>
   </div>`;
 }

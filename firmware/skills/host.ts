@@ -4,6 +4,7 @@ import { type JsonObject, mergeContent, mergeMeta, readContent, readMeta } from 
 import { isOwnerId } from '../documents/key.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { parseObject } from '../protocol/json.ts';
+import { languages } from '../protocol/text/i18n.ts';
 import type { Implementation } from '../system/contract.ts';
 import { toDict } from '../system/contract.ts';
 import { validateView } from '../ui/schema.ts';
@@ -142,8 +143,14 @@ export function startHost(
     Manifest: () => {
       const ui = manifest.capabilities.ui;
       const title = definition.title?.(o.context.language) ?? ui?.title ?? manifest.id;
+      const titles = definition.title
+        ? Object.fromEntries(languages.map((l) => [l, definition.title!(l)]))
+        : ui?.titles;
       const shown = ui
-        ? { ...manifest, capabilities: { ...manifest.capabilities, ui: { ...ui, title } } }
+        ? {
+            ...manifest,
+            capabilities: { ...manifest.capabilities, ui: { ...ui, title, ...(titles ? { titles } : {}) } },
+          }
         : manifest;
       return { manifest: toDict(shown as unknown as Record<string, unknown>) };
     },

@@ -14,6 +14,8 @@ export interface Manifest {
       /** A name of an icon set, or a `data:image/svg+xml` value. */
       icon?: string;
       title: string;
+      /** The title by language (BCP 47); `title` stands in. */
+      titles?: Record<string, string>;
       /** Path of the panel page, `/v1/ui/...`. */
       entrypoint?: string;
       modes: Mode[];
@@ -62,6 +64,14 @@ const modes: Check = (v, p) => {
   if (new Set(v).size !== v.length) fail(p, 'names a mode twice');
 };
 
+const titles: Check = (v, p) => {
+  if (v === null || typeof v !== 'object' || Array.isArray(v)) return fail(p, 'must be an object');
+  for (const [language, title] of Object.entries(v)) {
+    if (!/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(language)) fail(`${p}/${language}`, 'is not a language');
+    text(80)(title, `${p}/${language}`);
+  }
+};
+
 const ui = fields(
   {
     icon: text(
@@ -70,6 +80,7 @@ const ui = fields(
       'is neither an icon name nor data:svg',
     ),
     title: text(80),
+    titles,
     entrypoint: text(200, /^\/v1\/ui\/[\w\-/]+$/, 'must be a path below /v1/ui/'),
     modes,
     sizeHints: fields({ w: size, h: size }, ['w', 'h']),

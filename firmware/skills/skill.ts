@@ -64,7 +64,7 @@ export interface Skill {
 export interface SkillDefinition {
   /** The parsed manifest.json. */
   manifest: unknown;
-  /** The title in the hub's language, where it is not the manifest's. */
+  /** The title in a language, where it is not the manifest's. */
   title?: (language: Language) => string;
   start(context: SkillContext): Skill;
 }

@@ -10,6 +10,8 @@ import type { Store } from '../../firmware/system/store.ts';
 export interface Icon {
   skill_id: string;
   title: string;
+  /** The title by language, where the skill has it in several. */
+  titles?: Record<string, string>;
   icon: string;
   entrypoint: string;
   modes: Mode[];
@@ -47,6 +49,7 @@ export async function listIcons(
     icons.push({
       skill_id,
       title: ui.title,
+      ...(ui.titles ? { titles: ui.titles } : {}),
       icon: ui.icon ?? 'app',
       entrypoint: ui.entrypoint ?? '',
       modes: ui.modes,

@@ -26,6 +26,7 @@ import {
   pairByLink,
   phone,
   press,
+  shot,
 } from './phone.ts';
 
 let house: House;
@@ -109,6 +110,47 @@ test('a window has the size its skill wishes for, and a phone gives it the whole
   assert.is((await size())[0], 390);
   await p.page.setViewportSize({ width: 1280, height: 800 });
   await closeWindow(p.page);
+});
+
+test('tiles, screens and numbers of skills are in the language of the reader, whatever the hub speaks', async () => {
+  const words = {
+    ru: [
+      'Состояние хаба',
+      'Корневой сервис: подключён',
+      'Время работы',
+      'Служба',
+      'работает',
+      'Обновлено .* раз',
+    ],
+    en: [
+      'Hub status',
+      'Root service: connected',
+      'Uptime',
+      'Service',
+      'running',
+      'Refreshed .* (once|times)',
+    ],
+  };
+  for (const [language, refresh] of [
+    ['ru', 'Обновить'],
+    ['en', 'Refresh'],
+  ] as const) {
+    await p.page.evaluate((l) => localStorage.setItem('ingle.language', l), language);
+    await p.page.reload();
+    await online(p.page);
+    await p.page.locator('.tile[data-skill="hub_status"] .open', { hasText: words[language][0] }).click();
+    const window = p.page.locator('[data-window="hub_status"]');
+    await window.getByRole('heading', { name: words[language][0] }).waitFor();
+    await window.getByRole('button', { name: refresh }).click();
+    for (const word of words[language].slice(1))
+      await window
+        .getByText(new RegExp(`^${word}$`))
+        .first()
+        .waitFor();
+    assert.not.match(await window.innerText(), /\{\{|i18n|\{"/);
+    await shot(p.page, `skill-${language}`);
+    await closeWindow(p.page);
+  }
 });
 
 test('a choice is done by the hub, and a button leads to another skill', async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { languages } from '../../firmware/protocol/text/i18n.ts';
+import { inLanguage, languages } from '../../firmware/protocol/text/i18n.ts';
 import { skill1, skillBusName } from '../../firmware/skills/contract.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { introspection } from '../../firmware/system/contract.ts';
@@ -36,7 +36,9 @@ test("the numbers are the machine's own", async ({ hub }) => {
   const unit = (name: string) => s.services.find((u: { unit: string }) => u.unit === name);
   assert.ok(unit('ingle-api').running && unit('ingle-skill@hub_status').running);
   assert.not(unit('ingle-uplink').running);
-  assert.is(unit('ingle-uplink').state, 'не работает');
+  assert.equal(unit('ingle-uplink').state, { i18n: { en: 'not running', ru: 'не работает' } });
+  assert.match(s.uptime.text.i18n.en, /min/);
+  assert.match(s.uptime.text.i18n.ru, /мин/);
 });
 
 test('what the kernel says is read right', () => {
@@ -51,11 +53,19 @@ test('what the kernel says is read right', () => {
   });
 });
 
-test('its view is valid in every language and its manifest names the title in this one', async ({ hub }) => {
-  for (const l of languages) assert.equal(validateView(hubStatusView(l)), []);
+test('its view has its texts in every language, its icon the title in all, its manifest in this one', async ({
+  hub,
+}) => {
+  const view = hubStatusView();
+  assert.equal(validateView(view), []);
+  const texts = view.meta!['texts'] as Record<string, unknown>;
+  for (const [, key] of JSON.stringify(view.layout).matchAll(/\{\{meta\.texts\.(\w+)\}\}/g))
+    for (const l of languages) assert.type(inLanguage(texts[key!], l), 'string', `${key} in ${l}`);
   const m = (await hub.ask('GET', '/skills/hub_status/v1/ui/manifest', { as: {} })).body;
   assert.is(m.title, 'Состояние хаба');
-  assert.is((await hub.ask('GET', '/v1/icons', { as: {} })).body[0].title, 'Состояние хаба');
+  const [icon] = (await hub.ask('GET', '/v1/icons', { as: {} })).body;
+  assert.is(icon.title, 'Состояние хаба');
+  assert.equal(icon.titles, { en: 'Hub status', ru: 'Состояние хаба' });
 });
 
 test('a refresh counts up and tells when', async ({ hub }) => {
@@ -65,6 +75,8 @@ test('a refresh counts up and tells when', async ({ hub }) => {
   const after = await state();
   assert.is(after.count, before.count + 1);
   assert.ok(Date.parse(after.refreshed_at) <= Date.now());
+  assert.match(after.text.i18n.en, after.count === 1 ? /, once$/ : / times$/);
+  assert.match(after.text.i18n.ru, /раз/);
 });
 
 test('the skill on the bus is what its contract says', async ({ hub }) => {

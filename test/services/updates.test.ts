@@ -3,7 +3,7 @@
 // a stand-in of RAUC.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { languages } from '../../firmware/protocol/text/i18n.ts';
+import { inLanguage, languages } from '../../firmware/protocol/text/i18n.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
 import { updateStates } from '../../firmware/update/machine.ts';
 import { describe, unsupported } from '../../services/skills/updates/describe.ts';
@@ -29,7 +29,7 @@ test('a hub that runs from a checkout says so, on the screen and over the API', 
   const r = await hub.ask('POST', '/api/admin/update/check', { as: {} });
   assert.equal([r.status, r.body.error], [501, 'not_supported']);
   const state = (await hub.ask('GET', '/skills/updates/v1/state', { as: {} })).body;
-  assert.is(state.headline, 'This hub runs from a checkout; updates come with git.');
+  assert.is(state.headline.i18n.en, 'This hub runs from a checkout; updates come with git.');
   const icon = (await hub.ask('GET', '/v1/icons', { as: {} })).body[0];
   assert.equal([icon.skill_id, icon.title, icon.ownerOnly], ['updates', 'Updates', true]);
 });
@@ -82,11 +82,11 @@ test('the owner checks, installs and sees it happen, and the API takes nothing n
   const state = async () => (await hub.ask('GET', '/skills/updates/v1/state', { as: {} })).body;
   const press = (what: string) => hub.ask('POST', `/skills/updates/v1/${what}`, { as: {} });
 
-  assert.is((await state()).headline, 'Up to date');
+  assert.is((await state()).headline.i18n.en, 'Up to date');
   assert.is((await press('check')).status, 200);
   const offered = await state();
   assert.equal(
-    [offered.headline, offered.notes, offered.version],
+    [offered.headline.i18n.en, offered.notes, offered.version],
     ['Version 1.1.0 is available', 'Quieter at night', '1.0.0'],
   );
   const s = (await hub.ask('GET', '/api/admin/update/status', { as: {} })).body;
@@ -114,7 +114,7 @@ test('the owner checks, installs and sees it happen, and the API takes nothing n
     const now = await state();
     return now.result ? now : undefined;
   });
-  assert.match(done.result, /^Updated from 1\.0\.0 to 1\.1\.0/);
+  assert.match(done.result.i18n.en, /^Updated from 1\.0\.0 to 1\.1\.0/);
   assert.is(done.previous, '1.0.0');
   const pin = await until('writes again', async () => {
     const r = await hub.ask('POST', '/v1/icons/pin', { as: {}, body: { skill_id: 'updates', pinned: true } });
@@ -140,12 +140,19 @@ test('its view is valid in every state and every language', () => {
       can: orders.concat('night'),
     },
   }));
-  for (const l of languages)
-    for (const t of [...told, unsupported('0.1.0')]) {
-      const { state, shown } = describe(t, l);
-      assert.equal(validateView(updatesView(l, shown)), []);
-      assert.not.match(JSON.stringify(state), /\{\w+\}|undefined/, t.state);
-    }
+  for (const t of [...told, unsupported('0.1.0')]) {
+    const { state, shown } = describe(t);
+    const view = updatesView(shown);
+    assert.equal(validateView(view), []);
+    assert.not.match(JSON.stringify(state), /\{\w+\}|undefined/, t.state);
+    const texts = view.meta!['texts'] as Record<string, unknown>;
+    for (const [, key] of JSON.stringify(view.layout).matchAll(/\{\{meta\.texts\.(\w+)\}\}/g))
+      for (const l of languages) assert.type(inLanguage(texts[key!], l), 'string', `${key} in ${l}`);
+    // What is not a number, a version or notes is there for every reader.
+    for (const [name, value] of Object.entries(state))
+      if (['headline', 'step', 'checked', 'trouble', 'result'].includes(name) && value !== '')
+        assert.ok(inLanguage(value, 'ru') !== inLanguage(value, 'en'), `${t.state}: ${name}`);
+  }
 });
 
 test.run();

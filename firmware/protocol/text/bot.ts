@@ -4,7 +4,11 @@ import type { Texts } from './i18n.ts';
 export const botTexts = {
   en: {
     ask_pin: 'This is your hub. To set it up, type the 6-digit PIN it speaks or shows.',
-    wrong_pin: 'That is not the PIN. {left} tries are left.',
+    wrong_pin: {
+      by: 'left',
+      one: 'That is not the PIN. One try is left.',
+      other: 'That is not the PIN. {left} tries are left.',
+    },
     closed: 'Too many wrong PINs. The hub has made a new one; ask it again.',
     busy: 'Somebody else is setting up this hub right now. Try again later.',
     bye: 'Setup is closed here. Send /start to open it again.',
@@ -14,7 +18,12 @@ export const botTexts = {
   ru: {
     ask_pin:
       'Это ваш хаб. Чтобы настроить его, введите 6-значный пин-код, который он произносит или показывает.',
-    wrong_pin: 'Это не тот пин-код. Осталось попыток: {left}.',
+    wrong_pin: {
+      by: 'left',
+      one: 'Это не тот пин-код. Осталась {left} попытка.',
+      few: 'Это не тот пин-код. Осталось {left} попытки.',
+      other: 'Это не тот пин-код. Осталось {left} попыток.',
+    },
     closed: 'Слишком много неверных пин-кодов. Хаб сделал новый; спросите его снова.',
     busy: 'Сейчас хаб настраивает кто-то другой. Попробуйте позже.',
     bye: 'Настройка здесь закрыта. Отправьте /start, чтобы открыть её снова.',

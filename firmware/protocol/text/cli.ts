@@ -1,5 +1,5 @@
 // Texts of `npm start` and of the `ingle` command.
-import type { Texts } from './i18n.ts';
+import type { Text, Texts } from './i18n.ts';
 
 const en = {
   noBus: 'The program dbus-daemon is missing. Install it and start again: sudo apt-get install dbus-daemon',
@@ -16,11 +16,19 @@ const en = {
   stopped: 'All processes have ended.',
   pairOpen: 'Pair a browser: open this link on the device, or scan the code',
   pairTyped: 'Or open {page} there and type   {code}',
-  pairValid: 'Valid for {minutes} minutes, for one browser. Ctrl-C stops Ingle.',
+  pairValid: {
+    by: 'minutes',
+    one: 'Valid for a minute, for one browser. Ctrl-C stops Ingle.',
+    other: 'Valid for {minutes} minutes, for one browser. Ctrl-C stops Ingle.',
+  },
   pairLocal:
     'The address is this computer only. For a phone, put an HTTPS proxy in front and start with --origin https://…',
   paired: 'The browser is paired: {label}',
-  pairFailed: 'A browser failed to prove itself ({reason}); {left} tries remain for this code.',
+  pairFailed: {
+    by: 'left',
+    one: 'A browser failed to prove itself ({reason}); one try remains for this code.',
+    other: 'A browser failed to prove itself ({reason}); {left} tries remain for this code.',
+  },
   pairBurned: 'The code was tried too often and is void. Was it not you? Then somebody is guessing.',
   codeRenewed: 'A new code:',
   codeExpired: 'The code has expired. A new one:',
@@ -40,13 +48,21 @@ const en = {
   fieldHub: 'hub_id',
   fieldKeys: 'keys',
   fieldValid: 'valid until',
-  validUntil: '{date} ({days} days; renewed by itself)',
+  validUntil: {
+    by: 'days',
+    one: '{date} (one day; renewed by itself)',
+    other: '{date} ({days} days; renewed by itself)',
+  },
   loginOpen: 'Open {page} and type the code  {code}',
   loginLink: 'Or open this link, or scan it:',
   insecure:
     'INSECURE: the debug mode insecure_sealed_secret is on. Whoever runs the root service could pair a browser of their own. Turn it off in config.json before real use.',
   insecureLink: 'INSECURE link of the debug mode, without the second group:',
-  loginValid: 'The code is valid for {minutes} minutes and for one browser.',
+  loginValid: {
+    by: 'minutes',
+    one: 'The code is valid for a minute and for one browser.',
+    other: 'The code is valid for {minutes} minutes and for one browser.',
+  },
   loginWaiting: 'Waiting for the browser… {left} left',
   loginPaired: 'The browser is paired: {label}',
   loginExpired: 'The code has expired and no browser was paired. Ask for a new one: ingle login',
@@ -57,7 +73,11 @@ const en = {
   statusError: 'last error: {error}',
   statusEnrolled: 'hub {hub_id} of {owner_id}, subnet {subnet_id}',
   statusNotEnrolled: 'not enrolled; do it with: ingle init',
-  statusBrowsers: '{browsers} paired browsers, {channels} open now',
+  statusBrowsers: {
+    by: 'browsers',
+    one: 'one paired browser, {channels} open now',
+    other: '{browsers} paired browsers, {channels} open now',
+  },
   browsersNone: 'No browser is paired. Pair one with: ingle login',
   browsersLine: '{id}  {label}, paired {paired}, last seen {seen}',
   browserForgotten: 'The browser is forgotten and its channels are closed.',
@@ -76,7 +96,7 @@ const en = {
   badBrowserId: 'A browser id is 43 characters of base64url. The list: ingle browsers list',
 } as const;
 
-const ru: Record<keyof typeof en, string> = {
+const ru: Record<keyof typeof en, Text> = {
   noBus: 'Нет программы dbus-daemon. Установите её и запустите снова: sudo apt-get install dbus-daemon',
   portTaken: 'Порт {port} занят другой программой. Запустите на другом: npm start -- --port {next}',
   portForbidden: 'Для порта {port} не хватает прав. Запустите на другом: npm start -- --port {next}',
@@ -91,11 +111,21 @@ const ru: Record<keyof typeof en, string> = {
   stopped: 'Все процессы завершены.',
   pairOpen: 'Подключите браузер: откройте эту ссылку на устройстве или отсканируйте код',
   pairTyped: 'Или откройте там {page} и введите   {code}',
-  pairValid: 'Действует {minutes} мин., для одного браузера. Ctrl-C останавливает Ingle.',
+  pairValid: {
+    by: 'minutes',
+    one: 'Действует {minutes} минуту, для одного браузера. Ctrl-C останавливает Ingle.',
+    few: 'Действует {minutes} минуты, для одного браузера. Ctrl-C останавливает Ingle.',
+    other: 'Действует {minutes} минут, для одного браузера. Ctrl-C останавливает Ingle.',
+  },
   pairLocal:
     'Адрес виден только на этом компьютере. Для телефона поставьте впереди прокси с HTTPS и запустите с --origin https://…',
   paired: 'Браузер подключён: {label}',
-  pairFailed: 'Браузер не прошёл проверку ({reason}); для этого кода осталось попыток: {left}.',
+  pairFailed: {
+    by: 'left',
+    one: 'Браузер не прошёл проверку ({reason}); для этого кода осталась {left} попытка.',
+    few: 'Браузер не прошёл проверку ({reason}); для этого кода осталось {left} попытки.',
+    other: 'Браузер не прошёл проверку ({reason}); для этого кода осталось {left} попыток.',
+  },
   pairBurned:
     'Код вводили неверно слишком часто, он недействителен. Это были не вы? Значит, кто-то подбирает.',
   codeRenewed: 'Новый код:',
@@ -116,13 +146,23 @@ const ru: Record<keyof typeof en, string> = {
   fieldHub: 'hub_id',
   fieldKeys: 'ключи',
   fieldValid: 'действует до',
-  validUntil: '{date} (дней: {days}; продлевается сам)',
+  validUntil: {
+    by: 'days',
+    one: '{date} ({days} день; продлевается сам)',
+    few: '{date} ({days} дня; продлевается сам)',
+    other: '{date} ({days} дней; продлевается сам)',
+  },
   loginOpen: 'Откройте {page} и введите код  {code}',
   loginLink: 'Или откройте ссылку, или отсканируйте:',
   insecure:
     'НЕБЕЗОПАСНО: включён отладочный режим insecure_sealed_secret. Тот, кто держит корневой сервис, может подключить свой браузер. Выключите его в config.json перед настоящей работой.',
   insecureLink: 'НЕБЕЗОПАСНАЯ ссылка отладочного режима, без второй группы:',
-  loginValid: 'Код действует {minutes} мин. и для одного браузера.',
+  loginValid: {
+    by: 'minutes',
+    one: 'Код действует {minutes} минуту и для одного браузера.',
+    few: 'Код действует {minutes} минуты и для одного браузера.',
+    other: 'Код действует {minutes} минут и для одного браузера.',
+  },
   loginWaiting: 'Ждём браузер… осталось {left}',
   loginPaired: 'Браузер подключён: {label}',
   loginExpired: 'Срок кода истёк, браузер не подключён. Новый код: ingle login',
@@ -133,7 +173,12 @@ const ru: Record<keyof typeof en, string> = {
   statusError: 'последняя ошибка: {error}',
   statusEnrolled: 'хаб {hub_id}, владелец {owner_id}, подсеть {subnet_id}',
   statusNotEnrolled: 'не зарегистрирован; выполните: ingle init',
-  statusBrowsers: 'подключено браузеров: {browsers}, открыто сейчас: {channels}',
+  statusBrowsers: {
+    by: 'browsers',
+    one: 'подключён {browsers} браузер, открыто сейчас: {channels}',
+    few: 'подключено {browsers} браузера, открыто сейчас: {channels}',
+    other: 'подключено {browsers} браузеров, открыто сейчас: {channels}',
+  },
   browsersNone: 'Нет подключённых браузеров. Подключите: ingle login',
   browsersLine: '{id}  {label}, подключён {paired}, был {seen}',
   browserForgotten: 'Браузер забыт, его каналы закрыты.',

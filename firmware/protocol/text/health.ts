@@ -1,5 +1,5 @@
 // What `ingle doctor`, `ingle health` and `ingle selftest` say: what is wrong, and what to do about it.
-import type { Texts } from './i18n.ts';
+import type { Text, Texts } from './i18n.ts';
 
 const en = {
   check_units: 'Services',
@@ -19,7 +19,7 @@ const en = {
   check_stores: 'Databases',
   check_label: 'Label',
   absent: 'not part of this installation',
-  units_ok: '{count} units, none failed',
+  units_ok: { by: 'count', one: 'one unit, not failed', other: '{count} units, none failed' },
   units_failed:
     '{names} failed. See why: journalctl -u {first} -n 50. Start it again: systemctl restart {first}',
   units_unknown: 'systemd does not tell: {why}',
@@ -36,7 +36,11 @@ const en = {
     '{url} does not answer ({why}). Check the network: is a cable in, is Wi-Fi joined (ingle setup status), does the name resolve?',
   root_portal:
     '{url} is answered by something else, such as the sign-in page of a guest network. Sign in there, or use another network.',
-  link_ok: 'connected, {browsers} browsers paired',
+  link_ok: {
+    by: 'browsers',
+    one: 'connected, one browser paired',
+    other: 'connected, {browsers} browsers paired',
+  },
   link_new: 'not enrolled yet. It happens with the first pairing code: ingle login',
   link_bad:
     'enrolled, but not connected: {why}. It tries again by itself; if root answers, see: journalctl -u ingle-uplink',
@@ -69,13 +73,25 @@ const en = {
   wifi_silent: 'the Wi-Fi service does not answer: {why}. See: journalctl -u ingle-wifi',
   bluetooth_ok: '{names}',
   bluetooth_none: 'no adapter. Is it plugged in, is its firmware there? See: dmesg | grep -i bluetooth',
-  certificate_ok: 'valid for {days} more days',
-  certificate_soon: 'valid for {days} more days; it is renewed by itself once root is reached',
-  certificate_over: 'expired {days} days ago. Once root is reached it is renewed; if not: ingle init',
-  root_tls_ok: 'valid for {days} more days',
-  root_tls_soon: 'valid for {days} more days. Its operator must renew it.',
+  certificate_ok: { by: 'days', one: 'valid for one more day', other: 'valid for {days} more days' },
+  certificate_soon: {
+    by: 'days',
+    one: 'valid for one more day; it is renewed by itself once root is reached',
+    other: 'valid for {days} more days; it is renewed by itself once root is reached',
+  },
+  certificate_over: {
+    by: 'days',
+    one: 'expired a day ago. Once root is reached it is renewed; if not: ingle init',
+    other: 'expired {days} days ago. Once root is reached it is renewed; if not: ingle init',
+  },
+  root_tls_ok: { by: 'days', one: 'valid for one more day', other: 'valid for {days} more days' },
+  root_tls_soon: {
+    by: 'days',
+    one: 'valid for one more day. Its operator must renew it.',
+    other: 'valid for {days} more days. Its operator must renew it.',
+  },
   root_tls_bad: '{why}. Its operator must renew it; if the clock is wrong, set that right first.',
-  stores_ok: '{count} files are whole',
+  stores_ok: { by: 'count', one: 'one file, whole', other: '{count} files are whole' },
   stores_bad:
     '{file} is damaged: {why}. Keep a copy for its maker. The hub starts anew without it: stop its service, move the file away, start it',
   stores_unread: '{file} cannot be read: {why}. Run this as root: sudo ingle doctor',
@@ -110,14 +126,17 @@ const en = {
   why_clock: 'the clock does not run, or says {year}',
   why_label: 'no label of its own',
   test_code: 'Result: {code}',
-  journal_done:
-    'The journal is in {folder} ({files} files, {size} KB). Secrets are removed; take the stick out.',
+  journal_done: {
+    by: 'files',
+    one: 'The journal is in {folder} (one file, {size} KB). Secrets are removed; take the stick out.',
+    other: 'The journal is in {folder} ({files} files, {size} KB). Secrets are removed; take the stick out.',
+  },
   journal_nowhere:
     'There is no USB stick. Plug one in (FAT, exFAT or ext4), or name a folder: ingle journal export <folder>',
   journal_not_written: 'Nothing could be written to {folder}: {why}',
 } as const;
 
-const ru: Record<keyof typeof en, string> = {
+const ru: Record<keyof typeof en, Text> = {
   check_units: 'Службы',
   check_bus: 'Имена на шине',
   check_api: 'Локальный API',
@@ -135,7 +154,12 @@ const ru: Record<keyof typeof en, string> = {
   check_stores: 'Базы данных',
   check_label: 'Наклейка',
   absent: 'в этой установке нет',
-  units_ok: 'служб: {count}, сбоев нет',
+  units_ok: {
+    by: 'count',
+    one: '{count} служба, сбоев нет',
+    few: '{count} службы, сбоев нет',
+    other: '{count} служб, сбоев нет',
+  },
   units_failed:
     'сбой: {names}. Причина: journalctl -u {first} -n 50. Запустить снова: systemctl restart {first}',
   units_unknown: 'systemd не отвечает: {why}',
@@ -151,7 +175,12 @@ const ru: Record<keyof typeof en, string> = {
     '{url} не отвечает ({why}). Проверьте сеть: вставлен ли кабель, подключён ли Wi-Fi (ingle setup status), находится ли имя?',
   root_portal:
     'вместо {url} отвечает кто-то другой, например страница входа гостевой сети. Войдите там или смените сеть.',
-  link_ok: 'есть, подключено браузеров: {browsers}',
+  link_ok: {
+    by: 'browsers',
+    one: 'есть, подключён {browsers} браузер',
+    few: 'есть, подключено {browsers} браузера',
+    other: 'есть, подключено {browsers} браузеров',
+  },
   link_new: 'ещё не зарегистрирован. Это случится с первым кодом подключения: ingle login',
   link_bad:
     'зарегистрирован, но связи нет: {why}. Он пробует снова сам; если root отвечает, смотрите: journalctl -u ingle-uplink',
@@ -184,13 +213,43 @@ const ru: Record<keyof typeof en, string> = {
   wifi_silent: 'служба Wi-Fi не отвечает: {why}. Смотрите: journalctl -u ingle-wifi',
   bluetooth_ok: '{names}',
   bluetooth_none: 'адаптера нет. Вставлен ли он, есть ли прошивка? Смотрите: dmesg | grep -i bluetooth',
-  certificate_ok: 'действует ещё дней: {days}',
-  certificate_soon: 'действует ещё дней: {days}; продлится сам, как только root будет доступен',
-  certificate_over: 'истёк, дней назад: {days}. Продлится, когда root будет доступен; если нет: ingle init',
-  root_tls_ok: 'действует ещё дней: {days}',
-  root_tls_soon: 'действует ещё дней: {days}. Его должен продлить владелец root.',
+  certificate_ok: {
+    by: 'days',
+    one: 'действует ещё {days} день',
+    few: 'действует ещё {days} дня',
+    other: 'действует ещё {days} дней',
+  },
+  certificate_soon: {
+    by: 'days',
+    one: 'действует ещё {days} день; продлится сам, как только root будет доступен',
+    few: 'действует ещё {days} дня; продлится сам, как только root будет доступен',
+    other: 'действует ещё {days} дней; продлится сам, как только root будет доступен',
+  },
+  certificate_over: {
+    by: 'days',
+    one: 'истёк {days} день назад. Продлится, когда root будет доступен; если нет: ingle init',
+    few: 'истёк {days} дня назад. Продлится, когда root будет доступен; если нет: ingle init',
+    other: 'истёк {days} дней назад. Продлится, когда root будет доступен; если нет: ingle init',
+  },
+  root_tls_ok: {
+    by: 'days',
+    one: 'действует ещё {days} день',
+    few: 'действует ещё {days} дня',
+    other: 'действует ещё {days} дней',
+  },
+  root_tls_soon: {
+    by: 'days',
+    one: 'действует ещё {days} день. Его должен продлить владелец root.',
+    few: 'действует ещё {days} дня. Его должен продлить владелец root.',
+    other: 'действует ещё {days} дней. Его должен продлить владелец root.',
+  },
   root_tls_bad: '{why}. Его должен продлить владелец root; если неверны часы, сначала исправьте их.',
-  stores_ok: 'файлов: {count}, все целы',
+  stores_ok: {
+    by: 'count',
+    one: '{count} файл, цел',
+    few: '{count} файла, все целы',
+    other: '{count} файлов, все целы',
+  },
   stores_bad:
     'файл {file} повреждён: {why}. Сохраните копию для производителя. Хаб начнёт без него заново: остановите службу, уберите файл, запустите её',
   stores_unread: 'файл {file} не прочитать: {why}. Выполните от root: sudo ingle doctor',
@@ -225,7 +284,12 @@ const ru: Record<keyof typeof en, string> = {
   why_clock: 'часы стоят или показывают {year} год',
   why_label: 'нет своей наклейки',
   test_code: 'Итог: {code}',
-  journal_done: 'Журнал лежит в {folder} (файлов: {files}, {size} КБ). Секреты убраны; флешку можно вынуть.',
+  journal_done: {
+    by: 'files',
+    one: 'Журнал лежит в {folder} ({files} файл, {size} КБ). Секреты убраны; флешку можно вынуть.',
+    few: 'Журнал лежит в {folder} ({files} файла, {size} КБ). Секреты убраны; флешку можно вынуть.',
+    other: 'Журнал лежит в {folder} ({files} файлов, {size} КБ). Секреты убраны; флешку можно вынуть.',
+  },
   journal_nowhere:
     'Флешки нет. Вставьте её (FAT, exFAT или ext4) или укажите папку: ingle journal export <папка>',
   journal_not_written: 'В {folder} ничего не записать: {why}',

@@ -1,5 +1,5 @@
 // Texts of the owner's application.
-import type { Texts } from './i18n.ts';
+import type { Text, Texts } from './i18n.ts';
 
 const en = {
   language: 'Language',
@@ -111,7 +111,7 @@ const en = {
   no_root_banner: 'This phone has no connection to the service. It keeps trying by itself.',
   as_of: 'Shown as of {time}.',
   pending_one: '1 change waits to be sent.',
-  pending: '{n} changes wait to be sent.',
+  pending: { by: 'n', one: 'One change waits to be sent.', other: '{n} changes wait to be sent.' },
   open_blocked: '{title} cannot open: the hub is offline. It will as soon as the hub is back.',
   tile_menu: 'Options for {title}',
   pin: 'Pin',
@@ -138,7 +138,11 @@ const en = {
   not_supported: 'Not supported here: {type}',
   node_bad: 'This part could not be drawn.',
   chart_of: 'Line chart of {names}',
-  chart_desc: '{name}: {n} values, lowest {min}, highest {max}, now {last}.',
+  chart_desc: {
+    by: 'n',
+    one: '{name}: one value, {last}.',
+    other: '{name}: {n} values, lowest {min}, highest {max}, now {last}.',
+  },
   chart_empty: 'No values yet',
   chart_table: 'Show as table',
   chart_time: 'Time',
@@ -153,7 +157,7 @@ const en = {
 
 export type SpaText = keyof typeof en;
 
-const ru: Record<SpaText, string> = {
+const ru: Record<SpaText, Text> = {
   language: 'Язык',
   loading: 'Ingle открывается',
   back: 'Назад',
@@ -263,7 +267,12 @@ const ru: Record<SpaText, string> = {
   no_root_banner: 'Нет связи со службой. Телефон пробует снова сам.',
   as_of: 'Показано на {time}.',
   pending_one: '1 изменение ждёт отправки.',
-  pending: 'Ждут отправки: {n}.',
+  pending: {
+    by: 'n',
+    one: '{n} изменение ждёт отправки.',
+    few: '{n} изменения ждут отправки.',
+    other: '{n} изменений ждут отправки.',
+  },
   open_blocked: '{title} не открыть: хаб не в сети. Откроется, как только он вернётся.',
   tile_menu: 'Действия: {title}',
   pin: 'Закрепить',
@@ -290,7 +299,12 @@ const ru: Record<SpaText, string> = {
   not_supported: 'Здесь не поддерживается: {type}',
   node_bad: 'Эту часть не удалось нарисовать.',
   chart_of: 'Линейный график: {names}',
-  chart_desc: '{name}: значений {n}, наименьшее {min}, наибольшее {max}, сейчас {last}.',
+  chart_desc: {
+    by: 'n',
+    one: '{name}: {n} значение, наименьшее {min}, наибольшее {max}, сейчас {last}.',
+    few: '{name}: {n} значения, наименьшее {min}, наибольшее {max}, сейчас {last}.',
+    other: '{name}: {n} значений, наименьшее {min}, наибольшее {max}, сейчас {last}.',
+  },
   chart_empty: 'Значений пока нет',
   chart_table: 'Показать таблицей',
   chart_time: 'Время',

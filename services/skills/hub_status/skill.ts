@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { hubStatusText } from '../../../firmware/protocol/text/hub_status.ts';
-import { translator } from '../../../firmware/protocol/text/i18n.ts';
+import {
+  type Language,
+  type Localized,
+  localizer,
+  translator,
+} from '../../../firmware/protocol/text/i18n.ts';
 import type { JsonObject, Skill, SkillContext, SkillDefinition } from '../../../firmware/skills/skill.ts';
 import { readConfig, version } from '../../../firmware/system/config.ts';
 import { unitStates } from '../../../firmware/system/units.ts';
@@ -17,10 +22,11 @@ const SAMPLES = 60;
 const WATCHED_MS = 2000;
 const UNWATCHED_MS = 60_000;
 
+const t = localizer(hubStatusText);
+const titleIn = (language: Language) => translator(hubStatusText, language)('title');
 const proc = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
 
 function start(ctx: SkillContext): Skill {
-  const t = translator(hubStatusText, ctx.language);
   const { name } = readConfig();
   const samples: { at: number; cpu: number; memory: number }[] = [];
   let cpu: CpuTimes = parseStat(proc('stat'));
@@ -82,7 +88,7 @@ function start(ctx: SkillContext): Skill {
     };
   }
 
-  function uptimeText(seconds: number): string {
+  function uptimeText(seconds: number): Localized {
     const d = Math.floor(seconds / 86_400);
     const h = Math.floor(seconds / 3600) % 24;
     const m = Math.floor(seconds / 60) % 60;
@@ -116,7 +122,7 @@ function start(ctx: SkillContext): Skill {
       // What was measured before the last sleep is the chart's beginning.
       const before = ctx.state(owner)['samples'];
       if (samples.length === 0 && Array.isArray(before)) samples.push(...(before as typeof samples));
-      ctx.setView(owner, hubStatusView(ctx.language) as unknown as JsonObject);
+      ctx.setView(owner, hubStatusView() as unknown as JsonObject);
       if (ctx.state(owner)['refresh'] === undefined)
         ctx.setState(owner, { refresh: { count: 0, refreshed_at: null, text: t('never') } });
       run();
@@ -133,7 +139,7 @@ function start(ctx: SkillContext): Skill {
       'GET /v1/state': ({ owner_id }) => ({ body: { ...ctx.state(owner_id) } }),
       'GET /v1/ui/manifest': () => {
         const { icon, modes, sizeHints } = manifest.capabilities.ui;
-        return { body: { title: t('title'), icon, modes, sizeHints } };
+        return { body: { title: titleIn(ctx.language), icon, modes, sizeHints } };
       },
       'POST /v1/refresh': async () => {
         const measured = await measure();
@@ -143,8 +149,11 @@ function start(ctx: SkillContext): Skill {
           state: (now) => {
             const before = now['refresh'] as { count?: number } | undefined;
             const count = (before?.count ?? 0) + 1;
-            const time = new Date().toLocaleTimeString(ctx.language);
-            return { ...measured, refresh: { count, refreshed_at, text: t('refreshed', { time, count }) } };
+            const text = t('refreshed', (l) => ({
+              time: new Date(refreshed_at).toLocaleTimeString(l),
+              count,
+            }));
+            return { ...measured, refresh: { count, refreshed_at, text } };
           },
         };
       },
@@ -154,6 +163,6 @@ function start(ctx: SkillContext): Skill {
 
 export const hubStatus: SkillDefinition = {
   manifest,
-  title: (language) => translator(hubStatusText, language)('title'),
+  title: titleIn,
   start,
 };

@@ -1,15 +1,33 @@
 // The screen of hub_status as ui/v0. Pure.
 import { hubStatusText } from '../../../firmware/protocol/text/hub_status.ts';
-import { type Language, translator } from '../../../firmware/protocol/text/i18n.ts';
+import { localizer } from '../../../firmware/protocol/text/i18n.ts';
 import type { View } from '../../../firmware/ui/schema.ts';
 
-/** The view in one language; all that moves is a binding to the state. */
-export function hubStatusView(language: Language): View {
-  const t = translator(hubStatusText, language);
+type Key = keyof (typeof hubStatusText)['en'];
+const labels = [
+  ...([
+    'title',
+    'root',
+    'uptime',
+    'cpu',
+    'memory',
+    'load',
+    'sockets',
+    'routes',
+    'versions',
+    'kernel',
+  ] as const),
+  ...(['services', 'service', 'state', 'refresh'] as const),
+];
+
+/** The view: its texts are in `meta.texts` in every language, all that moves is a binding to the state. */
+export function hubStatusView(): View {
+  const say = localizer(hubStatusText);
+  const t = (key: Key) => `{{meta.texts.${key}}}`;
   const series = (label: string, y: string) => ({ label, x: 'at', y, data: '{{state.samples}}' });
   return {
     schema: 'ui/v0',
-    meta: { title: t('title') },
+    meta: { title: t('title'), texts: Object.fromEntries(labels.map((key) => [key, say(key)])) },
     layout: {
       type: 'stack',
       gap: 12,

@@ -1,5 +1,11 @@
 // What Update1 tells, in words for the owner. Pure.
-import { type Language, translator } from '../../../firmware/protocol/text/i18n.ts';
+import {
+  type Language,
+  type Localized,
+  localized,
+  localizer,
+  translator,
+} from '../../../firmware/protocol/text/i18n.ts';
 import { updateText } from '../../../firmware/protocol/text/update.ts';
 import type { JsonObject } from '../../../firmware/skills/skill.ts';
 import { restful, type UpdateState } from '../../../firmware/update/machine.ts';
@@ -42,25 +48,36 @@ export const unsupported = (version: string): Told => ({
 const key = (text: string) =>
   Object.hasOwn(updateText.en, text) ? (text as keyof typeof updateText.en) : undefined;
 
+/** What is under way, by the state; RAUC's own words for its steps are English. */
+const steps: Record<string, keyof typeof updateText.en> = {
+  downloading: 'stepDownload',
+  verifying: 'stepVerify',
+  installing: 'stepInstall',
+};
+
 /** The state document, what of the screen is there, and whether something moves. */
-export function describe(told: Told, language: Language): { state: JsonObject; shown: Shown; busy: boolean } {
-  const t = translator(updateText, language);
+export function describe(told: Told): { state: JsonObject; shown: Shown; busy: boolean } {
+  const t = localizer(updateText);
   const { state, detail: d } = told;
-  const time = (seconds: number) => new Date(seconds * 1000).toLocaleString(language);
+  const time = (seconds: number, language: Language) => new Date(seconds * 1000).toLocaleString(language);
   const supported = state !== 'unsupported';
   const target = d.target || d.offer?.version || '';
   const percent = d.percent ?? -1;
   const moving = ['downloading', 'verifying', 'installing'].includes(state);
   const r = d.result;
   const why = key(r?.reason ?? '');
-  const result = !r
+  const result: Localized | '' = !r
     ? ''
     : r.ok
-      ? t(r.kind === 'rollback' ? 'wentBack' : 'updated', { from: r.from, to: r.to, time: time(r.at) })
-      : t('notUpdated', {
+      ? t(r.kind === 'rollback' ? 'wentBack' : 'updated', (l) => ({
+          from: r.from,
           to: r.to,
-          time: time(r.at),
-          text: [why ? t(why) : '', r.text].filter(Boolean).join(' '),
+          time: time(r.at, l),
+        }))
+      : localized((l) => {
+          const say = translator(updateText, l);
+          const text = [why ? say(why) : '', r.text].filter(Boolean).join(' ');
+          return say('notUpdated', { to: r.to, time: time(r.at, l), text });
         });
   const reason = key(d.error?.reason ?? '');
   const trouble = reason ? t(reason) : '';
@@ -74,12 +91,12 @@ export function describe(told: Told, language: Language): { state: JsonObject; s
         ? t('size', { version: d.offer.version, mib: Math.ceil(d.offer.size / 2 ** 20) })
         : t('none'),
       previous: d.previous?.version ?? t('none'),
-      step: d.step || t('progress'),
+      step: t(steps[state] ?? 'progress'),
       percent: percent < 0 ? '…' : `${percent} %`,
       trouble,
       result,
       notes,
-      checked: d.checked_at ? t('checked', { time: time(d.checked_at) }) : t('neverChecked'),
+      checked: d.checked_at ? t('checked', (l) => ({ time: time(d.checked_at!, l) })) : t('neverChecked'),
     },
     shown: {
       supported,

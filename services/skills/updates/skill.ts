@@ -1,6 +1,6 @@
 // updates: which version runs, what there is, how far it is, what came of it; and the orders, as buttons.
 import { IngleError } from '../../../firmware/protocol/errors.ts';
-import { translator } from '../../../firmware/protocol/text/i18n.ts';
+import { type Language, translator } from '../../../firmware/protocol/text/i18n.ts';
 import { updateText } from '../../../firmware/protocol/text/update.ts';
 import type {
   JsonObject,
@@ -20,8 +20,9 @@ import { updatesView } from './view.ts';
 const MOVING_MS = 1000;
 const STILL_MS = 5000;
 
+const titleIn = (language: Language) => translator(updateText, language)('title');
+
 function start(ctx: SkillContext): Skill {
-  const t = translator(updateText, ctx.language);
   const update = ctx.client(update1);
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -41,11 +42,11 @@ function start(ctx: SkillContext): Skill {
   }
 
   async function look(): Promise<JsonObject> {
-    const { state, shown, busy } = describe(await ask(), ctx.language);
+    const { state, shown, busy } = describe(await ask());
     moving = busy;
     const next = JSON.stringify(shown);
     for (const owner of ctx.owners()) {
-      if (next !== view) ctx.setView(owner, updatesView(ctx.language, shown) as unknown as JsonObject);
+      if (next !== view) ctx.setView(owner, updatesView(shown) as unknown as JsonObject);
       ctx.setState(owner, state);
     }
     view = next;
@@ -77,9 +78,9 @@ function start(ctx: SkillContext): Skill {
 
   return {
     attached(owner) {
-      const s = describe(unsupported(version), ctx.language);
+      const s = describe(unsupported(version));
       if (ctx.state(owner)['headline'] === undefined) ctx.setState(owner, s.state);
-      ctx.setView(owner, updatesView(ctx.language, s.shown) as unknown as JsonObject);
+      ctx.setView(owner, updatesView(s.shown) as unknown as JsonObject);
       view = '';
       void tick();
     },
@@ -94,7 +95,7 @@ function start(ctx: SkillContext): Skill {
       'GET /v1/state': async () => ({ body: await look() }),
       'GET /v1/ui/manifest': () => {
         const { icon, modes, sizeHints } = manifest.capabilities.ui;
-        return { body: { title: t('title'), icon, modes, sizeHints } };
+        return { body: { title: titleIn(ctx.language), icon, modes, sizeHints } };
       },
       'POST /v1/check': order(() => update.Check({ channel: '' }, 40_000)),
       'POST /v1/install': order(() => update.Install({ source: '', restart: '' })),
@@ -108,6 +109,6 @@ function start(ctx: SkillContext): Skill {
 
 export const updates: SkillDefinition = {
   manifest,
-  title: (language) => translator(updateText, language)('title'),
+  title: titleIn,
   start,
 };

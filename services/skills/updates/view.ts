@@ -1,5 +1,5 @@
 // The screen of `updates` as ui/v0: it changes with the state, as each step offers other buttons. Pure.
-import { type Language, translator } from '../../../firmware/protocol/text/i18n.ts';
+import { localizer } from '../../../firmware/protocol/text/i18n.ts';
 import { updateText } from '../../../firmware/protocol/text/update.ts';
 import type { View, ViewNode } from '../../../firmware/ui/schema.ts';
 
@@ -25,9 +25,12 @@ export interface Shown {
   result: boolean;
 }
 
-/** The view in one language; what is shown is bound to the state. */
-export function updatesView(language: Language, s: Shown): View {
-  const t = translator(updateText, language);
+const labels = ['title', 'current', 'available', 'previous', 'notes', ...Object.values(buttons)] as const;
+
+/** The view: its texts are in `meta.texts` in every language, what is shown is bound to the state. */
+export function updatesView(s: Shown): View {
+  const say = localizer(updateText);
+  const t = (key: (typeof labels)[number]) => `{{meta.texts.${key}}}`;
   const text = (key: string): ViewNode => ({ type: 'text', text: `{{state.${key}}}` });
   const button = (order: Order): ViewNode => ({
     type: 'button',
@@ -47,7 +50,7 @@ export function updatesView(language: Language, s: Shown): View {
   };
   return {
     schema: 'ui/v0',
-    meta: { title: t('title') },
+    meta: { title: t('title'), texts: Object.fromEntries(labels.map((key) => [key, say(key)])) },
     layout: {
       type: 'stack',
       gap: 12,
