@@ -1,5 +1,6 @@
 // Runs what browsers wrote down, each id once: taken into the journal with the change, finished with its answer.
 
+import { createHash } from 'node:crypto';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
@@ -15,7 +16,17 @@ import {
 } from './command.ts';
 import type { Json, JsonObject } from './content.ts';
 import { readContent } from './content.ts';
-import { acceptId, beginId, findId, finishId, type JournalEntry, openIds, trimJournal } from './journal.ts';
+import {
+  acceptId,
+  beginId,
+  findId,
+  finishId,
+  type JournalEntry,
+  openIds,
+  sameRequest,
+  scopedId,
+  trimJournal,
+} from './journal.ts';
 import { commandsSkill, parseKey } from './key.ts';
 import type { Library } from './library.ts';
 import { type Answer, answerOf, outcomeOf } from './outcome.ts';
@@ -27,6 +38,7 @@ export interface Call {
   owner_id: string;
   principal: Principal | null;
   method: string;
+  /** With its query. */
   path: string;
   body: Uint8Array;
 }
@@ -40,8 +52,12 @@ export interface Commands {
     also: (tx: Transaction, content: JsonObject) => Promise<void>;
     stored: () => void;
   };
-  /** Does a request once by its id; a repeated id gets the first answer. */
-  once(call: Call, work: () => Promise<Answer>): Promise<Answer>;
+  /**
+   * Does a request of a browser once by its id; the same request again gets the first answer. Rights are the caller's
+   * to check, before.
+   * @throws IngleError `conflict` when the browser used the id for another request; what `work` throws.
+   */
+  once(call: Call, work: (id: string) => Promise<Answer>): Promise<Answer>;
   /** Takes up what was not finished before a restart. */
   resume(): Promise<void>;
   /** Something that was missing is there: what waits tries again now. */
@@ -57,6 +73,9 @@ const SHOWN_MS = 10 * 60_000;
 const RENEW_BYTES = 64 * 1024;
 /** Commands of a skill that are under way at once; a skill remembers far more ids than that over a crash. */
 const SLOTS = 8;
+
+/** What makes two commands under one id the same: all but when they were written. */
+const essence = (c: Command | null) => c && { skill_id: c.skill_id, action: c.action };
 
 export function runCommands(o: {
   store: Store;
@@ -80,31 +99,36 @@ export function runCommands(o: {
     const remove: string[] = [];
 
     async function take(tx: Transaction, id: string, value: unknown): Promise<void> {
-      const entry = { owner_id, id, document: key, principal, command: null as unknown };
+      let command: Command | null = null;
       let failure: Outcome | undefined;
       try {
-        entry.command = checkCommand(id, value);
+        command = checkCommand(id, value);
       } catch (e) {
         failure = { status: 'failed', error: toIngleError(e).body() };
       }
-      if (await acceptId(tx, entry, seconds())) {
-        if (!failure) start.push({ ...entry, outcome: undefined });
-        else {
-          await finishId(tx, owner_id, id, failure, seconds());
-          answer.push([id, failure]);
-        }
-      } else {
-        const found = await findId(tx, owner_id, id);
-        if (found?.outcome) answer.push([id, found.outcome]);
-        else if (found?.command && found.document !== '') start.push(found);
+      // Builds before this one kept an id as it came; what they took in is not done again.
+      const former = await findId(tx, owner_id, id);
+      const entry = { owner_id, id: scopedId(key, id), document: key, principal, command };
+      if (former?.document !== key && (await acceptId(tx, entry, seconds()))) {
+        if (!failure) return void start.push({ ...entry, outcome: undefined });
+        await finishId(tx, owner_id, entry.id, failure, seconds());
+        return void answer.push([id, failure]);
       }
+      const found = former?.document === key ? former : (await findId(tx, owner_id, entry.id))!;
+      try {
+        sameRequest(essence(found.command as Command | null), essence(command));
+      } catch (e) {
+        return void answer.push([id, { status: 'failed', error: toIngleError(e).body() }]);
+      }
+      if (found.outcome) answer.push([id, found.outcome]);
+      else if (found.command) start.push(found);
     }
     return {
       async also(tx: Transaction, content: JsonObject) {
         const pending = pendingEntries(content);
         for (const [id, value] of pending.slice(0, MAX_PENDING)) {
           if (!isCommandId(id)) remove.push(id);
-          else if (!running.has(name(owner_id, id))) await take(tx, id, value);
+          else await take(tx, id, value);
         }
         const busy = new IngleError('rate_limited', 'Too many commands wait already.').body();
         for (const [id] of pending.slice(MAX_PENDING)) answer.push([id, { status: 'failed', error: busy }]);
@@ -143,14 +167,15 @@ export function runCommands(o: {
   function run(entry: JournalEntry): void {
     const key = name(entry.owner_id, entry.id);
     if (running.has(key)) return;
+    const { id } = entry.command as Command;
     const work = perform(entry)
       .then(async (outcome) => {
-        await show(entry.document, [[entry.id, outcome]], [], (tx) =>
+        await show(entry.document, [[id, outcome]], [], (tx) =>
           finishId(tx, entry.owner_id, entry.id, outcome, seconds()),
         );
-        o.event('commands.finished', { id: entry.id, status: outcome.status });
+        o.event('commands.finished', { id, status: outcome.status });
       })
-      .catch((cause) => log.error('a command could not be finished', { id: entry.id, cause }))
+      .catch((cause) => log.error('a command could not be finished', { id, cause }))
       .finally(() => running.delete(key));
     running.set(key, work);
   }
@@ -185,43 +210,42 @@ export function runCommands(o: {
   }
 
   function markRunning(entry: JournalEntry): void {
+    const { id } = entry.command as Command;
     library
       .open(entry.document)
       .then((room) =>
         room.write((doc) => {
           const content = doc.getMap<Json>('content');
-          const now = content.get(entry.id) as JsonObject | undefined;
-          if (now?.['status'] === 'pending') content.set(entry.id, { ...now, status: 'running' });
+          const now = content.get(id) as JsonObject | undefined;
+          if (now?.['status'] === 'pending') content.set(id, { ...now, status: 'running' });
         }),
       )
       .catch((cause) => log.debug('a command cannot be shown as running', { cause }));
   }
 
-  async function once(call: Call, work: () => Promise<Answer>): Promise<Answer> {
-    const key = name(call.owner_id, call.id);
+  async function once(call: Call, work: (id: string) => Promise<Answer>): Promise<Answer> {
+    const { owner_id, principal, method, path, body } = call;
+    const id = scopedId(`http ${principal?.browser ?? 'local'}`, call.id);
+    const key = name(owner_id, id);
     const before = running.get(key) as Promise<Answer | undefined> | undefined;
     if (before) await before.catch(() => {});
-    const entry = {
-      owner_id: call.owner_id,
-      id: call.id,
-      document: '',
-      principal: call.principal,
-      command: { method: call.method, path: call.path },
-    };
+    const digest = createHash('sha256').update(body).digest('base64url');
+    const entry = { owner_id, id, document: '', principal, command: { method, path, digest } };
     const fresh = await store.transaction((tx) => acceptId(tx, entry, seconds()));
-    const found = fresh ? undefined : await findId(store, call.owner_id, call.id);
+    const found = fresh ? undefined : await findId(store, owner_id, id);
+    if (found) sameRequest(found.command, entry.command);
     if (found?.outcome) return answerOf(found.outcome);
     if (running.has(key)) return once(call, work);
     const result = (async () => {
       try {
-        const response = await work();
-        await finishId(store, call.owner_id, call.id, outcomeOf(response), seconds());
+        const response = await work(id);
+        await finishId(store, owner_id, id, outcomeOf(response), seconds());
         return response;
       } catch (e) {
         const error = toIngleError(e);
         // What may yet succeed stays open under its id.
         if (!isPassing(error))
-          await finishId(store, call.owner_id, call.id, { status: 'failed', error: error.body() }, seconds());
+          await finishId(store, owner_id, id, { status: 'failed', error: error.body() }, seconds());
         throw error;
       }
     })().finally(() => running.delete(key));

@@ -1,10 +1,14 @@
 // The journal: every id is done once, whatever is killed in between; a repeated id gets the first answer.
+import { createHash } from 'node:crypto';
+import { IngleError } from '../protocol/errors.ts';
 import type { Principal } from './acl.ts';
 import type { Transaction } from './archive.ts';
 import type { Outcome } from './command.ts';
+import { etagOf, type JsonObject } from './content.ts';
 
 export interface JournalEntry {
   owner_id: string;
+  /** `scopedId` of the id that came. */
   id: string;
   /** Key of the command document; empty for a request that came over HTTP. */
   document: string;
@@ -17,6 +21,25 @@ export interface JournalEntry {
 /** Answers older than this are forgotten, seconds. */
 const KEPT = 30 * 86_400;
 const MOST = 20_000;
+
+/**
+ * What an id of a browser is kept and passed on under: `k` and 132 bits. `scope` is the command document, or the
+ * browser; the same id of another is another.
+ */
+export function scopedId(scope: string, id: string): string {
+  const hash = createHash('sha256').update(JSON.stringify([scope, id]));
+  return `k${hash.digest('base64url').slice(0, 22)}`;
+}
+
+/** @throws IngleError `conflict` when what came under an id before is not what comes now. */
+export function sameRequest(before: unknown, now: unknown): void {
+  const hash = (v: unknown) => etagOf({ v } as JsonObject);
+  if (hash(before) === hash(now)) return;
+  throw new IngleError(
+    'conflict',
+    'This id was used for another request. Ask again with a new one (Idempotency-Key).',
+  );
+}
 
 /** Takes an id in. @returns false when it is known already. */
 export async function acceptId(

@@ -42,10 +42,11 @@ const commands = runCommands({
   log,
   event: observing.event,
   publish: bus.publish,
-  dispatch(call: Call) {
+  async dispatch(call: Call) {
     const [path = '', query = ''] = call.path.split('?', 2);
     if (!commandPaths.test(path)) throw new IngleError('forbidden', 'A command may not ask for this path.');
-    return route({ ...call, caller: call.principal, query: new URLSearchParams(query) }, path, parts);
+    const asked = { ...call, caller: call.principal, query: new URLSearchParams(query) };
+    return route(asked, path, parts)(asked);
   },
 });
 skills = await followSkills({
@@ -99,12 +100,12 @@ async function handle(request: Request): Promise<Response> {
   if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/.test(given))
     throw new IngleError('invalid_request', 'Idempotency-Key must be 1 to 64 letters, digits and "_.:-".');
   const { method, path, query, body } = request;
-  const id = given ?? crypto.randomUUID();
-  const asked = { id, owner_id, method, path, query, body, caller };
-  const work = () => route(asked, path, parts);
+  const answer = route({ caller, method }, path, parts);
+  const work = (id: string) => answer({ id, owner_id, method, path, query, body, caller });
   // What is only read is simply read again, and opening a screen changes nothing.
-  if (given === undefined || method === 'GET' || path === '/v1/open') return work();
-  return commands.once({ id, owner_id, principal: caller, method, path, body }, work);
+  if (given === undefined || method === 'GET' || path === '/v1/open') return work(crypto.randomUUID());
+  const whole = query.size > 0 ? `${path}?${query}` : path;
+  return commands.once({ id: given, owner_id, principal: caller, method, path: whole, body }, work);
 }
 
 const sync = syncServer({ store, library, skills, commands, log });

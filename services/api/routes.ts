@@ -33,6 +33,8 @@ export interface Asked extends Omit<Call, 'principal'> {
 }
 
 type Route = (asked: Asked, match: RegExpExecArray, p: Parts) => Promise<Response> | Response;
+/** Refuses by throwing; asked before the journal is, so that nobody gets an answer that is not for them. */
+type Guard = (caller: Caller, match: RegExpExecArray, p: Parts) => void;
 
 export const json = (body: unknown, status = 200): Response => ({
   status,
@@ -101,7 +103,6 @@ async function skillRequest(
   [, skill_id = '', path = '']: RegExpExecArray,
   p: Parts,
 ): Promise<Response> {
-  usable(p.skills, skill_id, asked.caller);
   const { id, owner_id, method, body } = asked;
   const query = asked.query.size > 0 ? `?${asked.query}` : '';
   const a = await p.skills.request(skill_id, { id, owner_id, method, path: path + query, body });
@@ -114,70 +115,86 @@ const changed = async (work: Promise<void>): Promise<Response> => {
   return json({ ok: true });
 };
 
-const guarded =
-  (guard: (caller: Caller) => void, answer: Route): Route =>
-  (asked, match, p) => {
-    guard(asked.caller);
-    return answer(asked, match, p);
-  };
+const anybody: Guard = () => {};
+const mayUse: Guard = (caller, [, skill_id = ''], p) => void usable(p.skills, skill_id, caller);
 
-const routes: [methods: string, path: RegExp, Route][] = [
-  ['GET', /^\/v1\/brand$/, (_, __, p) => json(p.status.brand)],
-  ['GET', /^\/api\/status$/, guarded(ownerOnly, async (_, __, p) => json(await p.status.hub()))],
-  ['GET', /^\/api\/node\/status$/, guarded(ownerOnly, (_, __, p) => json(p.status.node()))],
-  ['GET', /^\/api\/services$/, guarded(ownerOnly, async (_, __, p) => json(await p.status.services()))],
-  ['GET', /^\/api\/setup$/, guarded(ownerOnly, async (_, __, p) => json(await p.status.setup()))],
-  ['POST', /^\/api\/setup\/restart$/, guarded(elevated, (_, __, p) => changed(p.status.restartSetup()))],
+const routes: [methods: string, path: RegExp, Guard, Route][] = [
+  ['GET', /^\/v1\/brand$/, anybody, (_, __, p) => json(p.status.brand)],
+  ['GET', /^\/api\/status$/, ownerOnly, async (_, __, p) => json(await p.status.hub())],
+  ['GET', /^\/api\/node\/status$/, ownerOnly, (_, __, p) => json(p.status.node())],
+  ['GET', /^\/api\/services$/, ownerOnly, async (_, __, p) => json(await p.status.services())],
+  ['GET', /^\/api\/setup$/, ownerOnly, async (_, __, p) => json(await p.status.setup())],
+  ['POST', /^\/api\/setup\/restart$/, elevated, (_, __, p) => changed(p.status.restartSetup())],
   [
     'GET',
     /^\/api\/observe\/stream$/,
-    guarded(elevated, ({ query }, _, p) => p.observe.stream(query.get('topic') ?? '')),
+    elevated,
+    ({ query }, _, p) => p.observe.stream(query.get('topic') ?? ''),
   ],
-  [
-    'GET',
-    /^\/api\/admin\/update\/status$/,
-    guarded(ownerOnly, async (_, __, p) => json(await p.updates.status())),
-  ],
-  ['GET', /^\/api\/admin\/update\/stream$/, guarded(elevated, (_, __, p) => p.observe.stream('update.'))],
+  ['GET', /^\/api\/admin\/update\/status$/, ownerOnly, async (_, __, p) => json(await p.updates.status())],
+  ['GET', /^\/api\/admin\/update\/stream$/, elevated, (_, __, p) => p.observe.stream('update.')],
   [
     'POST',
     new RegExp(`^/api/admin/update/(${orders.join('|')})$`),
-    guarded(elevated, async ({ body }, [, what], p) => json(await p.updates.order(what as Order, body))),
+    elevated,
+    async ({ body }, [, what], p) => json(await p.updates.order(what as Order, body)),
   ],
-  ['GET', /^\/docs\/index$/, ({ caller, query }, _, p) => p.index(caller, query.get('prefix') ?? '')],
+  [
+    'GET',
+    /^\/docs\/index$/,
+    anybody,
+    ({ caller, query }, _, p) => p.index(caller, query.get('prefix') ?? ''),
+  ],
   [
     'GET',
     /^\/v1\/icons$/,
+    anybody,
     async ({ caller, owner_id }, _, p) => json(await listIcons(p.store, p.skills.known(), caller, owner_id)),
   ],
   [
     'POST',
     /^\/v1\/icons\/pin$/,
+    anybody,
     ({ owner_id, body }, _, p) => changed(pinIcon(p.store, p.skills.known(), owner_id, parseObject(body))),
   ],
   [
     'POST',
     /^\/v1\/icons\/order$/,
+    anybody,
     ({ owner_id, body }, _, p) => changed(orderIcons(p.store, p.skills.known(), owner_id, parseObject(body))),
   ],
-  ['POST', /^\/v1\/open$/, (asked, _, p) => open(asked, p)],
-  ['GET POST PUT PATCH DELETE', /^\/skills\/([a-z][a-z0-9_]{0,47})(\/v1\/[\w\-./~%]+)$/, skillRequest],
+  ['POST', /^\/v1\/open$/, anybody, (asked, _, p) => open(asked, p)],
+  [
+    'GET POST PUT PATCH DELETE',
+    /^\/skills\/([a-z][a-z0-9_]{0,47})(\/v1\/[\w\-./~%]+)$/,
+    mayUse,
+    skillRequest,
+  ],
 ];
 
 /** Paths a command document may ask for. */
 export const commandPaths = /^\/(?:skills\/|v1\/icons\/)/;
 
-/** @throws IngleError `not_found`, `method_not_allowed`, `unavailable` before a restart, or what the path itself refuses. */
-export async function route(asked: Asked, path: string, p: Parts): Promise<Response> {
-  p.updates.admit(asked.method, path);
-  const fits = routes.flatMap(([methods, form, f]) => {
+/**
+ * What answers a request, once the caller may ask it; `unavailable` before a restart comes from the answer itself.
+ * @throws IngleError `not_found`, `method_not_allowed`, `forbidden`, `assertion_required`
+ */
+export function route(
+  { caller, method }: Pick<Asked, 'caller' | 'method'>,
+  path: string,
+  p: Parts,
+): (asked: Asked) => Promise<Response> {
+  const fits = routes.flatMap(([methods, form, guard, answer]) => {
     const match = form.exec(path);
-    return match ? [{ methods, match, f }] : [];
+    return match ? [{ methods, match, guard, answer }] : [];
   });
   if (fits.length === 0 || path.includes('..'))
     throw new IngleError('not_found', 'There is nothing at this path.');
-  const fit = fits.find((r) => r.methods.split(' ').includes(asked.method));
-  if (!fit)
-    throw new IngleError('method_not_allowed', `This path does not take ${asked.method.slice(0, 10)}.`);
-  return fit.f(asked, fit.match, p);
+  const fit = fits.find((r) => r.methods.split(' ').includes(method));
+  if (!fit) throw new IngleError('method_not_allowed', `This path does not take ${method.slice(0, 10)}.`);
+  fit.guard(caller, fit.match, p);
+  return async (asked) => {
+    p.updates.admit(method, path);
+    return fit.answer(asked, fit.match, p);
+  };
 }

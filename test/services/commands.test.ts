@@ -1,13 +1,17 @@
 // timeout: 400 s
 // A tap is a command in a document; whatever is killed, it is done once.
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebsocketProvider } from 'y-websocket';
 import * as Y from 'yjs';
 import type { Principal } from '../../firmware/documents/acl.ts';
+import { archiveSchema } from '../../firmware/documents/archive.ts';
 import { type JsonObject, readContent } from '../../firmware/documents/content.ts';
+import { acceptId } from '../../firmware/documents/journal.ts';
 import { connect } from '../../firmware/system/bus.ts';
-import { startHub, type TestHub, until } from './hub.ts';
+import { openStore } from '../../firmware/system/store.ts';
+import { owner, startHub, type TestHub, until } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('commands');
 test.before(async (c) => {
@@ -117,7 +121,9 @@ test('a command cannot reach an admin skill past the elevation of who wrote it',
   assert.is(await count(hub), before);
 });
 
-test('an id that comes again, from whichever document, is answered and not done again', async ({ hub }) => {
+test('an id that comes again is answered and not done again; with another command it is a conflict', async ({
+  hub,
+}) => {
   const before = await count(hub);
   const a = device(hub);
   a.write('twice');
@@ -129,12 +135,51 @@ test('an id that comes again, from whichever document, is answered and not done 
       (a.entry('twice')?.['finished_at'] ?? 0) !== first['finished_at'] &&
       a.entry('twice')?.['status'] === 'done',
   );
-  const b = device(hub, {}, 'phone5');
-  b.write('twice');
-  assert.equal((await b.finished('twice'))['result'], first['result']);
+  assert.equal(a.entry('twice')?.['result'], first['result']);
+  a.write('twice', post('twice', '/skills/hub_status/v1/refresh', { other: true }));
+  const refused = await until('the conflict', () => {
+    const e = a.entry('twice');
+    return e?.['status'] === 'failed' ? e : undefined;
+  });
+  assert.is((refused['error'] as JsonObject)['error'], 'conflict');
   assert.is(await count(hub), before + 1);
   a.provider.destroy();
-  b.provider.destroy();
+});
+
+test('an id is of one document: what another browser wrote under it is neither answered nor hindered', async ({
+  hub,
+}) => {
+  const before = await count(hub);
+  const a = device(hub);
+  a.write('same');
+  await a.finished('same');
+  const b = device(hub, {}, 'phone5');
+  b.write('same', post('same', '/v1/icons/pin', { skill_id: 'hub_status', pinned: true }));
+  assert.equal((await b.finished('same'))['result'], { status: 200, body: { ok: true } });
+  const c = device(hub, {}, 'phone6');
+  c.write('same');
+  assert.is((await c.finished('same'))['status'], 'done');
+  assert.is(await count(hub), before + 2);
+  for (const d of [a, b, c]) d.provider.destroy();
+});
+
+test('what an older build took in under the id as it came is not done again', async ({ hub }) => {
+  const before = await count(hub);
+  const d = device(hub);
+  await until('sync', () => d.provider.synced);
+  await hub.kill('api');
+  const store = await openStore(join(hub.data, 'api/api.db'), archiveSchema);
+  const { id, at, skill_id, action } = refresh('former');
+  const command = { id, at, skill_id, action };
+  const document = 'o1/commands/state:device/phone1';
+  await acceptId(store, { owner_id: 'o1', id, document, principal: owner, command }, at / 1000);
+  await store.close();
+  await hub.startApi();
+  await hub.available('hub_status');
+  d.write('former', refresh('former'));
+  assert.is((await d.finished('former'))['status'], 'done');
+  assert.is(await count(hub), before + 1);
+  d.provider.destroy();
 });
 
 test('a command of a screen may speak on the bus below "ui." alone', async ({ hub }) => {
