@@ -95,8 +95,8 @@ function webSocketOnly() {
 }
 
 /**
- * tweetnacl in its smaller form, the same functions in plain loops: a browser loads it only where WebCrypto lacks a
- * curve, for a few products a handshake of some milliseconds each.
+ * tweetnacl in its smaller form, the same functions in plain loops: a browser loads it only where WebCrypto lacks
+ * X25519, for a few products a handshake of some milliseconds each.
  */
 function smallNacl() {
   return {

@@ -49,6 +49,8 @@ async function checkProof(root: Root, proof: string, signPub: string): Promise<J
     throw refuse('signature, audience or time');
   }
   const { iat, exp, jti } = payload as { iat: number; exp: number; jti: unknown };
+  // RFC 7519 lets a time have a fraction; nobody's clock needs one here, and the table takes none.
+  if (!Number.isSafeInteger(iat) || !Number.isSafeInteger(exp)) throw refuse('times must be whole seconds');
   if (exp - iat > PROOF_TTL || exp <= iat || iat > seconds() + SKEW) throw refuse('it lives too long');
   if (typeof jti !== 'string' || jti.length < 16 || jti.length > 128) throw refuse('jti');
   // Kept on disk, so that a restart of root does not open a window for replays.

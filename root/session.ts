@@ -27,9 +27,20 @@ export function readCookie(header: string, origin: string): string {
   const name = cookieName(origin);
   for (const part of header.split(';')) {
     const [k, v] = part.trim().split('=');
-    if (k === name && v && /^[\w-]{22}$/.test(v)) return v;
+    // 22 characters: a cookie of a root that did not sign them yet; its sids go on, and it is not given out again.
+    if (k === name && v && /^(?:[\w-]{22}){1,2}$/.test(v)) return v;
   }
   return '';
+}
+
+/** A new cookie: 128 random bits and root's signature over them, 22 characters each. */
+function newCookie(root: Root, value = toBase64url(random(16))): string {
+  return value + root.tokens.mac('cookie', value).slice(0, 22);
+}
+
+/** Whether root made a cookie: one that somebody chose for this browser would make them both one browser. */
+function isOurs(root: Root, cookie: string): boolean {
+  return sameText(cookie, newCookie(root, cookie.slice(0, 22)));
 }
 
 /** Makes a sid for a browser; or says the stage of `resume` when that is a live sid of this browser. */
@@ -39,7 +50,7 @@ export async function openSession(root: Root, cookie: string, resume: string | u
     if (old && sameText(old.cookie, digest(cookie)))
       return { body: { sid: old.sid, stage: root.relay.stageOf(old.sid) ?? old.stage }, cookie: undefined };
   }
-  const mine = cookie || toBase64url(random(16));
+  const mine = isOurs(root, cookie) ? cookie : newCookie(root);
   const sid = toBase64url(random(16));
   const now = seconds();
   await root.store.run(

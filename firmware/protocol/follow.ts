@@ -1,5 +1,6 @@
 // The browser's side of a key rotation: follow the hub to its new static key only when its identity signed it.
 import { equal, fromBase64url } from './bytes.ts';
+import { verifyEd25519 } from './ed25519.ts';
 import { IngleError } from './errors.ts';
 import { rotationMessage } from './rotation.ts';
 import type { Control } from './wire.ts';
@@ -26,15 +27,4 @@ export async function followRotation(
       return e2e!;
   } catch {}
   throw new IngleError('forbidden', 'The hub shows a new key that its identity did not sign.');
-}
-
-/** Browsers without Ed25519 in WebCrypto load tweetnacl for it, only then. */
-async function verifyEd25519(key: Uint8Array, signature: Uint8Array, message: Uint8Array): Promise<boolean> {
-  type Bytes = Uint8Array<ArrayBuffer>;
-  const native = await crypto.subtle
-    .importKey('raw', key as Bytes, { name: 'Ed25519' }, false, ['verify'])
-    .catch(() => null);
-  if (native) return crypto.subtle.verify({ name: 'Ed25519' }, native, signature as Bytes, message as Bytes);
-  const nacl = (await import('tweetnacl')).default;
-  return nacl.sign.detached.verify(message, signature, key);
 }

@@ -41,7 +41,7 @@ type Shape = Record<string, Kind | `${Kind}?`>;
 type Of<K> = K extends `${infer B extends Kind}?` ? Typed[B] | undefined : K extends Kind ? Typed[K] : never;
 
 /**
- * Checks a parsed object against a flat shape and refuses unknown fields.
+ * Checks a parsed object against a flat shape and refuses unknown fields. An optional field that is null is left out.
  * @throws IngleError `invalid_request` with `details.pointer` = the JSON pointer (RFC 6901) of the first bad field.
  */
 export function shape<S extends Shape>(value: unknown, s: S): { [K in keyof S]: Of<S[K]> } {
@@ -51,6 +51,7 @@ export function shape<S extends Shape>(value: unknown, s: S): { [K in keyof S]: 
     });
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw bad('', 'must be an object');
   const given = value as Record<string, unknown>;
+  const checked: Record<string, unknown> = {};
   for (const key of Object.keys(given)) if (!Object.hasOwn(s, key)) throw bad(key, 'is not known here');
   for (const [key, kind] of Object.entries(s)) {
     const optional = kind.endsWith('?');
@@ -62,6 +63,7 @@ export function shape<S extends Shape>(value: unknown, s: S): { [K in keyof S]: 
     }
     const is = Array.isArray(v) ? 'array' : v === null ? 'null' : typeof v;
     if (is !== want || (is === 'number' && !Number.isFinite(v))) throw bad(key, `must be a ${want}`);
+    checked[key] = v;
   }
-  return given as { [K in keyof S]: Of<S[K]> };
+  return checked as { [K in keyof S]: Of<S[K]> };
 }
