@@ -44,7 +44,7 @@ const withCredential =
   };
 
 /** Path -> method -> [which limit counts it, what it does]. `{id}` takes one segment. */
-const endpoints: Record<string, Record<string, [keyof Limits | null, Endpoint]>> = {
+export const endpoints: Record<string, Record<string, [keyof Limits | null, Endpoint]>> = {
   '/v1/session': {
     POST: [
       'session',

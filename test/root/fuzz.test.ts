@@ -1,14 +1,119 @@
+// timeout: 300 s
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isErrorCode } from '../../firmware/protocol/errors.ts';
-import { ask, heard, type RootProcess, signedIn, startRoot, until } from './kit.ts';
+import { endpoints } from '../../root/api.ts';
+import {
+  type Answer,
+  ask,
+  call,
+  heard,
+  newAddress,
+  type RootProcess,
+  signedIn,
+  startRoot,
+  until,
+} from './kit.ts';
 
 const test = suite<{ root: RootProcess }>('fuzz');
 test.before(async (c) => {
   c.root = await startRoot();
 });
 test.after((c) => c.root.stop());
+
+/** A value of every JSON type, and of each what is hardest to take. */
+const garbage: unknown[] = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  2 ** 53,
+  1e308,
+  '',
+  ' ',
+  'x',
+  '\u0000',
+  '\ud800',
+  '__proto__',
+  'x'.repeat(5000),
+  [],
+  [null],
+  ['x', 1.5],
+  {},
+  { a: { b: [null] } },
+  { toString: null, length: -1 },
+];
+
+/** Never a failure inside: the one shape, or what the request was for. 431 is the server's own, for long headers. */
+function answered(r: Answer, says: string): void {
+  if (r.status === 431) return;
+  assert.is.not(r.status, 500, says);
+  if (r.status >= 400) assert.ok(isErrorCode(r.body.error), says);
+}
+
+test('every JSON type at every field of every endpoint, and at every claim of a proof', async ({ root }) => {
+  const { hub, tab } = await signedIn(root);
+  const sid = { sid: tab.sid };
+  const credential = tab.keys.get({ challenge: 'AAAA', rpId: 'localhost' }) as unknown as Record<
+    string,
+    unknown
+  >;
+  const key = hub.e2e();
+  type Body = Record<string, unknown>;
+  /** Whole bodies for each endpoint that takes one, and who may send it. */
+  const bodies: Record<string, [who: 'tab' | 'hub' | 'nobody', ...Body[]]> = {
+    '/v1/session': ['tab', sid],
+    '/v1/owner/login/device-code': ['hub', {}],
+    '/v1/owner/login/verify': ['tab', { ...sid, device_code: '000-000' }, { ...sid, code: '000-000' }],
+    '/v1/owner/webauthn/registration/challenge': ['tab', sid],
+    '/v1/owner/webauthn/registration/finish': ['tab', { ...sid, credential }],
+    '/v1/owner/webauthn/login/challenge': ['tab', sid],
+    '/v1/owner/webauthn/login/finish': ['tab', { ...sid, credential }],
+    '/v1/owner/logout': ['nobody', sid],
+    '/v1/browser/pairing/offer': ['tab', { ...sid, e2e_pubkey: key }],
+    '/v1/hub/pairing/accept': ['hub', { ...sid, hub_id: hub.hub_id, hub_e2e_pubkey: key }],
+    '/v1/hub/enrol': ['nobody', { sign_pub: hub.pub(), e2e_pub: key, proof: await hub.proof() }],
+    '/v1/hub/renew': ['hub', {}],
+    '/v1/hub/rotate': ['hub', { e2e_pub: key, sign_pub: hub.pub(), signature: 'AAAA' }],
+  };
+  const posts = Object.entries(endpoints).filter(([, methods]) => methods['POST']);
+  assert.equal(Object.keys(bodies).sort(), posts.map(([path]) => path).sort(), 'every endpoint is here');
+  const headers = async (who: string, claims: Record<string, unknown> = {}) => ({
+    ...(who === 'tab' ? tab.bearer() : who === 'hub' ? await hub.headers(claims) : {}),
+    'x-forwarded-for': newAddress(),
+  });
+  const whole = Object.entries(bodies).flatMap(([path, [who, ...all]]) =>
+    all.map((body) => ({ path, who, body })),
+  );
+  for (const { path, who, body } of whole) {
+    for (const field of [...Object.keys(body), 'unknown'])
+      for (const value of garbage)
+        for (const rest of [body, {}]) {
+          const says = `${path} ${field} ${JSON.stringify(value).slice(0, 40)}`;
+          answered(await call(root, 'POST', path, { ...rest, [field]: value }, await headers(who)), says);
+        }
+    if ('credential' in body)
+      for (const field of ['id', 'rawId', 'type', 'response', 'clientExtensionResults'])
+        for (const value of garbage) {
+          const given = { ...sid, credential: { ...credential, [field]: value } };
+          await tab.post(path.replace('finish', 'challenge'), sid, await headers(who));
+          answered(await call(root, 'POST', path, given, await headers(who)), `${path} credential.${field}`);
+        }
+  }
+  for (const path of ['/v1/owner/login/device-code', '/v1/hub/renew', '/v1/hub/enrol'])
+    for (const claim of ['iat', 'exp', 'nbf', 'jti', 'aud', 'sub', 'iss', 'scope'])
+      for (const value of [...garbage, Date.now() / 1000, Math.floor(Date.now() / 1000) + 30.5]) {
+        const says = `${path} claim ${claim} ${JSON.stringify(value).slice(0, 40)}`;
+        const body = path.endsWith('enrol')
+          ? { ...bodies[path]![1], proof: await hub.proof({ [claim]: value }) }
+          : {};
+        answered(await call(root, 'POST', path, body, await headers('hub', { [claim]: value })), says);
+      }
+  assert.not.match(root.log(), / error /, 'nothing failed inside');
+});
 
 test('whatever a hub or a browser emits, it is answered in the one shape and the pair beside it goes on', async ({
   root,
@@ -45,23 +150,26 @@ test('whatever a hub or a browser emits, it is answered in the one shape and the
       value,
     ),
   );
-  await fc.assert(
-    fc.asyncProperty(fc.boolean(), event, fc.array(message, { maxLength: 3 }), async (hub, name, args) => {
-      const answer = await ask(hub ? line : owner, name, ...args);
-      if (answer.ok !== true) {
-        assert.is(answer.ok, false);
-        assert.ok(isErrorCode(answer.error), JSON.stringify(answer));
-      }
-    }),
-    { numRuns: 150 },
-  );
-  assert.ok(root.alive());
-  assert.ok(line.connected && owner.connected);
-  const passed = heard(otherLine, 'relay.to_hub');
-  other.emit('relay.to_hub', { sid: b.tab.sid, frame: Buffer.from([1]), ctr: 2 ** 40 });
-  await passed;
-  assert.not.match(root.log(), / error /, 'nothing failed inside');
-  for (const s of [line, owner, otherLine, other]) s.close();
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.boolean(), event, fc.array(message, { maxLength: 3 }), async (hub, name, args) => {
+        const answer = await ask(hub ? line : owner, name, ...args);
+        if (answer.ok !== true) {
+          assert.is(answer.ok, false);
+          assert.ok(isErrorCode(answer.error), JSON.stringify(answer));
+        }
+      }),
+      { numRuns: 150 },
+    );
+    assert.ok(root.alive());
+    assert.ok(line.connected && owner.connected);
+    const passed = heard(otherLine, 'relay.to_hub');
+    other.emit('relay.to_hub', { sid: b.tab.sid, frame: Buffer.from([1]), ctr: 2 ** 40 });
+    await passed;
+    assert.not.match(root.log(), / error /, 'nothing failed inside');
+  } finally {
+    for (const s of [line, owner, otherLine, other]) s.close();
+  }
 });
 
 test('the log holds no sid, token, code or frame', async ({ root }) => {
