@@ -2,7 +2,8 @@
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { parseObject, shape } from '../firmware/protocol/json.ts';
 import { POW_HEADER } from '../firmware/protocol/pow.ts';
-import { issueCode, verifyCode } from './codes.ts';
+import { isTicket } from '../firmware/protocol/ticket.ts';
+import { issueCode, verifyCode, wishOf } from './codes.ts';
 import { failure, json, type Reply, type Request } from './http.ts';
 import { authenticateHub, enrol, rotate } from './hubs.ts';
 import { clientKey } from './limit.ts';
@@ -61,7 +62,7 @@ export const endpoints: Record<string, Record<string, [keyof Limits | null, Endp
       async (root, req, body) => {
         shape(body, {});
         const { hub, claims } = await hubOf(root, req);
-        return issueCode(root, hub, claims['scope'] === 'new_passkey' ? 'new_passkey' : '');
+        return issueCode(root, hub, wishOf(claims, req.ip));
       },
     ],
   },
@@ -69,15 +70,17 @@ export const endpoints: Record<string, Record<string, [keyof Limits | null, Endp
     POST: [
       'verify',
       async (root, req, body) => {
-        const b = shape(body, { device_code: 'string?', code: 'string?', sid: 'string' });
+        const b = shape(body, { device_code: 'string?', code: 'string?', ticket: 'string?', sid: 'string' });
         const code = b.device_code ?? b.code;
         if (code === undefined || (b.device_code !== undefined && b.code !== undefined))
           throw new IngleError('invalid_request', 'Give "device_code".', { pointer: '/device_code' });
         if (code.length > 64)
           throw new IngleError('invalid_request', '"device_code" is too long.', { pointer: '/device_code' });
         await sessionOf(root, b.sid, cookieOf(root, req));
-        root.surge.check(b.sid, req.header(POW_HEADER));
-        return verifyCode(root, b.sid, code.trim());
+        if (b.ticket !== undefined && !isTicket(b.ticket))
+          throw new IngleError('invalid_request', '"ticket" is not one.', { pointer: '/ticket' });
+        const pow = req.header(POW_HEADER);
+        return verifyCode(root, b.sid, { code: code.trim(), ip: req.ip, ticket: b.ticket ?? '', pow });
       },
     ],
   },

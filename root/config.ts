@@ -17,15 +17,28 @@ export interface RootConfig {
   mtlsHeader: string;
   /** Failed codes a minute, over everybody, from which proof of work is asked for. `INGLE_ROOT_SURGE`. */
   surge: number;
+  /** Wrong typed codes in ten minutes, over everybody, after which a code is taken only near its hub. `INGLE_ROOT_GUESSES`. */
+  guesses: number;
   /** Seconds between sweeps of what is over. `INGLE_ROOT_SWEEP`. */
   sweep: number;
 }
 
-const names = ['port', 'host', 'data', 'origin', 'spa', 'proxies', 'mtls-header', 'surge', 'sweep'] as const;
+const names = [
+  'port',
+  'host',
+  'data',
+  'origin',
+  'spa',
+  'proxies',
+  'mtls-header',
+  'surge',
+  'guesses',
+  'sweep',
+] as const;
 
 /** What `--help` prints. */
 export const usage = `Usage: node main.js [--port 8080] [--host 127.0.0.1] [--data .ingle/root] [--origin https://hub.example]
-  [--spa dist/spa] [--proxies 0] [--mtls-header name] [--surge 60] [--sweep 30]
+  [--spa dist/spa] [--proxies 0] [--mtls-header name] [--surge 6] [--guesses 10] [--sweep 30]
 Every flag can be given as INGLE_ROOT_<NAME> in the environment.`;
 
 /** @throws Error with a sentence for the operator when a value makes no sense. */
@@ -61,7 +74,8 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Roo
     spa: text('spa', 'dist/spa'),
     proxies: whole('proxies', 0, 10),
     mtlsHeader: text('mtls-header', '').toLowerCase(),
-    surge: whole('surge', 60, 1e9),
+    surge: whole('surge', 6, 1e9),
+    guesses: whole('guesses', 10, 1e9),
     sweep: Math.max(1, whole('sweep', 30, 3600)),
   };
 }

@@ -2,13 +2,16 @@
 import { IngleError } from '../firmware/protocol/errors.ts';
 
 export interface Limit {
-  /** Counts one try. @throws IngleError `rate_limited` with `details.retry_after` in seconds. */
-  take(key: string): void;
+  /** Counts one try; gives what takes it back. @throws IngleError `rate_limited` with `details.retry_after` in seconds. */
+  take(key: string): () => void;
   /** Forgets what is over. */
   sweep(): void;
 }
 
-/** At most `count` a key in any `seconds`; the estimate weighs the window before by what of it still counts. */
+/**
+ * At most `count` a key in `seconds`; the estimate weighs the window before by what of it still counts, so that a span
+ * of `seconds` over the border of two windows takes up to twice as many, and a year no more than `count` each.
+ */
 export function limit(count: number, seconds: number, now: () => number = Date.now): Limit {
   const windows = new Map<string, { start: number; here: number; before: number }>();
   const length = seconds * 1000;
@@ -32,6 +35,11 @@ export function limit(count: number, seconds: number, now: () => number = Date.n
         throw tooMany(Math.max(1, Math.ceil(wait / 1000)));
       }
       w.here++;
+      const mine = w;
+      return () => {
+        if (mine.start === start) mine.here--;
+        else if (mine.start === start + length) mine.before--;
+      };
     },
     sweep() {
       const oldest = now() - 2 * length;
@@ -50,18 +58,33 @@ export function tooMany(retryAfter: number, details: Record<string, unknown> = {
 
 /** What counts as one client: an IPv4 address, or the /64 of an IPv6 one (a household gets at least that much). */
 export function clientKey(ip: string): string {
+  const four = ipv4(ip);
+  return four ?? groups(ip, 4);
+}
+
+/** What counts as one network: the /24 of an IPv4 address, or the /48 of an IPv6 one, the most one customer gets. */
+export function networkKey(ip: string): string {
+  const four = ipv4(ip);
+  return four ? four.split('.').slice(0, 3).join('.') : groups(ip, 3);
+}
+
+/** An IPv4 address in any dress. */
+function ipv4(ip: string): string | undefined {
   const mapped = /^(?:0*:)*(?:0*ffff:)(\d+\.\d+\.\d+\.\d+)$/i.exec(ip);
-  if (mapped) return mapped[1]!;
-  if (!ip.includes(':')) return ip;
+  return mapped ? mapped[1] : ip.includes(':') ? undefined : ip;
+}
+
+/** The first `count` groups of an IPv6 address. */
+function groups(ip: string, count: number): string {
   const [head = '', tail] = ip.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail ? tail.split(':') : [];
-  const groups =
+  const all =
     tail === undefined
       ? left
       : [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
-  return groups
-    .slice(0, 4)
+  return all
+    .slice(0, count)
     .map((g) => Number.parseInt(g || '0', 16).toString(16))
     .join(':');
 }

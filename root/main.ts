@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
 import { type RootConfig, readConfig, usage } from './config.ts';
+import { openGuesses } from './guesses.ts';
 import { log } from './log.ts';
 import { endSessions, seconds, sweepRecords } from './records.ts';
 import { openRelay } from './relay.ts';
@@ -20,7 +21,8 @@ async function run(config: RootConfig): Promise<void> {
   const tokens = await openTokens(store, config.origin);
   const relay = await openRelay(store);
   const surge = openSurge(config.surge, (text) => tokens.mac('pow', text));
-  const root: Root = { config, store, tokens, relay, surge, limits: openLimits() };
+  const guesses = openGuesses(config.guesses);
+  const root: Root = { config, store, tokens, relay, surge, guesses, limits: openLimits() };
   const server = await serve(root);
   log('notice', 'listening', { host: config.host, port: server.port, origin: config.origin });
 
@@ -70,7 +72,7 @@ async function sweep(root: Root): Promise<void> {
     return [...gone, ...(await endSessions(db, 'exp <= ?', now))];
   });
   for (const sid of ended) root.relay.drop(sid);
-  for (const l of Object.values(root.limits)) l.sweep();
+  for (const l of [root.guesses, ...Object.values(root.limits)]) l.sweep();
   const drops = root.relay.takeDrops();
   if (Object.keys(drops).length > 0) log('notice', 'dropped since the last sweep', drops);
 }

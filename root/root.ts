@@ -2,6 +2,7 @@
 
 import { CODE_TRIES_PER_IP_MINUTE } from '../firmware/protocol/limits.ts';
 import type { RootConfig } from './config.ts';
+import type { Guesses } from './guesses.ts';
 import { type Limit, limit } from './limit.ts';
 import type { Relay } from './relay.ts';
 import type { Store } from './store.ts';
@@ -14,6 +15,7 @@ export interface Root {
   tokens: Tokens;
   relay: Relay;
   surge: Surge;
+  guesses: Guesses;
   limits: Limits;
 }
 

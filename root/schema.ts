@@ -2,7 +2,8 @@
 
 /**
  * `session:web:{sid}` -> session_web, and so on; `online:hub` and `online:browser` live in memory, since a socket
- * does not outlive the process. Codes and cookies are kept as keyed hashes only.
+ * does not outlive the process. Codes, tickets, hubs' addresses and cookies are kept as keyed hashes only. `code_taken`:
+ * when the last code of a hub was taken.
  */
 export const migrations = [
   `CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -28,4 +29,7 @@ CREATE TABLE e2e_browser_pub (sid TEXT PRIMARY KEY, pubkey TEXT NOT NULL, alg TE
 CREATE TABLE route (sid TEXT PRIMARY KEY, hub_id TEXT NOT NULL, e2e TEXT NOT NULL, generation INTEGER NOT NULL,
   last_seen INTEGER NOT NULL) STRICT;
 CREATE TABLE spent_proof (jti TEXT PRIMARY KEY, exp INTEGER NOT NULL) STRICT;`,
+  `ALTER TABLE device_code ADD COLUMN network TEXT NOT NULL DEFAULT '';
+ALTER TABLE device_code ADD COLUMN ticket TEXT NOT NULL DEFAULT '';
+CREATE TABLE code_taken (hub_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;`,
 ] as const;

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { solvePow } from '../../firmware/protocol/pow.ts';
-import { issueCode, verifyCode } from '../../root/codes.ts';
+import { issueCode, verifyCode, wishOf } from '../../root/codes.ts';
+import { openGuesses } from '../../root/guesses.ts';
 import type { Root } from '../../root/root.ts';
 import { migrations } from '../../root/schema.ts';
 import { openSession } from '../../root/session.ts';
@@ -15,7 +16,7 @@ import { call, newAddress, newHub, newTab, openDatabase, type RootProcess, start
 
 const test = suite<{ root: RootProcess }>('codes');
 test.before(async (c) => {
-  c.root = await startRoot({ INGLE_ROOT_SURGE: '100000' });
+  c.root = await startRoot({ INGLE_ROOT_SURGE: '100000', INGLE_ROOT_GUESSES: '100000' });
 });
 test.after((c) => c.root.stop());
 
@@ -89,6 +90,8 @@ test('a wrong, an expired and a spent code are the very same work: the same stat
     store: spied,
     tokens: await openTokens(store, 'http://localhost'),
     surge: { failed: () => failures++, check() {} },
+    guesses: openGuesses(1000),
+    relay: { drop() {} },
     config: { origin: 'http://localhost' },
   } as unknown as Root;
   await store.run("INSERT INTO hub VALUES ('h', 'o', 'n', 's', 'e', 0)");
@@ -96,12 +99,13 @@ test('a wrong, an expired and a spent code are the very same work: the same stat
   const verify = async (code: string) => {
     const { sid } = (await openSession(root, '', undefined)).body;
     said.length = 0;
-    const answer = await verifyCode(root, sid, code).catch((e) => e.body());
+    const typed = { code, ip: '10.0.0.1', ticket: '', pow: '' };
+    const answer = await verifyCode(root, sid, typed).catch((e) => e.body());
     return { answer, statements: [...said] };
   };
-  const spent = (await issueCode(root, hub, '')).device_code;
+  const spent = (await issueCode(root, hub, wishOf({}, '10.0.0.2'))).device_code;
   assert.is((await verify(spent)).answer.ok, true);
-  const expired = (await issueCode(root, hub, '')).device_code;
+  const expired = (await issueCode(root, hub, wishOf({}, '10.0.0.2'))).device_code;
   await store.run('UPDATE device_code SET exp = exp - 601 WHERE bind_sid IS NULL');
   const all = [];
   for (const code of [other(spent), expired, spent, 'abc', '']) all.push(await verify(code));

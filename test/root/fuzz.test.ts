@@ -104,7 +104,7 @@ test('every JSON type at every field of every endpoint, and at every claim of a 
         }
   }
   for (const path of ['/v1/owner/login/device-code', '/v1/hub/renew', '/v1/hub/enrol'])
-    for (const claim of ['iat', 'exp', 'nbf', 'jti', 'aud', 'sub', 'iss', 'scope'])
+    for (const claim of ['iat', 'exp', 'nbf', 'jti', 'aud', 'sub', 'iss', 'scope', 'ticket', 'passkeys'])
       for (const value of [...garbage, Date.now() / 1000, Math.floor(Date.now() / 1000) + 30.5]) {
         const says = `${path} claim ${claim} ${JSON.stringify(value).slice(0, 40)}`;
         const body = path.endsWith('enrol')
