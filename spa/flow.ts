@@ -66,9 +66,10 @@ export async function verify(code: string, secret: string | null): Promise<void>
   try {
     await openSession();
     const { postProving } = await import('./prove.ts');
+    const ticket = linkCode?.mode === 'link' ? await ticketOf(linkCode.psk) : undefined;
     const r = await postProving<{ owner_id: string; subnet_id: string; hub_id?: string }>(
       '/v1/owner/login/verify',
-      () => ({ device_code: code, sid: session()!.sid }),
+      () => ({ device_code: code, sid: session()!.sid, ...(ticket ? { ticket } : {}) }),
       () => show({ at: 'entry', busy: 'proving' }),
     );
     changeSession({ owner_id: r.owner_id, subnet_id: r.subnet_id, hub_id: r.hub_id });
@@ -77,7 +78,8 @@ export async function verify(code: string, secret: string | null): Promise<void>
     const error = errorOf(e);
     // The tries of this sid are used up, or root forgot it: the next try begins with a new one.
     if (error.code === 'unauthenticated' || error.code === 'conflict') dropSession();
-    return show({ at: 'entry', notice: { error: error.code } });
+    const near = error.details?.['near'] === true;
+    return show({ at: 'entry', notice: near ? { text: 'entry_near' } : { error: error.code } });
   }
   if (linkCode) {
     changeSession({ access: linkCode });
@@ -86,6 +88,15 @@ export async function verify(code: string, secret: string | null): Promise<void>
   }
   if (!secret) return show({ at: 'second' });
   return second(secret);
+}
+
+/** What shows root that the code came by a link and is no guess. */
+async function ticketOf(psk: string): Promise<string> {
+  const [{ fromBase64url }, { linkTicket }] = await Promise.all([
+    import('../firmware/protocol/bytes.ts'),
+    import('../firmware/protocol/ticket.ts'),
+  ]);
+  return linkTicket(fromBase64url(psk));
 }
 
 export async function second(secret: string): Promise<void> {

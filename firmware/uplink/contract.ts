@@ -14,9 +14,9 @@ export const uplink1 = contract({
       errors: ['unavailable', 'rate_limited', 'conflict'],
     },
     IssueCode: {
-      doc: 'Opens a pairing window of 10 minutes: `device_code` for root, `secret` that never reaches root, and `link` with everything in its fragment. A new window closes the one before. With `new_passkey` the browser may register a passkey though the owner has one (the hub approves it).',
+      doc: 'Opens a pairing window of 10 minutes: `device_code` for root, `secret` that never reaches root, and `link` with everything in its fragment. A new window closes the one before. With `new_passkey` the browser may register a passkey though the owner has one (the hub approves it). `taken`: somebody entered the code before this one, and no browser was paired with it.',
       in: { new_passkey: 'b' },
-      out: { device_code: 's', secret: 's', link: 's', verify_uri: 's', expires_at: 'x' },
+      out: { device_code: 's', secret: 's', link: 's', verify_uri: 's', expires_at: 'x', taken: 'b' },
       errors: ['unavailable', 'rate_limited'],
     },
     Status: {

@@ -28,6 +28,7 @@ export async function openPins(store: PinStore, now: () => number) {
   return {
     browsers: (): Browser[] => [...browsers.values()],
     browser: (id: string): Browser | undefined => browsers.get(id),
+    passkeys: (): Passkey[] => [...passkeys.values()],
     passkey: (id: string): Passkey | undefined => passkeys.get(id),
     get hasPasskey(): boolean {
       return passkeys.size > 0;

@@ -9,6 +9,10 @@ export interface ProofClaims {
   sub?: string;
   /** The hub approves a further passkey for the code it asks for. */
   scope?: 'new_passkey';
+  /** Ticket of the link that goes with the code. */
+  ticket?: string;
+  /** Names of the passkeys that the hub knows: root forgets the owner's others. */
+  passkeys?: string[];
 }
 
 /** @param audience root's public origin. @param now Unix seconds by root's clock. */

@@ -20,6 +20,8 @@ export interface DeviceCode {
   verify_uri: string;
   /** Seconds. */
   expires_in: number;
+  /** Seconds since somebody took the code before, if somebody did. */
+  taken_ago: number | undefined;
 }
 
 export function rootClient(o: RootOptions) {
@@ -128,15 +130,15 @@ export function rootClient(o: RootOptions) {
     },
 
     /** @throws IngleError `unavailable`, `rate_limited` */
-    async deviceCode(i: Identity, newPasskey: boolean): Promise<DeviceCode> {
-      const claims: ProofClaims = newPasskey ? { scope: 'new_passkey' } : {};
+    async deviceCode(i: Identity, claims: ProofClaims): Promise<DeviceCode> {
       const said = await proven('/v1/owner/login/device-code', {}, i, claims);
-      const { device_code, verify_uri, expires_in } = said;
+      const { device_code, verify_uri, expires_in, taken_ago } = said;
       if (typeof device_code !== 'string' || !/^\d{3}-?\d{3}$/.test(device_code)) throw improper();
       return {
         device_code: device_code.replace(/^(\d{3})-?/, '$1-'),
         verify_uri: typeof verify_uri === 'string' ? verify_uri : i.app_url,
         expires_in: typeof expires_in === 'number' && expires_in > 0 ? expires_in : 0,
+        taken_ago: typeof taken_ago === 'number' && taken_ago >= 0 ? taken_ago : undefined,
       };
     },
   };

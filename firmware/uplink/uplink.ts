@@ -1,11 +1,13 @@
 // The hub's link to root as one object: enrolment, the socket, pairing windows, who is let in. No D-Bus here.
 import { join } from 'node:path';
-import { toBase64url } from '../protocol/bytes.ts';
+import { random, toBase64url } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
+import { ELEVATION_TTL } from '../protocol/limits.ts';
 import type { PairingWindow } from '../protocol/pairing.ts';
 import { insecureFeature } from '../protocol/seal.ts';
 import { translator } from '../protocol/text/i18n.ts';
 import { uplinkTexts } from '../protocol/text/uplink.ts';
+import { linkTicket, MAX_NAMED, passkeyName } from '../protocol/ticket.ts';
 import { type Config, dataOf, version } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
 import { keyPath } from './keyfile.ts';
@@ -35,7 +37,12 @@ export interface UplinkEvents {
 }
 
 /** An open window with the link to it, and root's page where its code can be typed. */
-export type Issued = StoredWindow & { link: string; verify_uri: string };
+export type Issued = StoredWindow & {
+  link: string;
+  verify_uri: string;
+  /** Somebody took the code before, and no browser was paired with it. */
+  taken: boolean;
+};
 
 /** Opens keys and store; `start` connects. */
 export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents; now?: () => number }) {
@@ -246,12 +253,29 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
 
   async function issueNow(newPasskey: boolean): Promise<Issued> {
     const i = await enrol();
-    const d = await root.deviceCode(i, newPasskey);
-    const w = newWindow(d.device_code, d.expires_in, newPasskey, now());
+    const psk = random(32);
+    const known = pins.passkeys();
+    const d = await root.deviceCode(i, {
+      ...(newPasskey ? { scope: 'new_passkey' as const } : {}),
+      ...(known.length <= MAX_NAMED
+        ? { passkeys: await Promise.all(known.map((p) => passkeyName(p.cred_id))) }
+        : {}),
+      ticket: await linkTicket(psk),
+    });
+    const w = newWindow(d.device_code, d.expires_in, newPasskey, now(), psk);
+    const taken = d.taken_ago !== undefined && !pairedSince(now() - d.taken_ago);
+    if (taken) {
+      lastError = text('codeTaken');
+      log.warn(lastError);
+    }
     install(w);
     await store.setWindow(w);
     log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey });
-    return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: d.verify_uri };
+    return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: d.verify_uri, taken };
+  }
+  /** Whether a code taken then (Unix seconds) led to a browser that proved itself to the hub. */
+  function pairedSince(then: number): boolean {
+    return pins.browsers().some((b) => Math.max(b.paired_at, b.elevated_until - ELEVATION_TTL) >= then - 2);
   }
   const issuing = new Map<boolean, Promise<Issued>>();
   let lastIssued: Promise<unknown> = Promise.resolve();

@@ -18,13 +18,19 @@ export interface StoredWindow {
   left: number;
 }
 
-/** A new window around root's device code, which lives `ttl` seconds there. */
-export function newWindow(code: string, ttl: number, newPasskey: boolean, now: number): StoredWindow {
+/** A new window around root's device code, which lives `ttl` seconds there; `psk` has 32 bytes. */
+export function newWindow(
+  code: string,
+  ttl: number,
+  newPasskey: boolean,
+  now: number,
+  psk = random(32),
+): StoredWindow {
   const digits = String(randomInt(1_000_000)).padStart(6, '0');
   return {
     code,
     secret: `${digits.slice(0, 3)}-${digits.slice(3)}`,
-    psk: toBase64url(random(32)),
+    psk: toBase64url(psk),
     new_passkey: newPasskey,
     expires_at: now + Math.min(ttl, DEVICE_CODE_TTL),
     left: PAIRING_TRIES,

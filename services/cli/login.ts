@@ -43,6 +43,7 @@ export async function login(bus: Bus, say: Say, o: { newPasskey: boolean; json: 
   const left = () => expires - Date.now() / 1000;
   const minutes = Math.max(1, Math.round(left() / 60));
   say.event({ event: 'code', ...code, expires_at: expires, ...(insecure ? { insecure } : {}) });
+  if (code.taken) say.line(say.text('loginTaken'));
   say.line(say.text('loginOpen', { page: code.verify_uri, code: grouped(code.device_code, code.secret) }));
   say.line(say.text('loginValid', { minutes }));
   say.line(`${say.text('loginLink')}\n\n  ${code.link}\n`);

@@ -39,6 +39,7 @@ served = await bus.serve(uplink1, {
       link: w.link,
       verify_uri: w.verify_uri,
       expires_at: BigInt(w.expires_at),
+      taken: w.taken,
     };
   },
   Status() {

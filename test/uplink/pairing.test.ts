@@ -6,7 +6,7 @@ import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import { generate } from '../../firmware/protocol/x25519.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { authenticator } from '../authenticator.ts';
-import { type RootProcess, startRoot, until } from '../root/kit.ts';
+import { openDatabase, type RootProcess, startRoot, until } from '../root/kit.ts';
 import { accessOf, localApi, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';
 
 type Api = Awaited<ReturnType<typeof localApi>>;
@@ -150,9 +150,21 @@ test('a pairing window and its used tries survive kill -9 of the uplink', async 
 test('a browser with another passkey is not let in, unless the code was issued for a new one', async (c) => {
   const stranger = authenticator(c.root.origin);
   const code = await c.hub.calls.IssueCode({ new_passkey: true });
-  const tab = await signIn(c.root, code.device_code, { keys: stranger });
-  // The hub closes this window and opens one that asks for a passkey it knows.
+  await signIn(c.root, code.device_code, { keys: stranger });
+  const db = await openDatabase(c.root);
+  const id = stranger.keys[0]!.id;
+  const row = await db.get<Record<string, never>>('SELECT * FROM webauthn_cred WHERE cred_id = ?', id);
+  // The hub closes this window and opens one that asks for a passkey it knows; this root keeps the other as well.
   const strict = await c.hub.calls.IssueCode({ new_passkey: false });
+  assert.is(
+    await db.get('SELECT 1 FROM webauthn_cred WHERE cred_id = ?', id),
+    undefined,
+    'an honest one does not',
+  );
+  const values = Object.values(row!);
+  await db.run(`INSERT INTO webauthn_cred VALUES (${values.map(() => '?').join(', ')})`, ...values);
+  await db.close();
+  const tab = await signIn(c.root, strict.device_code, { keys: stranger });
   const p = await phone(c.root, tab, c.hubId, accessOf(strict.link).access);
   const refusal = await until(() => p.heard.controls.find((m) => m.t === 'refused'));
   assert.is((refusal as { error: string }).error, 'assertion_failed');
@@ -162,7 +174,8 @@ test('a browser with another passkey is not let in, unless the code was issued f
   p.close();
 
   const open = await c.hub.calls.IssueCode({ new_passkey: true });
-  const q = await phone(c.root, tab, c.hubId, accessOf(open.link).access);
+  const approved = await signIn(c.root, open.device_code, { keys: authenticator(c.root.origin) });
+  const q = await phone(c.root, approved, c.hubId, accessOf(open.link).access);
   await q.up();
   assert.is(q.greeting()!.first, true);
   q.close();

@@ -66,6 +66,8 @@ const en = {
   loginWaiting: 'Waiting for the browser… {left} left',
   loginPaired: 'The browser is paired: {label}',
   loginExpired: 'The code has expired and no browser was paired. Ask for a new one: ingle login',
+  loginTaken:
+    'Somebody entered the code before this one, and no browser was paired with it. If it was not you: they got nothing, and what they began has been removed. Use the new link or code.',
   loginBurned: 'The code was tried too often and is void. Ask for a new one: ingle login',
   loginReplaced: 'Another login has opened a new code; this one is void.',
   statusConnected: 'connected to {root}',
@@ -166,6 +168,8 @@ const ru: Record<keyof typeof en, Text> = {
   loginWaiting: 'Ждём браузер… осталось {left}',
   loginPaired: 'Браузер подключён: {label}',
   loginExpired: 'Срок кода истёк, браузер не подключён. Новый код: ingle login',
+  loginTaken:
+    'Предыдущий код кто-то ввёл, но браузер с ним не подключился. Если это были не вы: посторонний ничего не получил, а начатое им удалено. Используйте новую ссылку или код.',
   loginBurned: 'Код вводили неверно слишком часто, он недействителен. Новый код: ingle login',
   loginReplaced: 'Другая команда login открыла новый код; этот недействителен.',
   statusConnected: 'подключён к {root}',

@@ -26,6 +26,8 @@ const en = {
   entry_where_2: 'Scan the QR code it prints, or type the two groups here.',
   entry_where_3: 'The code is good for 10 minutes and for one phone.',
   entry_short: 'A group has six digits. Check what you typed.',
+  entry_near:
+    'Somebody is trying many wrong codes, so codes count only near the hub for now. Open the hub’s link or scan its QR code, or type the code on the same Wi-Fi as the hub.',
   entry_bad_link: 'This link is not complete. Ask the hub for a new one with {command}, or type the code.',
   entry_have_passkey: 'I was here before: sign in with my passkey',
   checking: 'Checking…',
@@ -182,6 +184,8 @@ const ru: Record<SpaText, Text> = {
   entry_where_2: 'Отсканируйте QR-код или введите обе группы здесь.',
   entry_where_3: 'Код действует 10 минут и для одного телефона.',
   entry_short: 'В группе шесть цифр. Проверьте, что вы ввели.',
+  entry_near:
+    'Кто-то перебирает коды, поэтому сейчас они действуют только рядом с хабом. Откройте ссылку хаба или отсканируйте QR-код, либо введите код в той же сети Wi-Fi, что и хаб.',
   entry_bad_link: 'Ссылка неполная. Получите новую на хабе командой {command} или введите код.',
   entry_have_passkey: 'Я здесь не впервые: войти с ключом доступа',
   checking: 'Проверяем…',

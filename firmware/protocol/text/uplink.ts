@@ -14,6 +14,8 @@ export const uplinkTexts = {
     wrong_code:
       'A browser came with a wrong pairing code: it was mistyped, or somebody between browser and hub interferes.',
     unknown_browser: 'A browser that is not paired with this hub knocked and was not let in.',
+    codeTaken:
+      'Somebody entered the last pairing code, and no browser was paired with it. They got nothing; the new code takes its place.',
     insecure:
       'INSECURE: the debug mode insecure_sealed_secret is on. Whoever runs the root service could pair a browser of their own. Turn it off before real use.',
     insecureSealed:
@@ -33,6 +35,8 @@ export const uplinkTexts = {
     wrong_code:
       'Браузер пришёл с неверным кодом подключения: его набрали с ошибкой, или кто-то вмешивается между браузером и хабом.',
     unknown_browser: 'Браузер, не подключённый к этому хабу, пытался войти и не был впущен.',
+    codeTaken:
+      'Последний код подключения кто-то ввёл, но браузер с ним не подключился. Посторонний ничего не получил; новый код заменил старый.',
     insecure:
       'НЕБЕЗОПАСНО: включён отладочный режим insecure_sealed_secret. Тот, кто держит корневой сервис, может подключить свой браузер. Выключите его перед настоящей работой.',
     insecureSealed:
