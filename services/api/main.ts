@@ -91,9 +91,6 @@ async function index(caller: Caller, given: string): Promise<Response> {
 }
 
 async function handle(request: Request): Promise<Response> {
-  if (request.path === '/health/live') return json({ ok: true });
-  if (request.path === '/health/ready')
-    return healthy ? json({ ok: true }) : json({ error: 'unavailable', message: 'Not ready.' }, 503);
   const caller = callerOf(request.headers, token);
   const owner_id = await ownerOf(caller);
   const given = request.headers['idempotency-key'];
@@ -111,7 +108,11 @@ async function handle(request: Request): Promise<Response> {
 const sync = syncServer({ store, library, skills, commands, log });
 const server = await listen(config.api.host, config.api.port, {
   admit(head) {
-    if (!head.path.startsWith('/health/')) callerOf(head.headers, token);
+    if (head.path === '/health/live') return json({ ok: true });
+    if (head.path === '/health/ready')
+      return healthy ? json({ ok: true }) : json({ error: 'unavailable', message: 'Not ready.' }, 503);
+    const caller = callerOf(head.headers, token);
+    return caller ? `${caller.owner_id}/${caller.browser}` : '';
   },
   handle,
   upgrade: (head) => sync.connect(head.path, callerOf(head.headers, token)),

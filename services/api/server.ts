@@ -42,8 +42,11 @@ export interface SocketEvents {
 }
 
 export interface Service {
-  /** Refuses by throwing, before the body is read. */
-  admit(request: Omit<Request, 'body'>): void;
+  /**
+   * Before the body is read: refuses by throwing, answers what needs no body, or names whose request it is, as the
+   * places are shared by those who ask.
+   */
+  admit(request: Omit<Request, 'body'>): Response | string;
   handle(request: Request): Promise<Response>;
   /** Refuses the upgrade by throwing. */
   upgrade(request: Omit<Request, 'body'>): SocketEvents;
@@ -58,6 +61,8 @@ export interface Server {
 }
 
 const MAX_REQUESTS = 256;
+/** Requests under way of one who asks: a browser has this many streams, and one may not take all places. */
+const MAX_OF_ONE = 64;
 const MAX_SOCKETS = 256;
 const MAX_MESSAGE = 256 * 1024;
 const MAX_UNSENT = 2 * 1024 * 1024;
@@ -103,6 +108,7 @@ export function errorResponse(cause: unknown): Response {
 /** @throws IngleError `conflict` when the address is taken. */
 export function listen(host: string, port: number, service: Service): Promise<Server> {
   let requests = 0;
+  const byWho = new Map<string, number>();
   let closing = false;
   const sockets = new Set<{ end(code: number, reason: string): void }>();
   const app = App();
@@ -129,10 +135,16 @@ export function listen(host: string, port: number, service: Service): Promise<Se
   app.any('/*', (res, req) => {
     const state: { aborted: boolean; stop?: () => void } = { aborted: false };
     let counted = true;
+    let who: string | undefined;
     requests++;
     const done = () => {
-      if (counted) requests--;
+      if (!counted) return;
       counted = false;
+      requests--;
+      if (who === undefined) return;
+      const left = byWho.get(who)! - 1;
+      if (left > 0) byWho.set(who, left);
+      else byWho.delete(who);
     };
     res.onAborted(() => {
       state.aborted = true;
@@ -140,13 +152,14 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       done();
       clearTimeout(late);
     });
-    const refuse = (cause: unknown) => {
+    const answer = (r: Response) => {
       clearTimeout(late);
-      respond(res, errorResponse(cause), state);
+      respond(res, r, state);
       done();
       // What else comes of this body is read and dropped.
       state.aborted = true;
     };
+    const refuse = (cause: unknown) => answer(errorResponse(cause));
     const late = setTimeout(
       () => refuse(new IngleError('timeout', 'The request took too long to arrive.')),
       BODY_MS,
@@ -158,7 +171,13 @@ export function listen(host: string, port: number, service: Service): Promise<Se
         throw new IngleError('rate_limited', 'Too many requests at once.', { retry_after: 1 });
       if (Number(head.headers['content-length'] ?? 0) > MAX_BODY)
         throw new IngleError('too_large', `A body may have at most ${MAX_BODY} bytes.`);
-      service.admit(head);
+      const admitted = service.admit(head);
+      if (typeof admitted !== 'string') return answer(admitted);
+      const mine = byWho.get(admitted) ?? 0;
+      if (mine >= MAX_OF_ONE)
+        throw new IngleError('rate_limited', 'Too many requests of one browser at once.', { retry_after: 1 });
+      who = admitted;
+      byWho.set(who, mine + 1);
     } catch (e) {
       return refuse(e);
     }

@@ -152,6 +152,31 @@ test('a page of another site cannot call, whatever cookie rides along', async ({
   assert.is((await tab.post(path, body)).status, 200);
 });
 
+test('a cookie that root did not make is not taken on', async ({ root }) => {
+  const open = async (cookie: string) => {
+    const r = await call(root, 'POST', '/v1/session', {}, { ...from(), cookie });
+    assert.is(r.status, 200);
+    return r.headers.get('set-cookie')!.split(';')[0]!;
+  };
+  const ours = await open('');
+  assert.match(ours, /^ingle=[\w-]{44}$/);
+  assert.is(await open(ours), ours);
+  const bent = ours.slice(0, -1) + (ours.endsWith('A') ? 'B' : 'A');
+  const moved = `ingle=${'A'.repeat(22)}${ours.slice(-22)}`;
+  for (const chosen of [
+    `ingle=${'A'.repeat(22)}`,
+    `ingle=${'A'.repeat(44)}`,
+    bent,
+    moved,
+    ours.slice(0, 28),
+  ]) {
+    const set = await open(chosen);
+    assert.is.not(set, chosen);
+    assert.is.not(set, ours);
+    assert.not.match(set, /AAAAAAAAAAAAAAAAAAAAAA/);
+  }
+});
+
 test('each tab has its own sid, of its own browser, behind a strict cookie', async ({ root }) => {
   const a = await call(root, 'POST', '/v1/session', {}, from());
   const set = a.headers.get('set-cookie')!;
