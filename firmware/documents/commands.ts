@@ -183,10 +183,13 @@ export function runCommands(o: {
   async function perform(entry: JournalEntry): Promise<Outcome> {
     const command = entry.command as Command;
     const { action } = command;
-    if (action.type === 'bus.publish') {
-      o.publish(action.topic, action.payload);
-      return { status: 'done', result: { status: 202, body: null } };
-    }
+    if (action.type === 'bus.publish')
+      try {
+        o.publish(action.topic, action.payload);
+        return { status: 'done', result: { status: 202, body: null } };
+      } catch (e) {
+        return { status: 'failed', error: toIngleError(e).body() };
+      }
     const body = action.type === 'http.post' ? JSON.stringify(action.body) : '';
     const call: Call = {
       id: entry.id,

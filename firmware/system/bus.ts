@@ -121,8 +121,11 @@ function marshalable(value: unknown): unknown {
     const v = value as Partial<Variant>;
     if (typeof v.signature === 'string' && 'value' in v)
       return new lib.Variant(v.signature, marshalable(v.value));
-    return Object.fromEntries(Object.entries(value).map(([k, x]) => [k, marshalable(x)]));
+    return Object.fromEntries(Object.entries(value).map(([k, x]) => [marshalable(k), marshalable(x)]));
   }
+  // The daemon throws out whoever sends one (D-Bus specification, "Basic types").
+  if (typeof value === 'string' && value.includes('\0'))
+    throw new IngleError('invalid_request', 'A text may not hold the character U+0000.');
   return value;
 }
 

@@ -118,7 +118,8 @@ const changed = async (work: Promise<void>): Promise<Response> => {
 const anybody: Guard = () => {};
 const mayUse: Guard = (caller, [, skill_id = ''], p) => void usable(p.skills, skill_id, caller);
 
-const routes: [methods: string, path: RegExp, Guard, Route][] = [
+/** Every path: its methods, who may ask, what answers. */
+export const routes: [methods: string, path: RegExp, Guard, Route][] = [
   ['GET', /^\/v1\/brand$/, anybody, (_, __, p) => json(p.status.brand)],
   ['GET', /^\/api\/status$/, ownerOnly, async (_, __, p) => json(await p.status.hub())],
   ['GET', /^\/api\/node\/status$/, ownerOnly, (_, __, p) => json(p.status.node())],

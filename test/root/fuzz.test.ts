@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isErrorCode } from '../../firmware/protocol/errors.ts';
 import { endpoints } from '../../root/api.ts';
+import { garbage } from '../garbage.ts';
 import {
   type Answer,
   ask,
@@ -21,31 +22,6 @@ test.before(async (c) => {
   c.root = await startRoot();
 });
 test.after((c) => c.root.stop());
-
-/** A value of every JSON type, and of each what is hardest to take. */
-const garbage: unknown[] = [
-  null,
-  true,
-  false,
-  0,
-  -1,
-  1.5,
-  2 ** 53,
-  1e308,
-  '',
-  ' ',
-  'x',
-  '\u0000',
-  '\ud800',
-  '__proto__',
-  'x'.repeat(5000),
-  [],
-  [null],
-  ['x', 1.5],
-  {},
-  { a: { b: [null] } },
-  { toString: null, length: -1 },
-];
 
 /** Never a failure inside: the one shape, or what the request was for. 431 is the server's own, for long headers. */
 function answered(r: Answer, says: string): void {
@@ -150,10 +126,18 @@ test('whatever a hub or a browser emits, it is answered in the one shape and the
       value,
     ),
   );
+  const binaries = (v: unknown): number =>
+    v instanceof Uint8Array
+      ? 1
+      : v !== null && typeof v === 'object'
+        ? Object.values(v).reduce((n: number, one) => n + binaries(one), 0)
+        : 0;
+  // Socket.IO's parser takes ten binary parts in a packet and closes the connection on more.
+  const args = fc.array(message, { maxLength: 3 }).filter((list) => binaries(list) <= 10);
   try {
     await fc.assert(
-      fc.asyncProperty(fc.boolean(), event, fc.array(message, { maxLength: 3 }), async (hub, name, args) => {
-        const answer = await ask(hub ? line : owner, name, ...args);
+      fc.asyncProperty(fc.boolean(), event, args, async (hub, name, given) => {
+        const answer = await ask(hub ? line : owner, name, ...given);
         if (answer.ok !== true) {
           assert.is(answer.ok, false);
           assert.ok(isErrorCode(answer.error), JSON.stringify(answer));

@@ -195,6 +195,12 @@ test('a command of a screen may speak on the bus below "ui." alone', async ({ hu
   d.write('say-2', say('say-2', 'scenario.cancel.7'));
   assert.is((await d.finished('say-1'))['status'], 'done');
   assert.is((await d.finished('say-2'))['status'], 'failed');
+  // A NUL would cost the hub its place on the bus.
+  d.write('say-3', {
+    ...refresh('say-3'),
+    action: { type: 'bus.publish', topic: 'ui.a', payload: { 'a\0': 'b' } },
+  });
+  assert.is(((await d.finished('say-3'))['error'] as JsonObject)['error'], 'invalid_request');
   await until('the event', () => heard.length === 1);
   assert.equal(heard, [{ a: 1 }]);
   d.provider.destroy();
