@@ -8,14 +8,14 @@ export const ble1 = contract({
   doc: 'The BLE setup service, and Improv beside it.',
   methods: {
     Start: {
-      doc: 'Advertises both services. It ends by itself after idle_timeout seconds without a central. `improv_open`: Improv applications need no approval (a hub that was never set up).',
-      in: { idle_timeout: 'u', improv_open: 'b' },
+      doc: 'Advertises both services. It ends by itself after idle_timeout seconds without a central. `unlabelled`: the maker has printed no PIN on the device, so Improv applications need no approval while the hub was never set up.',
+      in: { idle_timeout: 'u', unlabelled: 'b' },
       out: { name: 's' },
       errors: ['unavailable', 'conflict'],
     },
     Stop: { doc: 'Stops advertising and disconnects whoever is there.', in: {}, out: {}, errors: [] },
     Approve: {
-      doc: 'Lets Improv applications in for this window: somebody pressed the button of the hub or asked for it on a console.',
+      doc: 'Lets an Improv application in for two minutes, or until it leaves: somebody pressed the button of the hub or asked for it on a console.',
       in: {},
       out: {},
       errors: ['conflict'],

@@ -1,9 +1,12 @@
 // The BLE setup service (spec "BLE setup service"): seven characteristics over io.ingle.Setup1. No radio here.
 import { utf8 } from '../protocol/bytes.ts';
-import { toIngleError } from '../protocol/errors.ts';
+import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { shape } from '../protocol/json.ts';
+import { type Language, translator } from '../protocol/text/i18n.ts';
+import { setupTexts, waitText } from '../protocol/text/setup.ts';
+import { type Action, may, type Stage } from '../setup/access.ts';
 import type { setup1 } from '../setup/contract.ts';
-import type { Caller } from '../system/contract.ts';
+import { type Caller, fromVariant } from '../system/contract.ts';
 import { assembler, toPieces } from './chunk.ts';
 import type { Service } from './gatt.ts';
 import { hubSession } from './session.ts';
@@ -28,6 +31,9 @@ export interface BleDeps {
   notify(uuid: string, value: Uint8Array): void;
   size(uuid: string): number;
   device: { model: string; version: string };
+  language: Language;
+  /** A central that has proved itself did something. */
+  used(): void;
 }
 
 export interface BleSetup {
@@ -49,6 +55,16 @@ export function bleSetup(d: BleDeps): BleSetup {
   function send(to: string, message: unknown): void {
     for (const piece of toPieces(message, d.size(to))) d.notify(to, piece);
   }
+  /** What this central may do (firmware/setup/access.ts). */
+  async function allowed(action: Action): Promise<boolean> {
+    const { stage } = fromVariant((await d.setup.Status({})).detail) as { stage: Stage };
+    return may('ble', stage, action, session?.proven ? ['pin'] : []);
+  }
+  async function must(action: Action): Promise<void> {
+    if (!(await allowed(action))) throw new IngleError('forbidden', 'Prove the PIN of the hub first.');
+  }
+  /** Who asks, for the ladder: a central that has proved nothing does not keep setup open. */
+  const who = () => (session?.proven ? 'ble' : '');
   const say = (message: unknown) => send(setupUuid.result, message);
 
   async function begin(): Promise<ReturnType<typeof hubSession>> {
@@ -58,8 +74,16 @@ export function bleSetup(d: BleDeps): BleSetup {
     session = hubSession({
       window,
       pin: async () => secrets.pin,
-      // An empty PIN is a wrong one: the ladder counts it with the others.
-      failed: async () => void (await d.setup.Authorise({ channel: 'ble', pin: '' })),
+      async take() {
+        const { wait_s } = await d.setup.TakeTry({ channel: 'ble' });
+        if (wait_s > 0) {
+          const message = translator(setupTexts, d.language)('pin_wait', {
+            wait: waitText(wait_s, d.language),
+          });
+          throw new IngleError('rate_limited', message, { retry_after: wait_s });
+        }
+      },
+      ended: async (right) => void (await d.setup.TryEnded({ channel: 'ble', right })),
     });
     return session;
   }
@@ -76,8 +100,14 @@ export function bleSetup(d: BleDeps): BleSetup {
       const s = await begin();
       if (message['t'] !== 'sealed') {
         say(await s.receive(message));
-        if (s.proven) say(await s.sealer.seal({ event: 'softap', ...(await accessPoint()) }));
-      } else await act(await s.sealer.open(message));
+        if (s.proven) d.used();
+        if (s.proven && (await allowed('secrets')))
+          say(await s.sealer.seal({ event: 'softap', ...(await accessPoint()) }));
+      } else {
+        const opened = await s.sealer.open(message);
+        d.used();
+        await act(opened);
+      }
     } catch (cause) {
       const e = toIngleError(cause);
       say({ event: 'error', ...e.body() });
@@ -100,7 +130,8 @@ export function bleSetup(d: BleDeps): BleSetup {
   }
 
   async function networks(fresh: boolean): Promise<unknown> {
-    const { networks, age_s } = await d.setup.WifiScan({ fresh }, 40_000);
+    await must('look');
+    const { networks, age_s } = await d.setup.WifiScan({ channel: who(), fresh }, 40_000);
     return { age_s, networks: networks.map(([ssid, signal, security]) => ({ ssid, signal, security })) };
   }
 
@@ -118,7 +149,8 @@ export function bleSetup(d: BleDeps): BleSetup {
         uuid: setupUuid.audioList,
         read: () =>
           page(setupUuid.audioList, async () => {
-            const { sinks, sources } = await d.setup.AudioDevices({});
+            await must('look');
+            const { sinks, sources } = await d.setup.AudioDevices({ channel: who() });
             const short = (list: [string, string, string, number, boolean][]) =>
               list.map(([id, name, type]) => ({ id, name, type }));
             return { sinks: short(sinks), sources: short(sources) };
@@ -128,6 +160,7 @@ export function bleSetup(d: BleDeps): BleSetup {
         uuid: setupUuid.selectAudio,
         write: (piece) =>
           take(piece, select, async (m) => {
+            await must('audio');
             const { sink_id, source_id } = shape(m, { sink_id: 'string', source_id: 'string' });
             await d.setup.AudioSelect({ channel: 'ble', sink_id, source_id });
             say({ event: 'audio_selected' });
@@ -146,6 +179,7 @@ export function bleSetup(d: BleDeps): BleSetup {
         uuid: setupUuid.wifiCreds,
         write: (piece) =>
           take(piece, creds, async (m) => {
+            await must('join');
             const { ssid, psk, hidden } = shape(m, { ssid: 'string', psk: 'string?', hidden: 'boolean?' });
             await d.setup.WifiConnect({ channel: 'ble', ssid, psk: psk ?? '', hidden: hidden ?? false });
           }),
@@ -181,7 +215,7 @@ export function bleSetup(d: BleDeps): BleSetup {
 
   /** After the network: where the person goes on. Sealed, as it lets a browser in. */
   async function link(): Promise<void> {
-    if (!session?.proven) return;
+    if (!session?.proven || !(await allowed('pair'))) return;
     const p = await d.setup.PairingLink({}, 30_000).catch(() => undefined);
     if (p) say(await session.sealer.seal({ event: 'pairing', link: p.link }));
   }

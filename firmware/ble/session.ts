@@ -57,9 +57,15 @@ async function sealer(psk: Uint8Array, mine: 0 | 1): Promise<Sealer> {
 
 /**
  * The hub's end: takes `cpace1`, `cpace3`; answers `cpace2`, `cpace4`. The central proves first.
- * @param tried runs before a proof is looked at; throws when no try is left
+ * @param o.take counts a try before its proof is looked at; throws while none is taken
+ * @param o.ended how the try ended
  */
-export function hubSession(o: { window: string; pin: () => Promise<string>; failed: () => Promise<void> }) {
+export function hubSession(o: {
+  window: string;
+  pin: () => Promise<string>;
+  take: () => Promise<void>;
+  ended: (right: boolean) => Promise<void>;
+}) {
   let keys: Awaited<ReturnType<typeof cpaceResponder>> | undefined;
   let sealed: Sealer | undefined;
   return {
@@ -82,12 +88,14 @@ export function hubSession(o: { window: string; pin: () => Promise<string>; fail
       const mine = keys;
       keys = undefined;
       if (m['t'] !== 'cpace3' || !mine) throw new IngleError('invalid_request', 'Begin with cpace1.');
+      await o.take();
       try {
         confirm(mine.ta, fromBase64url(proof));
       } catch {
-        await o.failed();
+        await o.ended(false);
         throw new IngleError('pairing_failed', 'That is not the PIN of the hub.');
       }
+      await o.ended(true);
       sealed = await sealer(mine.psk, 1);
       return { t: 'cpace4', proof: toBase64url(mine.tb) };
     },

@@ -7,14 +7,17 @@ const EV_KEY = 1;
 const keys: ReadonlySet<number> = new Set([0x198, 0x8d, 0x211, 0xab, 0x100]);
 
 /** Shorter is somebody brushing past. */
-export const RESTART_MS = 3_000;
-export const RESET_MS = 15_000;
+const APPROVE_MS = 200;
+const RESTART_MS = 3_000;
+const RESET_MS = 15_000;
 
-export type Press = 'none' | 'restart' | 'reset';
+export type Press = 'none' | 'approve' | 'restart' | 'reset';
 
 /** What a press of `ms` milliseconds asks for. */
 export function meaning(ms: number): Press {
-  return ms >= RESET_MS ? 'reset' : ms >= RESTART_MS ? 'restart' : 'none';
+  if (ms >= RESET_MS) return 'reset';
+  if (ms >= RESTART_MS) return 'restart';
+  return ms >= APPROVE_MS ? 'approve' : 'none';
 }
 
 /**

@@ -2,6 +2,7 @@
 import { toIngleError } from '../protocol/errors.ts';
 import { botTexts } from '../protocol/text/bot.ts';
 import { type Language, translator } from '../protocol/text/i18n.ts';
+import { setupTexts, waitText } from '../protocol/text/setup.ts';
 import { Left, type Talk } from './dialog.ts';
 
 export interface Messenger {
@@ -13,7 +14,7 @@ export interface Messenger {
 export interface ChatDeps {
   messenger: Messenger;
   language: Language;
-  authorise(pin: string): Promise<{ ok: boolean; left: number }>;
+  authorise(pin: string): Promise<{ ok: boolean; left: number; wait_s: number }>;
   converse(talk: Talk): Promise<void>;
   /** A chat that says nothing for this long is let go, milliseconds. */
   silenceMs: number;
@@ -31,6 +32,7 @@ export interface Incoming {
 /** Takes messages; holds at most one conversation. */
 export function chatDesk(d: ChatDeps): { receive(m: Incoming): Promise<void>; close(): void } {
   const t = translator(botTexts, d.language);
+  const setupText = translator(setupTexts, d.language);
   let inside: { chat: number; take: (m: Incoming) => void; leave: () => void } | undefined;
 
   function open(chat: number): void {
@@ -104,9 +106,9 @@ export function chatDesk(d: ChatDeps): { receive(m: Incoming): Promise<void>; cl
 
   async function hold(talk: Talk): Promise<void> {
     for (;;) {
-      const { ok, left } = await d.authorise(await talk.ask(t('ask_pin'), true));
+      const { ok, left, wait_s } = await d.authorise(await talk.ask(t('ask_pin'), true));
       if (ok) return d.converse(talk);
-      if (left === 0) return talk.say(t('closed'));
+      if (wait_s > 0) return talk.say(setupText('pin_wait', { wait: waitText(wait_s, d.language) }));
       await talk.say(t('wrong_pin', { left }));
     }
   }

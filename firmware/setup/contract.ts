@@ -11,7 +11,7 @@ export const setup1 = contract({
   doc: 'First-run setup: its state, its steps, its channels.',
   methods: {
     Status: {
-      doc: 'The ladder now. `state`: see firmware/setup/ladder.ts. `mode`: audio, softap or ble, the newest channel at work. `detail`: online b, ssid s (joined network), sink_id s, source_id s, channels as, error s and reason s of the newest failure, model s, version s, name s.',
+      doc: 'The ladder now. `state`: see firmware/setup/ladder.ts. `mode`: audio, softap or ble, the newest channel at work. `detail`: online b, ssid s (joined network), sink_id s, source_id s, channels as, error s and reason s of the newest failure, model s, version s, name s, pin_wait_s i seconds until a PIN is taken again, stage s (new, ownerless, owned: firmware/setup/access.ts).',
       in: {},
       out: { state: 's', mode: 's', attempts: 'u', detail: 'a{sv}' },
       errors: [],
@@ -29,8 +29,8 @@ export const setup1 = contract({
       errors: ['conflict'],
     },
     AudioDevices: {
-      doc: 'Sinks and sources, best first: id, name, type, score, usable.',
-      in: {},
+      doc: 'Sinks and sources, best first: id, name, type, score, usable. `channel` as in WifiScan.',
+      in: { channel: 's' },
       out: { sinks: 'a(sssdb)', sources: 'a(sssdb)' },
       errors: ['unavailable'],
     },
@@ -47,8 +47,8 @@ export const setup1 = contract({
       errors: ['not_found', 'unavailable'],
     },
     WifiScan: {
-      doc: 'Networks in reach, strongest first: ssid, signal (percent), security (open, wpa2, wpa3). With one radio serving, the newest list is answered and `age_s` tells its age.',
-      in: { fresh: 'b' },
+      doc: 'Networks in reach, strongest first: ssid, signal (percent), security (open, wpa2, wpa3). With one radio serving, the newest list is answered and `age_s` tells its age. `channel` names who asks, and is empty for somebody who has proved nothing: that does not keep setup open.',
+      in: { channel: 's', fresh: 'b' },
       out: { networks: 'a(sus)', age_s: 'u' },
       errors: ['unavailable'],
     },
@@ -59,10 +59,22 @@ export const setup1 = contract({
       errors: ['invalid_request', 'conflict', 'unavailable'],
     },
     Authorise: {
-      doc: 'Checks the PIN of this window in constant time; `left` tries remain. After the last the window closes and a new PIN is made.',
+      doc: 'Checks the PIN of this window in constant time. Each try is counted durably before it is looked at (firmware/setup/backoff.ts): `left` tries remain that cost no time; while `wait_s` seconds are to be waited none is looked at.',
       in: { channel: 's', pin: 's' },
-      out: { ok: 'b', left: 'u' },
-      errors: ['rate_limited'],
+      out: { ok: 'b', left: 'u', wait_s: 'u' },
+      errors: [],
+    },
+    TakeTry: {
+      doc: 'Counts a try that the caller looks at itself (CPace over BLE), as a wrong one. With `wait_s` above 0 it was not counted and must not be looked at.',
+      in: { channel: 's' },
+      out: { wait_s: 'u' },
+      errors: [],
+    },
+    TryEnded: {
+      doc: 'How the try just counted ended. A right one lets the count begin anew; a wrong one may make a new one-time PIN.',
+      in: { channel: 's', right: 'b' },
+      out: { left: 'u', wait_s: 'u' },
+      errors: [],
     },
     Secrets: {
       doc: 'What a person at the device may see: network name and PSK of the access point, PIN of this window. Only consoles and the speaking service are let in by bus policy.',
@@ -81,6 +93,12 @@ export const setup1 = contract({
       in: {},
       out: { link: 's', device_code: 's', secret: 's', expires_at: 'x' },
       errors: ['unavailable', 'conflict'],
+    },
+    Approve: {
+      doc: 'Somebody at the device lets Improv in over Bluetooth, for a short time.',
+      in: { channel: 's' },
+      out: {},
+      errors: ['conflict', 'unavailable'],
     },
     FactoryReset: {
       doc: 'Forgets owner, networks, profiles and everything kept, then starts setup as new. `confirm` must be "erase".',

@@ -3,8 +3,9 @@ import { toIngleError } from '../protocol/errors.ts';
 import { dialogTexts } from '../protocol/text/dialog.ts';
 import { type Language, translator } from '../protocol/text/i18n.ts';
 import { reasonKey, reasonTexts } from '../protocol/text/reasons.ts';
-import { type SetupText, setupTexts } from '../protocol/text/setup.ts';
+import { type SetupText, setupTexts, waitText } from '../protocol/text/setup.ts';
 import { type Caller, fromVariant } from '../system/contract.ts';
+import type { Action, Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
 
 /** A channel a person talks through. Each throws `Left` when the person is gone. */
@@ -21,6 +22,8 @@ export class Left extends Error {}
 export interface DialogDeps {
   /** Channel name as Setup1 knows it. */
   channel: 'serial' | 'bot';
+  /** Whether this person may do something here (firmware/setup/access.ts), asked before each menu. */
+  may(stage: Stage, action: Action): boolean;
   setup: Caller<typeof setup1>;
   language: Language;
   /** Hears Setup1's Progress until the returned function is called. */
@@ -36,7 +39,7 @@ export interface DialogDeps {
   };
 }
 
-type Item = [label: string, act: () => Promise<unknown>];
+type Item = [label: string, act: () => Promise<unknown>, action?: Action];
 
 /** Holds the conversation until the person quits. Nothing is lost by leaving: the state is the hub's. */
 export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
@@ -56,7 +59,7 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
 
   async function network(): Promise<void> {
     await talk.say(t('scanning'));
-    const { networks } = await setup.WifiScan({ fresh: true }, 40_000);
+    const { networks } = await setup.WifiScan({ channel, fresh: true }, 40_000);
     const join = (ssid: string, open: boolean, hidden: boolean) => async () => {
       const psk = open ? '' : await talk.ask(t('ask_psk', { ssid }), true);
       await joined(ssid, () => setup.WifiConnect({ channel, ssid, psk, hidden }));
@@ -102,7 +105,7 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
   }
 
   async function sound(): Promise<void> {
-    const { sinks, sources } = await setup.AudioDevices({});
+    const { sinks, sources } = await setup.AudioDevices({ channel });
     if (sinks.length === 0 || sources.length === 0) return talk.say(t('no_devices'));
     const sink =
       sinks[
@@ -156,6 +159,17 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
       );
   }
 
+  async function secrets(): Promise<void> {
+    await talk.say(t('secrets', { ...(await setup.Secrets({})) }));
+    const { pin_wait_s } = fromVariant((await setup.Status({})).detail) as { pin_wait_s: number };
+    if (pin_wait_s > 0) await talk.say(progressText('pin_wait', { wait: waitText(pin_wait_s, d.language) }));
+  }
+
+  async function approve(): Promise<void> {
+    await setup.Approve({ channel });
+    await talk.say(t('approved'));
+  }
+
   async function reset(): Promise<void> {
     const confirm = await talk.ask(t('reset_ask'));
     if (confirm.trim() !== 'erase') return talk.say(t('reset_not'));
@@ -169,35 +183,29 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
     await talk.say(t(text));
     await talk.say(await technician!.ask(what));
   }
-  const items: Item[] = [
-    [t('menu_network'), network],
-    [t('menu_sound'), sound],
-    [t('menu_pair'), pair],
-    [t('menu_status'), status],
-    [t('menu_restart'), () => setup.Restart({ channel })],
-    [t('menu_finish'), () => setup.Finish({ channel })],
+  const all: Item[] = [
+    [t('menu_network'), network, 'join'],
+    [t('menu_sound'), sound, 'audio'],
+    [t('menu_pair'), pair, 'pair'],
+    [t('menu_secrets'), secrets, 'secrets'],
+    [t('menu_status'), status, 'status'],
+    [t('menu_restart'), () => setup.Restart({ channel }), 'restart'],
+    [t('menu_finish'), () => setup.Finish({ channel }), 'finish'],
+    [t('menu_approve'), approve, 'approve'],
+    [t('menu_check'), () => work('doctor', 'checking'), 'technician'],
+    [t('menu_selftest'), () => work('selftest', 'testing'), 'technician'],
+    [t('menu_export'), () => work('export', 'exporting'), 'technician'],
+    [t('menu_logs'), async () => talk.say(await technician!.logs(50)), 'technician'],
+    [t('menu_doctor'), async () => talk.say(await technician!.network()), 'technician'],
+    [t('menu_reset'), reset, 'reset'],
   ];
-  if (technician) {
-    items.splice(3, 0, [
-      t('menu_secrets'),
-      async () => talk.say(t('secrets', { ...(await setup.Secrets({})) })),
-    ]);
-    items.push(
-      [t('menu_check'), () => work('doctor', 'checking')],
-      [t('menu_selftest'), () => work('selftest', 'testing')],
-      [t('menu_export'), () => work('export', 'exporting')],
-      [t('menu_logs'), async () => talk.say(await technician.logs(50))],
-      [t('menu_doctor'), async () => talk.say(await technician.network())],
-      [t('menu_reset'), reset],
-    );
-  }
   let gone = false;
-  items.push([
+  const quit: Item = [
     t('menu_quit'),
     async () => {
       gone = true;
     },
-  ]);
+  ];
 
   const first = await setup.Status({});
   const detail = fromVariant(first.detail) as Record<string, string>;
@@ -206,7 +214,8 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
   );
   while (!gone) {
     try {
-      await choose(t('menu'), items);
+      const { stage } = fromVariant((await setup.Status({})).detail) as { stage: Stage };
+      await choose(t('menu'), [...all.filter(([, , action]) => d.may(stage, action!)), quit]);
     } catch (e) {
       if (e instanceof Left) return;
       await talk.say(t('failed', { message: toIngleError(e).message }));

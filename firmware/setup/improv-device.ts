@@ -1,6 +1,7 @@
 // What the hub answers to Improv commands, over BLE or serial: the same few steps on io.ingle.Setup1.
 import { commandNumber, type ImprovCommand, improvError, improvState } from '../ble/improv.ts';
 import { type Caller, fromVariant } from '../system/contract.ts';
+import { type Action, may, type Proof, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
 
 export interface ImprovDeps {
@@ -14,8 +15,8 @@ export interface ImprovDeps {
   onProgress(
     f: (step: string, state: string, text: string, detail: Record<string, unknown>) => void,
   ): () => void;
-  /** Whether commands that change something are let in; serial always, BLE while its window says so. */
-  authorized?(): boolean;
+  /** What was proved on this line or by this central, now. */
+  proven(): readonly Proof[];
   identify?(): void;
 }
 
@@ -26,16 +27,24 @@ export interface ImprovDevice {
 }
 
 export function improvDevice(d: ImprovDeps): ImprovDevice {
-  const authorized = d.authorized ?? (() => true);
+  const way = d.channel === 'serial' ? 'improv_serial' : 'improv_ble';
+  const allowed = (stage: Stage, action: Action) => may(way, stage, action, d.proven());
+
+  async function look(): Promise<{ state: string; ssid: string; stage: Stage }> {
+    const { state, detail } = await d.setup.Status({});
+    const { ssid, stage } = fromVariant(detail) as { ssid: string; stage: Stage };
+    return { state, ssid, stage };
+  }
 
   async function current(): Promise<number> {
-    const s = await d.setup.Status({});
-    const { ssid } = fromVariant(s.detail) as { ssid?: string };
-    if (s.state === 'CONNECTING') return improvState.provisioning;
+    const { state, ssid, stage } = await look();
+    // Who may not join here is told that, whatever else there is to tell.
+    if (!allowed(stage, 'join') && d.channel === 'serial') return improvState.authorize;
+    if (state === 'CONNECTING') return improvState.provisioning;
     // While setup is open the newest network is on its way out: the person came to give another.
-    const open = s.state === 'AUDIO' || s.state === 'CHANNELS' || s.state === 'CONSOLE' || s.state === 'HINT';
+    const open = state === 'AUDIO' || state === 'CHANNELS' || state === 'CONSOLE' || state === 'HINT';
     if (ssid && !open) return improvState.provisioned;
-    return authorized() ? improvState.authorized : improvState.authorize;
+    return allowed(stage, 'join') ? improvState.authorized : improvState.authorize;
   }
 
   /** Joins a network and settles with success; the outcome is Setup1's, so every channel shows the same. */
@@ -68,29 +77,28 @@ export function improvDevice(d: ImprovDeps): ImprovDevice {
   return {
     current,
     async run(c) {
+      const { stage } = await look();
+      const actions = {
+        state: 'status',
+        info: 'status',
+        identify: 'speak',
+        scan: 'look',
+        wifi: 'join',
+      } as const;
+      if (!allowed(stage, actions[c.command])) return d.error(improvError.not_authorized);
       d.error(improvError.none);
       if (c.command === 'identify') d.identify?.();
       else if (c.command === 'state') {
         const state = await current();
         d.state(state);
-        if (state === improvState.provisioned) d.result(commandNumber.state, await next());
+        if (state === improvState.provisioned && allowed(stage, 'pair'))
+          d.result(commandNumber.state, await next());
       } else if (c.command === 'info')
         d.result(commandNumber.info, ['Ingle', d.device.version, d.device.model, d.device.name]);
-      else if (c.command === 'scan') {
-        const { networks } = await d.setup
-          .WifiScan({ fresh: false }, 40_000)
-          .catch(() => ({ networks: [] as [string, number, string][] }));
-        // Signal is percent here and dBm there; the usual linear map (100 % = -50 dBm, 0 % = -100 dBm).
-        for (const [ssid, signal, security] of networks)
-          d.result(commandNumber.scan, [
-            ssid,
-            String(Math.round(signal / 2 - 100)),
-            security === 'open' ? 'NO' : 'YES',
-          ]);
-        d.result(commandNumber.scan, []);
-      } else if (!authorized()) d.error(improvError.not_authorized);
+      else if (c.command === 'scan') await scan(allowed(stage, 'join') ? d.channel : '');
       else if (await join(c.ssid, c.psk)) {
         d.state(improvState.provisioned);
+        // The hub is not new any more: the link belongs to the command that was let in.
         d.result(commandNumber.wifi, await next());
       } else {
         d.error(improvError.unable_to_connect);
@@ -98,4 +106,18 @@ export function improvDevice(d: ImprovDeps): ImprovDevice {
       }
     },
   };
+
+  async function scan(channel: string): Promise<void> {
+    const { networks } = await d.setup
+      .WifiScan({ channel, fresh: false }, 40_000)
+      .catch(() => ({ networks: [] as [string, number, string][] }));
+    // Signal is percent here and dBm there; the usual linear map (100 % = -50 dBm, 0 % = -100 dBm).
+    for (const [ssid, signal, security] of networks)
+      d.result(commandNumber.scan, [
+        ssid,
+        String(Math.round(signal / 2 - 100)),
+        security === 'open' ? 'NO' : 'YES',
+      ]);
+    d.result(commandNumber.scan, []);
+  }
 }

@@ -50,6 +50,8 @@ export interface ChannelPort {
   present?(): Promise<boolean>;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Lets in, for a short time, who could prove nothing (Improv over BLE). */
+  approve?(): Promise<void>;
 }
 
 export interface Ports {

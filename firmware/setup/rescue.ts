@@ -2,6 +2,7 @@
 import { toIngleError } from '../protocol/errors.ts';
 import { type Language, translator } from '../protocol/text/i18n.ts';
 import { rescueTexts } from '../protocol/text/rescue.ts';
+import { may } from './access.ts';
 import { checkSecret } from './console-secret.ts';
 import { Left, type Talk } from './dialog.ts';
 
@@ -60,7 +61,8 @@ export async function rescueDialog(talk: Talk, d: RescueDeps): Promise<never> {
       },
     ],
   ];
-  if (d.secret)
+  // Nobody comes here without the secret, where there is one; without one there is no shell.
+  if (may('rescue', 'owned', 'shell', d.secret ? ['console', 'secret'] : ['console']))
     items.push([
       t('menu_shell'),
       async () => {

@@ -1,12 +1,13 @@
 // io.ingle.Setup1 over the ladder: contract on one side, ports on the other.
 import type { Bus, Served } from '../system/bus.ts';
 import { toDict } from '../system/contract.ts';
+import { stageOf } from './access.ts';
 import { setup1 } from './contract.ts';
 import type { LadderState } from './ladder.ts';
 import type { Ports } from './ports.ts';
 import { createSetup, type Setup, type SetupOptions } from './setup.ts';
 
-export interface ServeOptions extends Pick<SetupOptions, 'file' | 'log' | 'device' | 'times'> {
+export interface ServeOptions extends Pick<SetupOptions, 'file' | 'log' | 'device' | 'times' | 'uptime'> {
   ports: Ports;
   version: string;
   model: string;
@@ -40,6 +41,8 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
           error: rest.error,
           reason: rest.reason,
           channels: rest.channels,
+          pin_wait_s: rest.pin_wait_s,
+          stage: stageOf(rest),
           sink_id: verified_profile?.sink_id ?? '',
           source_id: verified_profile?.source_id ?? '',
           name: o.device.name,
@@ -56,30 +59,36 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
         await setup.finish(channel);
         return {};
       },
-      AudioDevices: () => {
-        setup.touch();
+      AudioDevices: ({ channel }) => {
+        setup.touch(channel);
         return ports.audio.devices();
       },
-      AudioTest: ({ sink_id, source_id }) => {
-        setup.touch();
+      AudioTest: ({ channel, sink_id, source_id }) => {
+        setup.touch(channel);
         return ports.audio.test(sink_id, source_id);
       },
       AudioSelect: async ({ channel, sink_id, source_id }) => {
         await setup.select(channel, sink_id, source_id);
         return {};
       },
-      WifiScan: ({ fresh }) => {
-        setup.touch();
+      WifiScan: ({ channel, fresh }) => {
+        setup.touch(channel);
         return ports.wifi.scan(fresh);
       },
       WifiConnect: ({ channel, ssid, psk, hidden }) => setup.connect(channel, { ssid, psk, hidden }),
       Authorise: ({ channel, pin }) => setup.authorise(channel, pin),
+      TakeTry: async ({ channel }) => ({ wait_s: await setup.takeTry(channel) }),
+      TryEnded: ({ channel, right }) => setup.tryEnded(channel, right),
       Secrets: () => ({ ...setup.secrets() }),
       Speak: async () => {
         await setup.speak();
         return {};
       },
       PairingLink: () => ports.pairing(),
+      Approve: async ({ channel }) => {
+        await setup.approve(channel);
+        return {};
+      },
       FactoryReset: async ({ confirm }) => {
         await setup.reset(confirm);
         return {};

@@ -1,9 +1,11 @@
 // The ladder at work: moves by its table, starts what a state needs, tells every channel the same.
+import { uptime } from 'node:os';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { type Language, translator } from '../protocol/text/i18n.ts';
-import { type SetupText, setupTexts } from '../protocol/text/setup.ts';
+import { type SetupText, setupTexts, waitText } from '../protocol/text/setup.ts';
 import type { Log } from '../system/log.ts';
 import { type Machine, machine } from '../system/machine.ts';
+import { openGate } from './backoff.ts';
 import { noDevices, sameDevices, seeDevices } from './devices.ts';
 import { type LadderEvent, type LadderState, ladder, times } from './ladder.ts';
 import type { AudioOutcome, Ports } from './ports.ts';
@@ -25,26 +27,40 @@ export interface SetupOptions {
   onSecrets(window: string): void;
   /** For tests; the ladder's own times otherwise. */
   times?: Partial<Record<keyof typeof times, number>>;
+  /** How long the machine is up, milliseconds; for tests. */
+  uptime?: () => number;
 }
 
 export interface Setup {
   begin(): Promise<void>;
   readonly state: LadderState;
-  status(): SetupState & { error: string; reason: string; ssid: string; channels: string[] };
+  status(): SetupState & {
+    error: string;
+    reason: string;
+    ssid: string;
+    channels: string[];
+    pin_wait_s: number;
+  };
   restart(channel: string): void;
   finish(channel: string): Promise<void>;
-  /** Somebody is using a channel: the idle time starts again. */
-  touch(): void;
+  /** Somebody is using a channel: the idle time starts again. Who has proved nothing has no channel's name. */
+  touch(channel: string): void;
   connect(
     channel: string,
     n: { ssid: string; psk: string; hidden: boolean },
   ): Promise<{ interrupts: boolean }>;
   select(channel: string, sink: string, source: string): Promise<void>;
-  authorise(channel: string, pin: string): { ok: boolean; left: number };
+  /** Looks at a PIN; see the contract's Authorise. */
+  authorise(channel: string, pin: string): Promise<{ ok: boolean; left: number; wait_s: number }>;
+  /** Counts a try that the caller looks at; above 0 are seconds to wait, and then it is not to be looked at. */
+  takeTry(channel: string): Promise<number>;
+  tryEnded(channel: string, right: boolean): Promise<{ left: number; wait_s: number }>;
   /** A browser was let in: the channels are no longer needed. */
   paired(): void;
   /** A channel has closed by itself: idle, or for want of its device, and then it is tried again. */
   ended(channel: string, again: boolean): void;
+  /** Somebody at the device lets Improv in over Bluetooth. */
+  approve(channel: string): Promise<void>;
   secrets(): Secrets;
   speak(): Promise<void>;
   reset(confirm: string): Promise<void>;
@@ -59,6 +75,11 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
   const time = { ...times, ...o.times };
   let record = await o.file.load();
   let window: Window = openWindow(newSecrets(o.device.name, o.device.serial, o.device.label));
+  const gate = openGate({
+    tries: o.file.tries,
+    save: (t) => o.file.saveTries(t),
+    uptime: o.uptime ?? (() => uptime() * 1000),
+  });
   let failure = { error: '', reason: '', ssid: '' };
   let opened: string[] = [];
   // As they were when the channels were opened last.
@@ -318,6 +339,13 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     await ports.audio.say([{ text, language: o.device.language }]);
   }
 
+  /** A new PIN only: guesses told nothing of the PSK, and somebody may be using the access point. */
+  function newPin(): void {
+    const { ssid, psk } = window.secrets;
+    window = openWindow({ ...newSecrets(o.device.name, o.device.serial), ssid, psk });
+    o.onSecrets(window.secrets.window);
+  }
+
   const setup: Setup = {
     get state() {
       return m.state;
@@ -333,7 +361,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
         m.fire('resume');
       else m.fire('fresh');
     },
-    status: () => ({ ...record, ...failure, channels: opened }),
+    status: () => ({ ...record, ...failure, channels: opened, pin_wait_s: gate.wait() }),
     restart(channel) {
       log.info('setup starts again', { channel });
       if (!m.fire('restart')) throw new IngleError('conflict', 'Setup is starting; wait a moment.');
@@ -344,7 +372,9 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
         throw new IngleError('conflict', 'The hub has no network yet. Join one first, or plug in a cable.');
       if (!m.fire('finish')) throw new IngleError('conflict', 'There is nothing to finish now.');
     },
-    touch: waitIdle,
+    touch(channel) {
+      if (channel !== '') waitIdle();
+    },
     async connect(channel, n) {
       const bytes = Buffer.byteLength(n.ssid);
       if (bytes < 1 || bytes > 32)
@@ -376,17 +406,27 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       waitIdle();
       m.fire('audio_ok');
     },
-    authorise(channel, pin) {
-      waitIdle();
-      const answer = window.authorise(pin);
-      if (!answer.ok) log.warn('a wrong PIN', { channel, left: answer.left });
-      if (window.closed) {
-        // A new PIN only: guesses told nothing of the PSK, and somebody may be using the access point.
-        const { ssid, psk } = window.secrets;
-        window = openWindow({ ...newSecrets(o.device.name, o.device.serial, o.device.label), ssid, psk });
-        o.onSecrets(window.secrets.window);
+    async authorise(channel, pin) {
+      const wait_s = await setup.takeTry(channel);
+      if (wait_s > 0) return { ok: false, left: 0, wait_s };
+      const ok = window.isPin(pin);
+      return { ok, ...(await setup.tryEnded(channel, ok)) };
+    },
+    takeTry: async () => ((await gate.take()) ? 0 : gate.wait()),
+    async tryEnded(channel, right) {
+      if (right) {
+        await gate.right();
+        waitIdle();
+      } else {
+        log.warn('a wrong PIN', { channel, left: gate.left(), wait_s: gate.wait() });
+        if (window.wrong() && !o.device.label) newPin();
+        if (gate.wait() > 0)
+          o.onProgress(channel === 'bot' ? 'bot' : 'ble', 'failed', 'pin_wait', {
+            wait: waitText(gate.wait(), o.device.language),
+            wait_s: gate.wait(),
+          });
       }
-      return answer;
+      return { left: gate.left(), wait_s: gate.wait() };
     },
     paired() {
       if (m.state === 'READY' || m.state === 'READY_WITH_LIMITS' || m.state === 'RETEST') closeChannels();
@@ -396,6 +436,13 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       opened = opened.filter((name) => name !== channel);
       if (channel === 'ble') save({ ble: null });
       if (again) tries = TRIES;
+    },
+    async approve(channel) {
+      const ble = ports.channels.find((c) => c.name === 'ble');
+      if (!opened.includes('ble') || !ble?.approve)
+        throw new IngleError('conflict', 'Setup over Bluetooth is not open. Start setup again first.');
+      log.notice('Improv is let in over Bluetooth', { channel });
+      await ble.approve();
     },
     secrets: () => window.secrets,
     speak,

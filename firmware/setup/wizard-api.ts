@@ -2,6 +2,7 @@
 import { IngleError } from '../protocol/errors.ts';
 import { shape } from '../protocol/json.ts';
 import { type Caller, fromVariant } from '../system/contract.ts';
+import { type Action, may, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
 
 export interface WizardDeps {
@@ -16,8 +17,33 @@ export interface WizardDeps {
 
 type Route = (body: unknown, query: URLSearchParams) => Promise<unknown>;
 
-/** Routes by `METHOD path`; each answers the JSON body of a 200. */
+/** What each route does, as firmware/setup/access.ts calls it. */
+const actions: Readonly<Record<string, Action>> = {
+  'GET /api/status': 'status',
+  'GET /api/audio/devices': 'look',
+  'POST /api/audio/test': 'audio',
+  'POST /api/audio/select': 'audio',
+  'GET /api/wifi/scan': 'look',
+  'POST /api/wifi/connect': 'join',
+  'POST /api/finish': 'finish',
+  'GET /api/pairing': 'pair',
+};
+
+/** Routes by `METHOD path`; each answers the JSON body of a 200, for whoever is in the access point. */
 export function wizardRoutes(d: WizardDeps): Record<string, Route> {
+  const guarded = Object.entries(routesOf(d)).map(([name, route]): [string, Route] => [
+    name,
+    async (body, query) => {
+      const { stage } = fromVariant((await d.setup.Status({})).detail) as { stage: Stage };
+      if (!may('softap', stage, actions[name]!, ['psk']))
+        throw new IngleError('forbidden', 'Not from the setup page. Use the console of the hub.');
+      return route(body, query);
+    },
+  ]);
+  return Object.fromEntries(guarded);
+}
+
+function routesOf(d: WizardDeps): Record<string, Route> {
   const device = ([id, name, type, score, usable]: [string, string, string, number, boolean]) => ({
     id,
     name,
@@ -39,7 +65,7 @@ export function wizardRoutes(d: WizardDeps): Record<string, Route> {
       };
     },
     'GET /api/audio/devices': async () => {
-      const { sinks, sources } = await d.setup.AudioDevices({});
+      const { sinks, sources } = await d.setup.AudioDevices({ channel });
       return { sinks: sinks.map(device), sources: sources.map(device) };
     },
     'POST /api/audio/test': async (body) => {
@@ -52,7 +78,10 @@ export function wizardRoutes(d: WizardDeps): Record<string, Route> {
       return { ok: true };
     },
     'GET /api/wifi/scan': async (_body, query) => {
-      const { networks, age_s } = await d.setup.WifiScan({ fresh: query.get('fresh') === '1' }, 30_000);
+      const { networks, age_s } = await d.setup.WifiScan(
+        { channel, fresh: query.get('fresh') === '1' },
+        30_000,
+      );
       return {
         networks: networks.map(([ssid, signal, security]) => ({ ssid, signal, security })),
         age_s,

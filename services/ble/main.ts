@@ -11,6 +11,7 @@ import {
 } from '../../firmware/ble/improv.ts';
 import { bleSetup } from '../../firmware/ble/service.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { pickLanguage } from '../../firmware/protocol/text/i18n.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import { improvDevice } from '../../firmware/setup/improv-device.ts';
 import { connect } from '../../firmware/system/bus.ts';
@@ -29,7 +30,11 @@ let gatt: GattServer | undefined;
 let idle: NodeJS.Timeout | undefined;
 let idleMs = 0;
 const centrals = new Set<string>();
-let approved = false;
+/** The maker has printed no PIN on this device. */
+let unlabelled = false;
+/** An approval is withdrawn after this, milliseconds (Improv suggests one minute; the person must find the application). */
+const APPROVAL_MS = 120_000;
+let approval: NodeJS.Timeout | undefined;
 let state: number = improvState.authorize;
 let error: number = improvError.none;
 let result = new Uint8Array(0);
@@ -37,8 +42,10 @@ let result = new Uint8Array(0);
 const device = bleSetup({
   setup,
   device: { model: config.model, version },
+  language: pickLanguage([config.language]),
   notify: (uuid, value) => gatt?.notify(uuid, value),
   size: (uuid) => gatt?.size(uuid) ?? 20,
+  used: touch,
 });
 
 function onProgress(
@@ -54,7 +61,7 @@ const improv = improvDevice({
   setup,
   channel: 'ble',
   device: { name: config.name, model: config.model, version },
-  authorized: () => approved,
+  proven: () => [...(unlabelled ? ['unlabelled' as const] : []), ...(approval ? ['approval' as const] : [])],
   state: setState,
   error(e) {
     error = e;
@@ -68,6 +75,23 @@ const improv = improvDevice({
   identify: () =>
     void setup.Speak({}, 60_000).catch((e) => log.info('nothing to identify with', { error: e })),
 });
+
+function approve(): void {
+  clearTimeout(approval);
+  approval = setTimeout(withdraw, APPROVAL_MS);
+}
+
+function withdraw(): void {
+  clearTimeout(approval);
+  approval = undefined;
+  void tellState();
+}
+
+/** The hub may have been set up meanwhile, or asks for approval again. */
+async function tellState(): Promise<void> {
+  const now = await improv.current().catch(() => state);
+  if (gatt && now !== state) setState(now);
+}
 
 function setState(s: number): void {
   state = s;
@@ -83,13 +107,16 @@ const improvService = {
     {
       uuid: improvUuid.command,
       write(packet: Uint8Array) {
-        touch();
         const command = readBleCommand(packet);
         const e = command === undefined ? improvError.invalid : improvError.unknown_command;
         if (command === undefined || command === 'unknown') {
           error = e;
           gatt?.notify(improvUuid.error, new Uint8Array([e]));
-        } else void improv.run(command);
+        } else {
+          // A network that was not joined is asked for again: the approval starts anew (Improv, "Improv Service").
+          if (command.command === 'wifi' && approval) approve();
+          void improv.run(command).catch((e) => log.warn('Improv was not served', { error: e as Error }));
+        }
       },
     },
     { uuid: improvUuid.result, notifies: true, read: () => result },
@@ -98,19 +125,18 @@ const improvService = {
 };
 
 const served = await bus.serve(ble1, {
-  async Start({ idle_timeout, improv_open }) {
-    approved = improv_open;
+  async Start({ idle_timeout, ...given }) {
+    unlabelled = given.unlabelled;
     idleMs = idle_timeout * 1000;
     gatt ??= await openGatt([device.service, improvService], {
       connect(address) {
         centrals.add(address);
         device.reset();
-        touch();
       },
       disconnect(address) {
         centrals.delete(address);
         device.reset();
-        touch();
+        withdraw();
       },
       lost: () => void end('adapter'),
     }).catch((e) => {
@@ -128,10 +154,10 @@ const served = await bus.serve(ble1, {
     await end('stopped');
     return {};
   },
-  Approve() {
+  async Approve() {
     if (!gatt) throw new IngleError('conflict', 'Setup over Bluetooth is not open.');
-    approved = true;
-    if (state === improvState.authorize) setState(improvState.authorized);
+    approve();
+    await tellState();
     return {};
   },
   Status: () => ({ advertising: gatt !== undefined, centrals: centrals.size, address: gatt?.address ?? '' }),
@@ -141,7 +167,7 @@ onProgress((step, s, text, detail) => {
   if (gatt) device.progress(step, s, text, detail);
 });
 
-/** Somebody is there: the idle time begins again. A connected central that does nothing is idle as well. */
+/** The idle time begins again: at the start, and when somebody has proved who they are. To come and go is not enough. */
 function touch(): void {
   clearTimeout(idle);
   if (idleMs > 0) idle = setTimeout(() => void end('idle'), idleMs);

@@ -2,6 +2,7 @@
 import { Bot, InlineKeyboard } from 'grammy';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { pickLanguage } from '../../firmware/protocol/text/i18n.ts';
+import { may } from '../../firmware/setup/access.ts';
 import { bot1 } from '../../firmware/setup/bot-contract.ts';
 import { chatDesk } from '../../firmware/setup/chat.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
@@ -38,6 +39,8 @@ function makeBot(): Bot {
     converse: (talk) =>
       setupDialog(talk, {
         channel: 'bot',
+        // chatDesk lets nobody as far as this without the PIN.
+        may: (stage, action) => may('bot', stage, action, ['pin']),
         setup,
         language,
         onProgress(f) {

@@ -6,6 +6,7 @@ import { SerialPort } from 'serialport';
 import { packetType, serialPacket, serialResult, serialSplitter } from '../../firmware/ble/improv.ts';
 import { dialogTexts } from '../../firmware/protocol/text/dialog.ts';
 import { pickLanguage, translator } from '../../firmware/protocol/text/i18n.ts';
+import { may, type Proof } from '../../firmware/setup/access.ts';
 import { checkSecret } from '../../firmware/setup/console-secret.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import { Left, setupDialog } from '../../firmware/setup/dialog.ts';
@@ -29,7 +30,8 @@ const IDLE_MS = Number(process.env['INGLE_IDLE_MS'] ?? 5 * 60_000);
 /** There while setup has something to show or to ask: the console stays. */
 const openFile = join(config.runtime, 'setup', 'open');
 // The kernel's own font on a screen has Latin letters alone.
-const language = pickLanguage(/\/tty\d+$/.test(path) ? [] : [config.language]);
+const way = /\/tty\d+$/.test(path) ? 'screen' : 'serial';
+const language = pickLanguage(way === 'screen' ? [] : [config.language]);
 const baudRate = Number(process.env['INGLE_BAUD'] ?? 115200);
 
 const bus = await connect();
@@ -51,15 +53,23 @@ const improv = improvDevice({
   error: (e) => send(serialPacket(packetType.error, new Uint8Array([e]))),
   result: (command, strings) => send(serialResult(command, strings)),
   onProgress,
+  proven,
 });
+/** The console secret was typed here, and the conversation goes on. */
+let inside = false;
+function proven(): Proof[] {
+  return inside || !config.console_secret ? ['console'] : [];
+}
 const split = serialSplitter();
 let last = Date.now();
+let lastKey = last;
 function take(piece: Buffer): void {
-  last = Date.now();
+  last = lastKey = Date.now();
   for (const input of split(piece)) {
     if (input.kind === 'text') term.feed(input.bytes);
     else if (input.kind === 'error') send(serialPacket(packetType.error, new Uint8Array([input.error])));
-    else void improv.run(input.command);
+    else
+      void improv.run(input.command).catch((e) => log.warn('Improv was not served', { error: e as Error }));
   }
 }
 
@@ -76,11 +86,14 @@ function onProgress(
 let resting = true;
 setInterval(
   () => {
-    if (existsSync(openFile)) last = Date.now();
-    if (Date.now() - last < IDLE_MS) return;
-    // As if the person had said so; what is under way is waited for.
-    if (!resting) term.feed(Uint8Array.of(3));
-    else process.exit(0);
+    const open = existsSync(openFile);
+    const now = Date.now();
+    if (open) last = now;
+    // As if the person had said so; what is under way is waited for. A line that somebody has unlocked does not stay
+    // so, whether setup is open or not.
+    const leaves = now - last >= IDLE_MS || (inside && now - lastKey >= IDLE_MS);
+    if (leaves && !resting) term.feed(Uint8Array.of(3));
+    else if (leaves && !open) process.exit(0);
   },
   Math.min(5000, IDLE_MS / 4),
 );
@@ -103,15 +116,20 @@ async function showSecrets(): Promise<void> {
   await term.say(t('secrets', { ...(await setup.Secrets({})) })).catch(() => {});
 }
 
+/** Wrong console secrets since the last right one; who leaves in between has to wait all the same. */
+let wrong = 0;
+
 /** The line is a login for nobody who has not the console secret, where the maker sets one. */
 async function login(): Promise<void> {
-  for (let wrong = 0; config.console_secret; wrong++) {
+  while (config.console_secret && !inside) {
     const given = await term.ask(t('login'), true);
-    if (await checkSecret(given, config.console_secret)) return;
+    inside = await checkSecret(given, config.console_secret);
+    if (inside) break;
     log.warn('a wrong console secret', { path });
-    await new Promise((resolve) => setTimeout(resolve, Math.min(30_000, 1000 * 2 ** wrong)));
+    await new Promise((resolve) => setTimeout(resolve, Math.min(30_000, 1000 * 2 ** wrong++)));
     await term.say(t('login_wrong'));
   }
+  wrong = 0;
 }
 
 const technician = {
@@ -136,11 +154,19 @@ setImmediate(() => {
 for (;;) {
   try {
     resting = true;
+    inside = false;
     await term.ask('\r\nEnter');
     resting = false;
     await login();
     if (!config.console_secret) await showSecrets();
-    await setupDialog(term, { channel: 'serial', setup, language, onProgress, technician });
+    await setupDialog(term, {
+      channel: 'serial',
+      may: (stage, action) => may(way, stage, action, proven()),
+      setup,
+      language,
+      onProgress,
+      technician,
+    });
   } catch (e) {
     if (!(e instanceof Left)) {
       log.error('the conversation broke off', { error: e as Error });

@@ -89,11 +89,9 @@ const channels: ChannelPort[] = [
     name: 'ble',
     present: async () => readdirSync(adapters).some((name) => /^hci\d+$/.test(name)),
     async start() {
-      await bus
-        .client(ble1)
-        // Improv knows no PIN: it is open only on a hub that was never set up and holds nothing yet.
-        .Start({ idle_timeout: 600, improv_open: !setup.status().done }, 30_000);
+      await bus.client(ble1).Start({ idle_timeout: 600, unlabelled: !config.label }, 30_000);
     },
+    approve: async () => void (await bus.client(ble1).Approve({})),
     stop: async () => void (await bus.client(ble1).Stop({})),
   },
 ];
@@ -227,6 +225,8 @@ const hasButton = watchButton(log, (press) => {
   log.notice('the button was pressed', { press });
   if (press === 'reset')
     void setup.reset('erase').catch((e) => log.error('no factory reset', { error: e as Error }));
+  else if (press === 'approve')
+    void setup.approve('button').catch((e) => log.info('nothing to approve', { error: e as Error }));
   else
     try {
       setup.restart('button');

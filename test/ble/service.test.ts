@@ -58,11 +58,14 @@ async function withCentral(given: Partial<World> = {}) {
   await hub.setup.begin();
   await until(() => hub.setup.state === 'CHANNELS', 'setup is open');
   const air: Uint8Array[] = [];
+  let used = 0;
   const results: Record<string, unknown>[] = [];
   const assemble = assembler();
   const ble = bleSetup({
     setup: hub.bus.client(setup1),
     device: { model: 'm', version: '1' },
+    language: 'en',
+    used: () => void used++,
     size: () => 20,
     notify(uuid, value) {
       air.push(value);
@@ -99,6 +102,8 @@ async function withCentral(given: Partial<World> = {}) {
     sealed,
     prove,
     characteristic,
+    /** How often the idle time began again. */
+    used: () => used,
     async stop() {
       await stop();
       await hub.stop();
@@ -151,7 +156,7 @@ test('with the PIN a phone sends credentials nobody on the air can read', async 
   await c.stop();
 });
 
-test('without the PIN nothing is taken, and guessing closes the window', async () => {
+test('without the PIN nothing is taken, and guessing locks the PIN out', async () => {
   const c = await withCentral();
   const plain = await c.write(setupUuid.wifiCreds, { ssid: 'Home', psk: '12345678' }).catch((e) => e);
   assert.is(plain.code, 'invalid_request');
@@ -167,7 +172,35 @@ test('without the PIN nothing is taken, and guessing closes the window', async (
   assert.is.not(c.hub.setup.secrets().window, before.window);
   assert.is.not(c.hub.setup.secrets().pin, before.pin);
   assert.is(c.hub.setup.secrets().psk, before.psk, 'whoever uses the access point is not disturbed');
+  // Now the right one has to wait as well, and who tries is told how long.
+  const locked = await c.prove(c.hub.setup.secrets().pin).catch((x) => x);
+  assert.equal([locked.code, locked.details?.retry_after], ['rate_limited', 30]);
+  assert.match(locked.message, /takes the next one in 30 s/);
+  assert.ok(!c.results.some((r) => r['t'] === 'sealed'));
   assert.equal(c.hub.world.joined, []);
+  await c.stop();
+});
+
+test('who has proved nothing may look around, and does not keep setup open', async () => {
+  const c = await withCentral();
+  const touched: string[] = [];
+  const { touch } = c.hub.setup;
+  c.hub.setup.touch = (channel) => {
+    touched.push(channel);
+    touch(channel);
+  };
+  const look = async () => {
+    await c.characteristic(setupUuid.wifiScan).write!(new Uint8Array([1]));
+    for (const list of [setupUuid.wifiScan, setupUuid.audioList]) await c.characteristic(list).read!();
+  };
+  await look();
+  assert.equal([touched, c.used()], [['', '', ''], 0]);
+  await c.prove('wrong!').catch(() => {});
+  assert.is(c.used(), 0);
+  await c.prove(c.hub.setup.secrets().pin);
+  assert.is(c.used(), 1);
+  await c.characteristic(setupUuid.wifiScan).write!(new Uint8Array([1]));
+  assert.equal(touched.slice(3), ['ble']);
   await c.stop();
 });
 

@@ -108,7 +108,20 @@ test('a person with the PIN sets up the hub in a messenger; without it nobody do
   await m.expect(8, 'Somebody else');
   m.write(7, '000000');
   const wrong = await m.expect(7, 'not the PIN');
-  assert.match(wrong.text, /4 tries/);
+  assert.match(wrong.text, /4 more tries, then/);
+  for (let left = 3; left > 0; left--) {
+    m.write(7, '000000');
+    await m.expect(7, left > 1 ? `${left} more tries` : 'One more try');
+  }
+  m.write(7, '000000');
+  await m.expect(7, 'The hub takes the next one in 30 s.');
+  m.write(7, '/start');
+  await m.expect(7, '6-digit PIN');
+  m.write(7, hub.setup.secrets().pin);
+  await m.expect(7, 'Too many wrong PINs');
+  hub.world.uptime += 30_000;
+  m.write(7, '/start');
+  await m.expect(7, '6-digit PIN');
   m.write(7, hub.setup.secrets().pin);
   const menu = await m.expect(7, 'What next?');
   assert.equal(menu.buttons.slice(0, 3), ['Wi-Fi', 'Sound', 'Pair a phone']);

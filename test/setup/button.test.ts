@@ -14,10 +14,11 @@ function event(ms: number, type: number, code: number, value: number): Buffer {
   return b;
 }
 
-test('a short press does nothing, a long one starts setup again, a very long one erases', () => {
+test('a touch does nothing, a press lets Improv in, a long one starts setup again, a very long one erases', () => {
   for (const [ms, want] of [
-    [200, 'none'],
-    [2999, 'none'],
+    [199, 'none'],
+    [200, 'approve'],
+    [2999, 'approve'],
     [3000, 'restart'],
     [14_999, 'restart'],
     [15_000, 'reset'],

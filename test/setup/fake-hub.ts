@@ -17,6 +17,8 @@ export interface World {
   joined: string[];
   erased: number;
   link: string;
+  /** How long the machine is up, milliseconds. */
+  uptime: number;
 }
 
 /** Starts a private bus with a served ladder over a made-up world. */
@@ -29,6 +31,7 @@ export async function fakeHub(given: Partial<World> = {}) {
     joined: [],
     erased: 0,
     link: 'https://ingle.example/#v1.482-913.AAAA.BBBB',
+    uptime: 0,
     ...given,
   };
   const daemon = await privateBus();
@@ -83,6 +86,7 @@ export async function fakeHub(given: Partial<World> = {}) {
     file: await openState(join(mkdtempSync(join(tmpdir(), 'ingle-hub-')), 'setup.db')),
     log: logger('setup'),
     device: { name: 'Ingle', serial: '00001234', language: 'en' },
+    uptime: () => world.uptime,
     times: { audio: 2000, retest: 2000, look: 100_000 },
   });
   return {

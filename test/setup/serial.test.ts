@@ -283,13 +283,110 @@ test('with a console secret the line shows nothing and takes nothing before it',
   await hub.stop();
 });
 
+/** An Improv Serial command, byte by byte as https://www.improv-wifi.com/serial has it. */
+const command = (n: number, ...data: number[]) =>
+  serialPacket(packetType.command, new Uint8Array([n, data.length, ...data]));
+const string = (x: string) => [utf8(x).length, ...utf8(x)];
+const improvSays = (type: number, ...data: number[]) => Buffer.from(serialPacket(type, new Uint8Array(data)));
+
+test('with a console secret Improv is refused until it was typed, and again once the conversation has ended', async () => {
+  const hub = await fakeHub({ online: true });
+  await hub.setup.begin();
+  const config = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
+  writeFileSync(config, JSON.stringify({ console_secret: await hashSecret('correct horse') }));
+  const tty = await consoleOn(hub, { INGLE_CONFIG: config });
+  await tty.expect('Enter');
+  /** Sends a command and settles when the bytes have come, with all that came up to them. */
+  const ask = async (packet: Uint8Array, ...wanted: Buffer[]) => {
+    const from = tty.bytes.length;
+    tty.write(packet);
+    await until(
+      () => wanted.every((w) => tty.bytes.includes(w, from)),
+      `${wanted.map((w) => w.toString('hex'))}`,
+    );
+    return tty.bytes.subarray(from).toString();
+  };
+  const refused = improvSays(packetType.error, 4);
+  const wifi = command(1, ...string('Café'), ...string('12345678'));
+  const locked = async () => {
+    // A client first asks for the state: authorisation is wanted, and no address to go on at comes with it.
+    assert.not.match(await ask(command(2), improvSays(packetType.state, 1)), /#v1/);
+    for (const packet of [command(4), wifi]) assert.not.match(await ask(packet, refused), /#v1|Home/);
+    assert.equal(hub.world.joined, []);
+    assert.is(hub.setup.state, 'CHANNELS');
+  };
+  await locked();
+  tty.write('\r');
+  await tty.expect('Console secret: ');
+  tty.write('wrong\r');
+  await locked();
+  await tty.expect('Console secret: ');
+  tty.write('correct horse\r');
+  await tty.expect('What next?');
+  await ask(command(2), improvSays(packetType.state, 2));
+  await ask(command(4), Buffer.from('Home "5G" <b>'));
+  // Left: the line is locked again.
+  tty.write('\x03');
+  await tty.expect('Enter');
+  await locked();
+  tty.write('\r');
+  await tty.expect('Console secret: ');
+  tty.write('correct horse\r');
+  await tty.expect('What next?');
+  await ask(wifi, Buffer.from('https://ingle.example/#v1'));
+  assert.equal(hub.world.joined, ['Café/12345678/false']);
+  tty.stop();
+  await hub.stop();
+});
+
+test('a line that was unlocked is locked again when no key has come for a while, though setup is open', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const runtime = mkdtempSync(join(tmpdir(), 'ingle-run-'));
+  mkdirSync(join(runtime, 'setup'));
+  writeFileSync(join(runtime, 'setup/open'), '');
+  const config = join(runtime, 'config.json');
+  writeFileSync(config, JSON.stringify({ console_secret: await hashSecret('s') }));
+  const tty = await consoleOn(hub, { INGLE_CONFIG: config, INGLE_RUNTIME: runtime, INGLE_IDLE_MS: '600' });
+  await tty.expect('Enter');
+  tty.write('\r');
+  await tty.expect('Console secret: ');
+  tty.write('s\r');
+  await tty.expect('What next?');
+  await tty.expect('Enter');
+  tty.write('\r');
+  await tty.expect('Console secret: ');
+  tty.stop();
+  await hub.stop();
+});
+
+test('leaving between wrong console secrets does not shorten the wait', async () => {
+  const hub = await fakeHub();
+  await hub.setup.begin();
+  const config = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
+  writeFileSync(config, JSON.stringify({ console_secret: await hashSecret('s') }));
+  const tty = await consoleOn(hub, { INGLE_CONFIG: config });
+  const waits: number[] = [];
+  for (let i = 0; i < 2; i++) {
+    await tty.expect('Enter');
+    tty.write('\r');
+    await tty.expect('Console secret: ');
+    tty.write('wrong\r');
+    const from = Date.now();
+    await tty.expect('That is not the console secret.');
+    waits.push(Date.now() - from);
+    tty.write('\x03');
+  }
+  assert.ok(waits[1]! >= 2000, `${waits}`);
+  tty.stop();
+  await hub.stop();
+});
+
 test('an Improv page provisions the hub over the same line', async () => {
   const hub = await fakeHub();
   await hub.setup.begin();
   const tty = await consoleOn(hub);
   await tty.expect('Enter');
-  const command = (n: number, ...data: number[]) =>
-    serialPacket(packetType.command, new Uint8Array([n, data.length, ...data]));
   tty.write(command(2));
   await tty.expect('IMPROV');
   // The state packet follows the "no error" packet; 2 = ready.
@@ -301,8 +398,7 @@ test('an Improv page provisions the hub over the same line', async () => {
   await tty.expect('Ingle');
   tty.write(command(4));
   await tty.expect('Home "5G" <b>');
-  const s = (x: string) => [utf8(x).length, ...utf8(x)];
-  tty.write(command(1, ...s('Café'), ...s('12345678')));
+  tty.write(command(1, ...string('Café'), ...string('12345678')));
   await until(() => hub.world.joined.length === 1, 'the network was joined');
   assert.equal(hub.world.joined, ['Café/12345678/false']);
   await tty.expect('https://ingle.example/#v1');

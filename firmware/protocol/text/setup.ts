@@ -1,4 +1,4 @@
-import type { Texts } from './i18n.ts';
+import { type Language, type Texts, translator } from './i18n.ts';
 
 /** What every setup channel says of a step; `Progress.text` of io.ingle.Setup1 is a key of this table. */
 export const setupTexts = {
@@ -17,6 +17,9 @@ export const setupTexts = {
     spoken_secrets: 'To set me up, join the network {ssid}. The password is: {psk}. The PIN is: {pin}.',
     spoken_pairing:
       'I am ready. Open the hub page on your phone and enter the code: {code}; and then: {secret}.',
+    pin_wait: 'Too many wrong PINs. The hub takes the next one in {wait}.',
+    seconds: '{n} s',
+    minutes: '{n} min',
   },
   ru: {
     audio_testing: 'Проверяю динамик и микрофон. Вы услышите короткий сигнал.',
@@ -32,7 +35,16 @@ export const setupTexts = {
       'Настройка остановлена: никто не подключился. Нажмите кнопку или выключите и включите хаб, чтобы начать снова.',
     spoken_secrets: 'Чтобы настроить меня, подключитесь к сети {ssid}. Пароль: {psk}. Пин-код: {pin}.',
     spoken_pairing: 'Я готов. Откройте страницу хаба на телефоне и введите код: {code}; и затем: {secret}.',
+    pin_wait: 'Слишком много неверных пин-кодов. Следующий можно ввести через {wait}.',
+    seconds: '{n} с',
+    minutes: '{n} мин',
   },
 } satisfies Texts<string>;
 
 export type SetupText = keyof (typeof setupTexts)['en'];
+
+/** How long somebody must wait, in words; minutes are rounded up. */
+export function waitText(seconds: number, language: Language): string {
+  const t = translator(setupTexts, language);
+  return seconds < 60 ? t('seconds', { n: seconds }) : t('minutes', { n: Math.ceil(seconds / 60) });
+}

@@ -1,0 +1,126 @@
+// A ladder over a made-up world, in this process: what its states and files do, without a bus. See fake-hub.ts for one.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as assert from 'uvu/assert';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import type { LadderState } from '../../firmware/setup/ladder.ts';
+import type { AudioOutcome, Ports, WifiOutcome } from '../../firmware/setup/ports.ts';
+import { createSetup } from '../../firmware/setup/setup.ts';
+import { openState } from '../../firmware/setup/state.ts';
+import { logger } from '../../firmware/system/log.ts';
+
+export interface World {
+  audio: AudioOutcome | 'hangs';
+  wifi: WifiOutcome;
+  radios: number;
+  online: boolean;
+  /** No network is known, and no cable is plugged in. */
+  noNetwork?: boolean;
+  noBle?: boolean;
+  /** No Bluetooth adapter is plugged in. */
+  noAdapter?: boolean;
+  /** The access point's programs fell for good. */
+  fallen?: boolean;
+  idle?: number;
+  /** Secrets of a printed label. */
+  label?: { psk: string; pin: string };
+  /** How long the machine is up, milliseconds. */
+  uptime?: number;
+}
+
+/** A house without sound, with one radio and no network yet, whose channels stay open. */
+export const patient = (more: Partial<World> = {}): World => ({
+  audio: { ok: false, reason: 'no_devices' },
+  wifi: { ok: true, reason: '' },
+  radios: 1,
+  online: false,
+  idle: 60_000,
+  ...more,
+});
+
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+export async function house(
+  world: World,
+  file = join(mkdtempSync(join(tmpdir(), 'ingle-setup-')), 'setup.db'),
+) {
+  const calls: string[] = [];
+  const states: LadderState[] = [];
+  const progress: string[] = [];
+  const waiting: { state: LadderState; resolve: () => void }[] = [];
+  const hangs = (signal: AbortSignal) =>
+    new Promise<AudioOutcome>((_, no) => signal.addEventListener('abort', () => no(new Error('aborted'))));
+  const audio = (signal: AbortSignal) =>
+    world.audio === 'hangs' ? hangs(signal) : Promise.resolve(world.audio);
+  const ports: Ports = {
+    audio: {
+      probe: audio,
+      retest: audio,
+      devices: async () => ({ sinks: [], sources: [] }),
+      test: async () => ({ verdict: 'ok', corr: 1, latency_ms: 80, snr_db: 20 }),
+      select: async () => {},
+      say: async (texts) => void calls.push(`say ${texts[0]?.text.includes('password')}`),
+    },
+    wifi: {
+      radios: async () => world.radios,
+      scan: async () => ({ networks: [], age_s: 0 }),
+      connect: async () => world.wifi,
+      serving: async () => world.radios > 0 && !world.fallen,
+      async startAccessPoint(ssid, psk) {
+        world.fallen = false;
+        calls.push(`ap ${ssid} ${psk}`);
+      },
+      stopAccessPoint: async () => void calls.push('ap stop'),
+    },
+    channels: [
+      {
+        name: 'ble',
+        present: async () => !world.noAdapter,
+        async start() {
+          if (world.noBle) throw new IngleError('unavailable', 'no adapter');
+          calls.push('ble');
+        },
+        stop: async () => void calls.push('ble stop'),
+      },
+    ],
+    online: async () => world.online,
+    hasNetwork: async () => !world.noNetwork,
+    pairing: async () => ({ link: 'l', device_code: 'd', secret: 's', expires_at: 0n }),
+    erase: async () => void calls.push('erase'),
+  };
+  const setup = await createSetup({
+    ports,
+    file: await openState(file),
+    log: logger('setup-test'),
+    device: {
+      name: 'Ingle',
+      serial: 'abc1234',
+      language: 'en',
+      ...(world.label ? { label: world.label } : {}),
+    },
+    uptime: () => world.uptime ?? 0,
+    onState(state) {
+      states.push(state);
+      for (const w of waiting.filter((x) => x.state === state)) w.resolve();
+    },
+    onProgress: (step, state, text) => progress.push(`${step} ${state} ${text}`),
+    onSecrets: () => calls.push('secrets'),
+    times: { audio: 40, retest: 40, idle: world.idle ?? 200, look: 10, settle: 10 },
+  });
+  const reach = (state: LadderState) =>
+    setup.state === state
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => waiting.push({ state, resolve }));
+  return { setup, calls, states, progress, reach, file };
+}
+
+export async function assertCode(p: Promise<unknown>, code: string): Promise<void> {
+  const e = await p.then(
+    () => undefined,
+    (x) => x,
+  );
+  assert.is(e?.code, code);
+}
