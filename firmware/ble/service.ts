@@ -103,6 +103,8 @@ export function bleSetup(d: BleDeps): BleSetup {
         if (s.proven) d.used();
         if (s.proven && (await allowed('secrets')))
           say(await s.sealer.seal({ event: 'softap', ...(await accessPoint()) }));
+        // A hub with a cable has a network already: pairing is the next step.
+        if (s.proven && (await online())) void link();
       } else {
         const opened = await s.sealer.open(message);
         d.used();
@@ -118,6 +120,11 @@ export function bleSetup(d: BleDeps): BleSetup {
   async function accessPoint(): Promise<{ ssid: string; psk: string }> {
     const { ssid, psk } = await d.setup.Secrets({});
     return { ssid, psk };
+  }
+
+  async function online(): Promise<boolean> {
+    const { detail } = await d.setup.Status({});
+    return (fromVariant(detail) as { online: boolean }).online;
   }
 
   /** The next piece of a list that is read in pieces. */

@@ -39,6 +39,17 @@ export interface DialogDeps {
   };
 }
 
+/** The pairing link and code, as a person reads them. */
+export async function sayPairing(
+  talk: Pick<Talk, 'say'>,
+  d: Pick<DialogDeps, 'setup' | 'language'>,
+): Promise<void> {
+  const t = translator(dialogTexts, d.language);
+  const p = await d.setup.PairingLink({}, 30_000);
+  await talk.say(t('pair', { link: p.link }));
+  await talk.say(t('pair_code', { host: new URL(p.link).host, code: `${p.device_code} ${p.secret}` }));
+}
+
 type Item = [label: string, act: () => Promise<unknown>, action?: Action];
 
 /** Holds the conversation until the person quits. Nothing is lost by leaving: the state is the hub's. */
@@ -144,11 +155,7 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
     ]);
   }
 
-  async function pair(): Promise<void> {
-    const p = await setup.PairingLink({}, 30_000);
-    await talk.say(t('pair', { link: p.link }));
-    await talk.say(t('pair_code', { host: new URL(p.link).host, code: `${p.device_code} ${p.secret}` }));
-  }
+  const pair = () => sayPairing(talk, d);
 
   async function status(): Promise<void> {
     const s = await setup.Status({});

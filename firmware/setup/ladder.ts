@@ -28,6 +28,7 @@ export type LadderEvent =
   | 'retest'
   | 'audio_ok'
   | 'audio_ok_offline'
+  | 'audio_ok_unowned'
   | 'audio_failed'
   | 'audio_late'
   | 'no_radio'
@@ -40,6 +41,8 @@ export type LadderEvent =
   | 'idle_online'
   | 'online'
   | 'no_network'
+  | 'unowned'
+  | 'paired'
   | 'restart'
   | 'reset';
 
@@ -58,6 +61,8 @@ export const ladder: Table<LadderState, LadderEvent> = {
     ...again,
     audio_ok: 'READY',
     audio_ok_offline: 'CHANNELS',
+    // Sound and a network, and nobody has paired: the ways in open and the code is said.
+    audio_ok_unowned: 'CHANNELS',
     audio_failed: 'CHANNELS',
     audio_late: 'CHANNELS',
     // Serial and bot need no waiting: somebody who already types a network is served.
@@ -69,6 +74,7 @@ export const ladder: Table<LadderState, LadderEvent> = {
     no_radio: 'CONSOLE',
     online: 'RETEST',
     finish: 'RETEST',
+    paired: 'RETEST',
     idle: 'HINT',
     idle_online: 'READY_WITH_LIMITS',
   },
@@ -78,13 +84,14 @@ export const ladder: Table<LadderState, LadderEvent> = {
     radio: 'CHANNELS',
     online: 'RETEST',
     finish: 'RETEST',
+    paired: 'RETEST',
     idle_online: 'READY_WITH_LIMITS',
   },
   CONNECTING: { ...again, connected: 'RETEST', connect_failed: 'CHANNELS' },
-  RETEST: { ...again, audio_ok: 'READY', audio_failed: 'READY_WITH_LIMITS', audio_late: 'READY_WITH_LIMITS' },
-  READY: { ...again, no_network: 'CHANNELS' },
-  READY_WITH_LIMITS: { ...again, audio_ok: 'READY', no_network: 'CHANNELS' },
-  HINT: { ...again, connect: 'CONNECTING', online: 'RETEST' },
+  RETEST: { ...again, audio_ok: 'READY', audio_failed: 'READY_WITH_LIMITS', unowned: 'CHANNELS' },
+  READY: { ...again, no_network: 'CHANNELS', unowned: 'CHANNELS' },
+  READY_WITH_LIMITS: { ...again, audio_ok: 'READY', no_network: 'CHANNELS', unowned: 'CHANNELS' },
+  HINT: { ...again, connect: 'CONNECTING', online: 'RETEST', paired: 'RETEST' },
 };
 
 /** Times of the ladder, milliseconds (spec "Limits", setup fallback). */
@@ -101,4 +108,6 @@ export const times = {
   look: 5_000,
   /** A finished hub that starts may take this to see its cable; then it asks itself whether it has any network. */
   settle: 30_000,
+  /** When no pairing code was to be had, it is asked for again after this. */
+  reannounce: 60_000,
 } as const;

@@ -1,5 +1,6 @@
 // What the ladder needs of the rest of the hub. services/setup makes these from D-Bus; tests make faults.
 import type { Language } from '../protocol/text/i18n.ts';
+import type { Pairing } from './pairing.ts';
 
 export interface AudioOutcome {
   ok: boolean;
@@ -39,6 +40,8 @@ export interface WifiPort {
   connect(n: { ssid: string; psk: string; hidden: boolean }): Promise<WifiOutcome>;
   /** Whether the access point is up, or comes up by itself. */
   serving(): Promise<boolean>;
+  /** Whether the only radio is in a network, or about to join one it knows: an access point would take it away. */
+  holds(): Promise<boolean>;
   startAccessPoint(ssid: string, psk: string, idleSeconds: number): Promise<void>;
   stopAccessPoint(): Promise<void>;
 }
@@ -62,7 +65,9 @@ export interface Ports {
   online(): Promise<boolean>;
   /** Whether a Wi-Fi network is known or a cable is plugged in; with neither, setup alone can give the hub one. */
   hasNetwork(): Promise<boolean>;
-  pairing(): Promise<{ link: string; device_code: string; secret: string; expires_at: bigint }>;
+  /** Whether a browser is paired. @throws while the link's service does not answer */
+  owned(): Promise<boolean>;
+  pairing(): Promise<Pairing>;
   /** Erases everything kept, of every service, and restarts them. */
   erase(): Promise<void>;
 }

@@ -84,7 +84,7 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
         await setup.speak();
         return {};
       },
-      PairingLink: () => ports.pairing(),
+      PairingLink: () => setup.pairing(),
       Approve: async ({ channel }) => {
         await setup.approve(channel);
         return {};

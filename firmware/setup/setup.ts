@@ -6,8 +6,10 @@ import { type SetupText, setupTexts, waitText } from '../protocol/text/setup.ts'
 import type { Log } from '../system/log.ts';
 import { type Machine, machine } from '../system/machine.ts';
 import { openGate } from './backoff.ts';
-import { noDevices, sameDevices, seeDevices } from './devices.ts';
+import { type Devices, noDevices, sameDevices, seeDevices } from './devices.ts';
 import { type LadderEvent, type LadderState, ladder, times } from './ladder.ts';
+import { afterAudio, afterIdle, afterRetest, atStart, whenOnline } from './owner.ts';
+import { type Pairing, sharedPairing } from './pairing.ts';
 import type { AudioOutcome, Ports } from './ports.ts';
 import { newSecrets, type Secrets, spell } from './secrets.ts';
 import type { SetupState, StateFile } from './state.ts';
@@ -55,8 +57,12 @@ export interface Setup {
   /** Counts a try that the caller looks at; above 0 are seconds to wait, and then it is not to be looked at. */
   takeTry(channel: string): Promise<number>;
   tryEnded(channel: string, right: boolean): Promise<{ left: number; wait_s: number }>;
-  /** A browser was let in: the channels are no longer needed. */
+  /** A browser was let in: the hub has an owner, and the channels are no longer needed. */
   paired(): void;
+  /** The pairing code that every channel shows; a new one when that is some minutes old. */
+  pairing(): Promise<Pairing>;
+  /** Wrong tries have burned the code. */
+  codeSpent(): void;
   /** A channel has closed by itself: idle, or for want of its device, and then it is tried again. */
   ended(channel: string, again: boolean): void;
   /** Somebody at the device lets Improv in over Bluetooth. */
@@ -89,8 +95,16 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
   let kept = false;
   // The channel that asked for the newest join.
   let by = '';
-  // This setup has just joined a network, so a person is waiting for the next step.
-  let justJoined = false;
+  // A person has just given a network or ended setup, and is waiting for the next step.
+  let byHand = false;
+  // These channels were opened by the hub itself: its only radio is not taken out of a network for them.
+  let unasked = false;
+  const pairing = sharedPairing(() => ports.pairing());
+  // When the pairing code may be said next; once it was, not before the channels open anew.
+  let announceAt = 0;
+  // What is spoken is spoken one after another.
+  let voice: Promise<unknown> = Promise.resolve();
+  const owned = () => record.owned !== false;
   // What the present state has started; aborted on leaving it.
   let work = new AbortController();
   let idle: NodeJS.Timeout | undefined;
@@ -121,7 +135,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     clearTimeout(idle);
     save({
       state,
-      done: record.done || state === 'READY' || state === 'READY_WITH_LIMITS',
+      done: record.done || state === 'RETEST' || state === 'READY' || state === 'READY_WITH_LIMITS',
     });
     o.onState(state, old, event);
     if (state !== 'CHANNELS' && state !== 'CONSOLE' && state !== 'CONNECTING') leaveChannels(state);
@@ -131,9 +145,13 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     if (state === 'CHANNELS' || state === 'CONSOLE' || state === 'HINT') void lookAround(work.signal);
     if (state === 'RETEST') void retest(work.signal);
     if (state === 'BOOT') m.fire('fresh');
-    if (state === 'READY' && justJoined && !kept)
-      void speakPairing().catch((e) => log.info('the pairing code is not spoken', { error: e as Error }));
-    if (state === 'READY' || state === 'READY_WITH_LIMITS') justJoined = false;
+    if (state !== 'READY' && state !== 'READY_WITH_LIMITS') return;
+    // Without the access point the person hears where to go on.
+    if (byHand && !kept) {
+      announceAt = 0;
+      void announce(work.signal);
+    }
+    byHand = false;
   }
 
   async function probe(signal: AbortSignal): Promise<void> {
@@ -143,17 +161,36 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     const outcome = await ports.audio.probe(signal).catch(failed);
     if (signal.aborted) return;
     told(outcome);
-    if (!outcome.ok) m.fire('audio_failed');
-    else m.fire((await ports.online().catch(() => false)) ? 'audio_ok' : 'audio_ok_offline');
+    const online = outcome.ok && (await ports.online().catch(() => false));
+    if (online) await askOwner();
+    if (!signal.aborted) m.fire(afterAudio(outcome.ok, { online, owned: owned() }));
+  }
+
+  /** Whether a browser has been paired while this service was not there to hear of it. */
+  async function askOwner(): Promise<boolean> {
+    const news = !owned() && (await ports.owned().catch(() => false));
+    if (news) save({ owned: true });
+    return news;
   }
 
   async function retest(signal: AbortSignal): Promise<void> {
     o.onProgress('audio', 'start', 'audio_retest', {});
-    m.after(time.retest, 'audio_late');
-    const outcome = await ports.audio.retest(signal).catch(failed);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), time.retest).unref();
+    const outcome = await Promise.race([
+      ports.audio.retest(AbortSignal.any([signal, late.signal])).catch(failed),
+      lateAnswer(late.signal),
+    ]);
+    clearTimeout(timer);
     if (signal.aborted) return;
     told(outcome);
-    m.fire(outcome.ok ? 'audio_ok' : 'audio_failed');
+    m.fire(afterRetest(outcome.ok, { owned: owned(), byHand }));
+  }
+
+  function lateAnswer(signal: AbortSignal): Promise<AudioOutcome> {
+    return new Promise((resolve) =>
+      signal.addEventListener('abort', () => resolve({ ok: false, reason: 'late' }), { once: true }),
+    );
   }
 
   function failed(e: unknown): AudioOutcome {
@@ -170,13 +207,14 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
 
   function openChannels(fresh: boolean, signal: AbortSignal): void {
     if (fresh) {
+      announceAt = 0;
       window = openWindow(newSecrets(o.device.name, o.device.serial, o.device.label));
       o.onSecrets(window.secrets.window);
     }
     waitIdle();
     inOrder(async () => {
       if (signal.aborted) return;
-      devices = await seeDevices(ports, devices);
+      devices = await see();
       await dropLost();
       const started: string[] = [];
       if (devices.radios > 0 && !opened.includes('softap')) await open('softap', accessPoint, started);
@@ -195,6 +233,13 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       if (!opened.includes('softap') && !opened.includes('ble')) m.fire('no_radio');
       else if (fresh) void speak().catch(() => {});
     });
+  }
+
+  /** The devices channels may use now. */
+  async function see(): Promise<Devices> {
+    const now = await seeDevices(ports, devices);
+    const held = unasked && !opened.includes('softap') && (await ports.wifi.holds().catch(() => false));
+    return held ? { ...now, radios: 0 } : now;
   }
 
   /** What has gone with its device is not open any more, nor is an access point that fell for good. */
@@ -255,12 +300,28 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     if (staying.length > 0) idle = setTimeout(closeChannels, time.linger).unref();
   }
 
-  /** Without the access point the person hears where to go on. */
-  async function speakPairing(): Promise<void> {
-    const p = await ports.pairing();
-    const t = translator(setupTexts, o.device.language);
-    const text = t('spoken_pairing', { code: spell(p.device_code), secret: spell(p.secret) });
-    await ports.audio.say([{ text, language: o.device.language }]);
+  const say = (text: string): Promise<void> => {
+    const said = voice.then(() => ports.audio.say([{ text, language: o.device.language }]));
+    voice = said.catch(() => {});
+    return said;
+  };
+
+  /** Says and shows, once, how to pair: a hub with a network and no owner is waiting for just that. */
+  async function announce(signal: AbortSignal): Promise<void> {
+    if (owned() || performance.now() < announceAt) return;
+    announceAt = Number.POSITIVE_INFINITY;
+    try {
+      const p = await pairing.get();
+      if (signal.aborted) return;
+      // Everybody hears of progress: the code itself is asked for by whoever may have it.
+      o.onProgress('pairing', 'ok', 'pairing_open', {});
+      const t = translator(setupTexts, o.device.language);
+      const spoken = t('spoken_pairing', { code: spell(p.device_code), secret: spell(p.secret) });
+      void say(spoken).catch((e) => log.info('the pairing code is not spoken', { error: e as Error }));
+    } catch (e) {
+      log.info('there is no pairing code yet', { error: e as Error });
+      announceAt = performance.now() + time.reannounce;
+    }
   }
 
   function waitIdle(): void {
@@ -270,25 +331,40 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     idle = setTimeout(async () => {
       const online = await ports.online().catch(() => false);
       if (m.state !== state) return;
-      if (online) m.fire('idle_online');
-      else if (m.fire('idle')) o.onProgress('softap', 'failed', 'hint_restart', { reason: 'idle' });
+      const event = afterIdle({ online, owned: owned() });
+      // A console stays the way in where there is no other; what else was open beside it closes.
+      if (!m.fire(event)) closeChannels();
+      else if (event === 'idle') o.onProgress('softap', 'failed', 'hint_restart', { reason: 'idle' });
     }, time.idle);
   }
 
-  /** A hub that was told to forget its networks, and was switched off, would be ready with no way in. */
+  /** A hub that was told to forget its networks, or its browsers, would be ready with no way in. */
   async function settle(signal: AbortSignal): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, time.settle).unref());
     const has = await ports.hasNetwork().catch(() => true);
-    if (!signal.aborted && !has) m.fire('no_network');
+    const paired = await ports.owned().catch(() => record.owned);
+    if (signal.aborted) return;
+    if (paired !== record.owned) save({ owned: paired });
+    unasked = has;
+    if (!has) m.fire('no_network');
+    // Its owner has forgotten all browsers since.
+    else if (paired === false) m.fire('unowned');
   }
 
   /** A cable plugged in, a known network that came back, a radio that came or went: the ladder follows. */
   async function lookAround(signal: AbortSignal): Promise<void> {
     let before = await ports.online().catch(() => false);
+    // The access point's password is said first.
+    await tail;
+    if (before && !signal.aborted) void announce(signal);
     while (!signal.aborted) {
       await new Promise((resolve) => setTimeout(resolve, time.look).unref());
       const now = await ports.online().catch(() => false);
-      if (!signal.aborted && now && !before) m.fire('online');
+      if (signal.aborted) return;
+      if (await askOwner()) setup.paired();
+      const event = now && !before ? whenOnline({ owned: owned() }) : undefined;
+      if (!signal.aborted && event) m.fire(event);
+      else if (!signal.aborted && now) void announce(signal);
       before = now;
       if (!signal.aborted) await followDevices(signal);
     }
@@ -297,7 +373,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
   async function followDevices(signal: AbortSignal): Promise<void> {
     // Channels that are still starting are not missing.
     await tail;
-    const now = await seeDevices(ports, devices);
+    const now = await see();
     const fell = opened.includes('softap') && !(await ports.wifi.serving().catch(() => true));
     if (signal.aborted) return;
     const changed = !sameDevices(now, devices);
@@ -326,7 +402,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       ssid: n.ssid,
       reason: outcome.reason,
     });
-    justJoined = outcome.ok;
+    byHand = outcome.ok;
     m.fire(outcome.ok ? 'connected' : 'connect_failed');
   }
 
@@ -336,7 +412,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     if (o.device.label) return;
     const t = translator(setupTexts, o.device.language);
     const text = t('spoken_secrets', { ssid: s.ssid, psk: spell(s.psk), pin: spell(s.pin) });
-    await ports.audio.say([{ text, language: o.device.language }]);
+    await say(text);
   }
 
   /** A new PIN only: guesses told nothing of the PSK, and somebody may be using the access point. */
@@ -351,26 +427,28 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       return m.state;
     },
     async begin() {
-      const { state, done } = record;
       // A finished setup stays finished; a cut one goes on where a person left it, with new secrets.
-      if (done && (state === 'READY' || state === 'READY_WITH_LIMITS')) {
-        m.fire(state === 'READY' ? 'known' : 'known_limits');
-        void settle(work.signal);
-      } else if (state === 'RETEST') m.fire('retest');
-      else if (state === 'CHANNELS' || state === 'CONSOLE' || state === 'CONNECTING' || state === 'HINT')
-        m.fire('resume');
-      else m.fire('fresh');
+      const event = atStart(record);
+      unasked = event === 'resume' || event === 'retest';
+      m.fire(event);
+      if (event === 'known' || event === 'known_limits') void settle(work.signal);
     },
     status: () => ({ ...record, ...failure, channels: opened, pin_wait_s: gate.wait() }),
     restart(channel) {
       log.info('setup starts again', { channel });
+      unasked = false;
       if (!m.fire('restart')) throw new IngleError('conflict', 'Setup is starting; wait a moment.');
     },
     async finish(channel) {
       log.info('setup is finished by hand', { channel });
       if (!(await ports.online()))
         throw new IngleError('conflict', 'The hub has no network yet. Join one first, or plug in a cable.');
-      if (!m.fire('finish')) throw new IngleError('conflict', 'There is nothing to finish now.');
+      // The channel it was said through hands over the pairing link; no network needs the access point's radio.
+      const stays = { by: channel, kept: channel === 'softap' && opened.includes('softap') };
+      if (!m.can('finish')) throw new IngleError('conflict', 'There is nothing to finish now.');
+      ({ by, kept } = stays);
+      byHand = true;
+      m.fire('finish');
     },
     touch(channel) {
       if (channel !== '') waitIdle();
@@ -429,8 +507,13 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       return { left: gate.left(), wait_s: gate.wait() };
     },
     paired() {
+      pairing.drop();
+      if (record.owned !== true) save({ owned: true });
+      m.fire('paired');
       if (m.state === 'READY' || m.state === 'READY_WITH_LIMITS' || m.state === 'RETEST') closeChannels();
     },
+    pairing: () => pairing.get(),
+    codeSpent: () => pairing.drop(),
     ended(channel, again) {
       if (!opened.includes(channel)) return;
       opened = opened.filter((name) => name !== channel);
@@ -450,7 +533,8 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       if (confirm !== 'erase')
         throw new IngleError('invalid_request', 'Say "erase" to confirm.', { pointer: '/confirm' });
       await ports.erase();
-      record = { ...record, done: false, attempts: 0, verified_profile: null };
+      record = { ...record, done: false, owned: false, attempts: 0, verified_profile: null };
+      pairing.drop();
       failure = { error: '', reason: '', ssid: '' };
       m.fire('reset');
     },

@@ -6,10 +6,11 @@ import { SerialPort } from 'serialport';
 import { packetType, serialPacket, serialResult, serialSplitter } from '../../firmware/ble/improv.ts';
 import { dialogTexts } from '../../firmware/protocol/text/dialog.ts';
 import { pickLanguage, translator } from '../../firmware/protocol/text/i18n.ts';
+import { type SetupText, setupTexts } from '../../firmware/protocol/text/setup.ts';
 import { may, type Proof } from '../../firmware/setup/access.ts';
 import { checkSecret } from '../../firmware/setup/console-secret.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
-import { Left, setupDialog } from '../../firmware/setup/dialog.ts';
+import { Left, sayPairing, setupDialog } from '../../firmware/setup/dialog.ts';
 import { improvDevice } from '../../firmware/setup/improv-device.ts';
 import { askTechnician } from '../../firmware/setup/technician.ts';
 import { terminal } from '../../firmware/setup/terminal.ts';
@@ -108,6 +109,17 @@ if (!config.channels.includes('serial')) {
   process.exit(1);
 }
 await bus.onSignal(setup1, 'SecretsChanged', () => void showSecrets());
+onProgress((step, state, text, detail) => {
+  // A locked line shows neither codes nor that somebody is guessing.
+  if (!may(way, 'owned', 'pair', proven())) return;
+  const told = text === 'pin_wait' || (step === 'pairing' && state === 'ok');
+  if (!told) return;
+  const line = translator(setupTexts, language)(text as SetupText, detail as Record<string, string>);
+  void term
+    .say(line)
+    .then(() => (step === 'pairing' ? sayPairing(term, { setup, language }) : undefined))
+    .catch((e) => log.info('the code is not shown', { error: e as Error }));
+});
 const t = translator(dialogTexts, language);
 
 /** A person without a screen reads the access point's password here, unless the console has a secret of its own. */

@@ -16,6 +16,7 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import { pickLanguage } from '../../firmware/protocol/text/i18n.ts';
 import { bot1 } from '../../firmware/setup/bot-contract.ts';
 import { enabled } from '../../firmware/setup/enabled.ts';
+import { times } from '../../firmware/setup/ladder.ts';
 import type { AudioOutcome, ChannelPort, Ports } from '../../firmware/setup/ports.ts';
 import { serveSetup } from '../../firmware/setup/serve.ts';
 import { openState } from '../../firmware/setup/state.ts';
@@ -121,6 +122,12 @@ const ports: Ports = {
     radios: async () => (await wifi.Status({})).radios,
     scan: (fresh) => wifi.Scan({ fresh }, 40_000),
     connect: (n) => wifi.Connect({ ...n, security: '' }, 130_000),
+    async holds() {
+      const { radios, softap, station, detail } = await wifi.Status({});
+      const { known } = fromVariant(detail) as { known: number };
+      const joining = known > 0 && performance.now() < times.settle;
+      return radios === 1 && softap === 'off' && (station === 'connected' || joining);
+    },
     serving: async () => (await wifi.Status({})).softap !== 'off',
     async startAccessPoint(ssid, psk, idleSeconds) {
       const ap = await wifi.SoftapStart({ ssid, psk, cidr: '', idle_timeout: idleSeconds }, 60_000);
@@ -145,6 +152,7 @@ const ports: Ports = {
       (r) => r.ok,
       () => false,
     ),
+  owned: async () => (await uplink.Status({}, 5000)).browsers > 0,
   async pairing() {
     // Just after joining, the link to root is still coming up; who asks for the code waits those seconds.
     for (const end = Date.now() + 20_000; ; ) {
@@ -214,6 +222,7 @@ const setup = await serveSetup(bus, {
   },
 });
 await bus.onSignal(uplink1, 'Paired', () => setup.paired());
+await bus.onSignal(uplink1, 'PairingFailed', ({ left }) => left === 0 && setup.codeSpent());
 await bus.onSignal(ble1, 'Ended', ({ reason }) => {
   if (reason === 'idle') setup.ended('ble', false);
 });

@@ -17,6 +17,8 @@ export interface World {
   joined: string[];
   erased: number;
   link: string;
+  /** A browser is paired. */
+  owned: boolean;
   /** How long the machine is up, milliseconds. */
   uptime: number;
 }
@@ -31,6 +33,7 @@ export async function fakeHub(given: Partial<World> = {}) {
     joined: [],
     erased: 0,
     link: 'https://ingle.example/#v1.482-913.AAAA.BBBB',
+    owned: false,
     uptime: 0,
     ...given,
   };
@@ -62,12 +65,14 @@ export async function fakeHub(given: Partial<World> = {}) {
         if (world.wifi.ok) world.online = true;
         return world.wifi;
       },
+      holds: async () => false,
       serving: async () => false,
       startAccessPoint: async () => {},
       stopAccessPoint: async () => {},
     },
     channels: [],
     online: async () => world.online,
+    owned: async () => world.owned,
     hasNetwork: async () => true,
     pairing: async () => ({
       link: world.link,

@@ -21,7 +21,19 @@ test('the ladder moves as the specification says, and in no other way', () => {
     ['CONNECTING', 'connect_failed', 'CHANNELS'],
     ['CONNECTING', 'connect', undefined],
     ['RETEST', 'audio_ok', 'READY'],
-    ['RETEST', 'audio_late', 'READY_WITH_LIMITS'],
+    ['RETEST', 'audio_failed', 'READY_WITH_LIMITS'],
+    ['RETEST', 'unowned', 'CHANNELS'],
+    ['AUDIO', 'audio_ok_unowned', 'CHANNELS'],
+    ['CHANNELS', 'idle_online', 'READY_WITH_LIMITS'],
+    ['CONSOLE', 'idle_online', 'READY_WITH_LIMITS'],
+    ['CONSOLE', 'idle', undefined],
+    ['CHANNELS', 'online', 'RETEST'],
+    ['CHANNELS', 'paired', 'RETEST'],
+    ['CONSOLE', 'paired', 'RETEST'],
+    ['HINT', 'paired', 'RETEST'],
+    ['READY', 'paired', undefined],
+    ['READY', 'unowned', 'CHANNELS'],
+    ['READY_WITH_LIMITS', 'unowned', 'CHANNELS'],
     ['HINT', 'restart', 'AUDIO'],
     ['READY', 'connect', undefined],
     ['READY', 'restart', 'AUDIO'],
@@ -49,12 +61,13 @@ test('a PSK has 12 characters nobody mishears, and a PIN six digits', () => {
   assert.is(spell('abcde2'), 'a b c d, e 2');
 });
 
-test('a hub that speaks, hears and has a network is ready at once', async () => {
+test('a hub that speaks, hears, and has a network and an owner is ready at once', async () => {
   const h = await house({
     audio: { ok: true, reason: '', sink_id: 'a', source_id: 'b' },
     wifi: { ok: true, reason: '' },
     radios: 1,
     online: true,
+    owned: true,
   });
   await h.setup.begin();
   await h.reach('READY');
@@ -99,7 +112,7 @@ test('a wrong password leads back to the same access point with its reason, a ri
   assert.ok(h.calls.includes('ap stop'));
 });
 
-test('without a radio the console stays the way in, and a cable ends the wait', async () => {
+test('without a radio the console stays the way in, and a cable ends the wait of an owner', async () => {
   const world: World = {
     audio: { ok: false, reason: 'no_estimate' },
     wifi: { ok: true, reason: '' },
@@ -108,6 +121,7 @@ test('without a radio the console stays the way in, and a cable ends the wait', 
   };
   const h = await house(world);
   h.setup.begin();
+  h.setup.paired();
   // BLE still starts in this house, so the ladder stays at CHANNELS; take it away.
   await h.reach('CHANNELS');
   world.online = true;
@@ -237,7 +251,7 @@ test('a cut in the middle resumes where a person was, with new secrets', async (
 });
 
 test('a hub that was ready and has no network left opens setup when it starts; one with a network does not', async () => {
-  const world = patient({ audio: { ok: true, reason: '' }, online: true });
+  const world = patient({ audio: { ok: true, reason: '' }, online: true, owned: true });
   const first = await house(world);
   await first.setup.begin();
   await first.reach('READY');
@@ -264,6 +278,7 @@ test('a factory reset erases and starts as new', async () => {
     wifi: { ok: true, reason: '' },
     radios: 1,
     online: true,
+    owned: true,
   });
   await h.setup.begin();
   await h.reach('READY');

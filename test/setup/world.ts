@@ -23,6 +23,10 @@ export interface World {
   /** The access point's programs fell for good. */
   fallen?: boolean;
   idle?: number;
+  /** A browser is paired; undefined: the link's service does not answer. */
+  owned?: boolean;
+  /** The only radio is in a network. */
+  holds?: boolean;
   /** Secrets of a printed label. */
   label?: { psk: string; pin: string };
   /** How long the machine is up, milliseconds. */
@@ -49,6 +53,7 @@ export async function house(
 ) {
   const calls: string[] = [];
   const states: LadderState[] = [];
+  const said: string[] = [];
   const progress: string[] = [];
   const waiting: { state: LadderState; resolve: () => void }[] = [];
   const hangs = (signal: AbortSignal) =>
@@ -62,12 +67,16 @@ export async function house(
       devices: async () => ({ sinks: [], sources: [] }),
       test: async () => ({ verdict: 'ok', corr: 1, latency_ms: 80, snr_db: 20 }),
       select: async () => {},
-      say: async (texts) => void calls.push(`say ${texts[0]?.text.includes('password')}`),
+      async say(texts) {
+        said.push(texts[0]?.text ?? '');
+        calls.push(`say ${texts[0]?.text.includes('password')}`);
+      },
     },
     wifi: {
       radios: async () => world.radios,
       scan: async () => ({ networks: [], age_s: 0 }),
       connect: async () => world.wifi,
+      holds: async () => world.holds ?? false,
       serving: async () => world.radios > 0 && !world.fallen,
       async startAccessPoint(ssid, psk) {
         world.fallen = false;
@@ -87,8 +96,15 @@ export async function house(
       },
     ],
     online: async () => world.online,
+    async owned() {
+      if (world.owned === undefined) throw new IngleError('unavailable', 'no uplink');
+      return world.owned;
+    },
     hasNetwork: async () => !world.noNetwork,
-    pairing: async () => ({ link: 'l', device_code: 'd', secret: 's', expires_at: 0n }),
+    async pairing() {
+      calls.push('code');
+      return { link: 'l', device_code: 'd', secret: 's', expires_at: 0n };
+    },
     erase: async () => void calls.push('erase'),
   };
   const setup = await createSetup({
@@ -114,7 +130,7 @@ export async function house(
     setup.state === state
       ? Promise.resolve()
       : new Promise<void>((resolve) => waiting.push({ state, resolve }));
-  return { setup, calls, states, progress, reach, file };
+  return { setup, calls, states, said, progress, reach, file };
 }
 
 export async function assertCode(p: Promise<unknown>, code: string): Promise<void> {

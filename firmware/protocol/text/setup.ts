@@ -17,6 +17,7 @@ export const setupTexts = {
     spoken_secrets: 'To set me up, join the network {ssid}. The password is: {psk}. The PIN is: {pin}.',
     spoken_pairing:
       'I am ready. Open the hub page on your phone and enter the code: {code}; and then: {secret}.',
+    pairing_open: 'The hub has a network and waits to be paired with a phone.',
     pin_wait: 'Too many wrong PINs. The hub takes the next one in {wait}.',
     seconds: '{n} s',
     minutes: '{n} min',
@@ -35,6 +36,7 @@ export const setupTexts = {
       'Настройка остановлена: никто не подключился. Нажмите кнопку или выключите и включите хаб, чтобы начать снова.',
     spoken_secrets: 'Чтобы настроить меня, подключитесь к сети {ssid}. Пароль: {psk}. Пин-код: {pin}.',
     spoken_pairing: 'Я готов. Откройте страницу хаба на телефоне и введите код: {code}; и затем: {secret}.',
+    pairing_open: 'У хаба есть сеть, и он ждёт подключения телефона.',
     pin_wait: 'Слишком много неверных пин-кодов. Следующий можно ввести через {wait}.',
     seconds: '{n} с',
     minutes: '{n} мин',
