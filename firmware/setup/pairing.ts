@@ -9,8 +9,8 @@ export interface Pairing {
   expires_at: bigint;
 }
 
-/** A code is given to everybody who asks within this time; later a person wants a new one. Milliseconds of ten minutes. */
-const SHARED_MS = 120_000;
+/** A code is given to everybody who asks within this time, milliseconds; who asks later wants a new one. */
+const SHARED_MS = 60_000;
 
 /** @param now milliseconds of a clock that never jumps */
 export function sharedPairing(issue: () => Promise<Pairing>, now: () => number = () => performance.now()) {

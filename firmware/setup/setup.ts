@@ -59,7 +59,7 @@ export interface Setup {
   tryEnded(channel: string, right: boolean): Promise<{ left: number; wait_s: number }>;
   /** A browser was let in: the hub has an owner, and the channels are no longer needed. */
   paired(): void;
-  /** The pairing code that every channel shows; a new one when that is some minutes old. */
+  /** The pairing code that every channel shows; a new one when that is a minute old. */
   pairing(): Promise<Pairing>;
   /** Wrong tries have burned the code. */
   codeSpent(): void;

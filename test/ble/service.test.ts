@@ -181,6 +181,14 @@ test('without the PIN nothing is taken, and guessing locks the PIN out', async (
   await c.stop();
 });
 
+test('a hub that has a network already, by cable, hands over the pairing link as soon as the PIN is proved', async () => {
+  const c = await withCentral({ online: true });
+  const sealer = await c.prove(c.hub.setup.secrets().pin);
+  assert.is((await sealer.open(await c.sealed()))['event'], 'softap');
+  assert.is((await sealer.open(await c.sealed()))['link'], c.hub.world.link);
+  await c.stop();
+});
+
 test('who has proved nothing may look around, and does not keep setup open', async () => {
   const c = await withCentral();
   const touched: string[] = [];

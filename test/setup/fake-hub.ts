@@ -19,6 +19,8 @@ export interface World {
   link: string;
   /** A browser is paired. */
   owned: boolean;
+  /** How often the ladder looks around, milliseconds. */
+  look: number;
   /** How long the machine is up, milliseconds. */
   uptime: number;
 }
@@ -34,6 +36,7 @@ export async function fakeHub(given: Partial<World> = {}) {
     erased: 0,
     link: 'https://ingle.example/#v1.482-913.AAAA.BBBB',
     owned: false,
+    look: 100_000,
     uptime: 0,
     ...given,
   };
@@ -92,7 +95,7 @@ export async function fakeHub(given: Partial<World> = {}) {
     log: logger('setup'),
     device: { name: 'Ingle', serial: '00001234', language: 'en' },
     uptime: () => world.uptime,
-    times: { audio: 2000, retest: 2000, look: 100_000 },
+    times: { audio: 2000, retest: 2000, look: world.look },
   });
   return {
     world,

@@ -339,6 +339,31 @@ test('with a console secret Improv is refused until it was typed, and again once
   await hub.stop();
 });
 
+test('a hub with a cable and no owner shows its pairing code by itself; a locked line shows it once it is unlocked', async () => {
+  const hub = await fakeHub({ radios: 0, look: 200 });
+  await hub.setup.begin();
+  const secret = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
+  writeFileSync(secret, JSON.stringify({ console_secret: await hashSecret('s') }));
+  const [open, locked] = [await consoleOn(hub), await consoleOn(hub, { INGLE_CONFIG: secret })];
+  await open.expect('Enter');
+  await locked.expect('Enter');
+  hub.world.online = true;
+  await open.expect('waits to be paired with a phone.');
+  await open.expect(hub.world.link);
+  await open.expect('482-913 507-226');
+  assert.not.match(locked.bytes.toString(), /paired|#v1|482/);
+  locked.write('\r');
+  await locked.expect('Console secret: ');
+  locked.write('s\r');
+  await locked.expect('Pair a phone');
+  await locked.expect('> ');
+  locked.write('3\r');
+  await locked.expect(hub.world.link);
+  open.stop();
+  locked.stop();
+  await hub.stop();
+});
+
 test('a line that was unlocked is locked again when no key has come for a while, though setup is open', async () => {
   const hub = await fakeHub();
   await hub.setup.begin();

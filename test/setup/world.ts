@@ -23,6 +23,8 @@ export interface World {
   /** The access point's programs fell for good. */
   fallen?: boolean;
   idle?: number;
+  /** How long the retest may take, milliseconds. */
+  retest?: number;
   /** A browser is paired; undefined: the link's service does not answer. */
   owned?: boolean;
   /** The only radio is in a network. */
@@ -124,7 +126,7 @@ export async function house(
     },
     onProgress: (step, state, text) => progress.push(`${step} ${state} ${text}`),
     onSecrets: () => calls.push('secrets'),
-    times: { audio: 40, retest: 40, idle: world.idle ?? 200, look: 10, settle: 10 },
+    times: { audio: 40, retest: world.retest ?? 40, idle: world.idle ?? 200, look: 10, settle: 10 },
   });
   const reach = (state: LadderState) =>
     setup.state === state
