@@ -126,7 +126,7 @@ const ports: Ports = {
       const { radios, softap, station, detail } = await wifi.Status({});
       const { known } = fromVariant(detail) as { known: number };
       const joining = known > 0 && performance.now() < times.settle;
-      return radios === 1 && softap === 'off' && (station === 'connected' || joining);
+      return radios === 1 && softap === 'off' && (joining || !['off', 'lost'].includes(station));
     },
     serving: async () => (await wifi.Status({})).softap !== 'off',
     async startAccessPoint(ssid, psk, idleSeconds) {

@@ -87,7 +87,7 @@ test('no event but one of a person or an owner makes a hub without an owner read
 const wired = (more = {}) => patient({ online: true, owned: false, idle: 60, ...more });
 
 test('a wired hub nobody came to offers its ways in again at each start, and by the button', async () => {
-  const world = wired();
+  const world = wired({ idle: 1000 });
   let file: string | undefined;
   for (let start = 1; start <= 3; start++) {
     const h = await house(world, file);

@@ -45,7 +45,7 @@ export const keeps = (vm: Vm, states: string) =>
   vm.must(`timeout 170 ${lookNow} '${states}'`, { timeoutMs: 180_000 });
 
 export interface Kept {
-  /** The event by which the ladder went on after the boot: fresh, resume, retest, known or known_limits. */
+  /** The event by which the ladder went on after the boot: fresh, resume or retest; known or known_limits once a browser is paired. */
   how: string;
   /** The state some seconds after the boot. */
   state: string;
@@ -90,15 +90,23 @@ export async function surroundings(vm: Vm): Promise<void> {
   await rootStandIn(vm, 'home');
 }
 
-/** From wherever setup resumed: to ready, with the access point gone. Who is told a reason tries again. */
+/**
+ * From wherever setup resumed: to ready, with the access point gone. Who is told a reason tries again. A hub that is in
+ * its network already waits for its owner, and is finished by hand.
+ */
 export async function complete(vm: Vm): Promise<string> {
   const isReady = (x: SetupStatus) => x.state.startsWith('READY') && x.online;
+  const waits = (x: SetupStatus) => ['CHANNELS', 'CONSOLE', 'HINT'].includes(x.state) && x.online;
   let s = await reach(
     vm,
-    'channels or ready',
-    (x) => (x.state === 'CHANNELS' && x.channels.includes('softap')) || isReady(x),
+    'channels, its network or ready',
+    (x) => (x.state === 'CHANNELS' && x.channels.includes('softap')) || waits(x) || isReady(x),
     240_000,
   );
+  if (waits(s)) {
+    await call(vm, 'Setup1', 'Finish', 's', 'serial');
+    s = await reach(vm, 'ready', isReady, 240_000);
+  }
   for (let tries = 3; !isReady(s); tries--) {
     if (tries === 0) throw new Error(`the network cannot be joined: ${s.reason}\n${await journal(vm)}`);
     await call(vm, 'Setup1', 'WifiConnect', 'sssb', 'serial', home.ssid, home.psk, false);
