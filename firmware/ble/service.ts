@@ -4,7 +4,7 @@ import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { shape } from '../protocol/json.ts';
 import { type Language, translator } from '../protocol/text/i18n.ts';
 import { setupTexts, waitText } from '../protocol/text/setup.ts';
-import { type Action, may, type Stage } from '../setup/access.ts';
+import { type Action, askStage, may } from '../setup/access.ts';
 import type { setup1 } from '../setup/contract.ts';
 import { type Caller, fromVariant } from '../system/contract.ts';
 import { assembler, toPieces } from './chunk.ts';
@@ -57,8 +57,7 @@ export function bleSetup(d: BleDeps): BleSetup {
   }
   /** What this central may do (firmware/setup/access.ts). */
   async function allowed(action: Action): Promise<boolean> {
-    const { stage } = fromVariant((await d.setup.Status({})).detail) as { stage: Stage };
-    return may('ble', stage, action, session?.proven ? ['pin'] : []);
+    return may('ble', await askStage(d.setup), action, session?.proven ? ['pin'] : []);
   }
   async function must(action: Action): Promise<void> {
     if (!(await allowed(action))) throw new IngleError('forbidden', 'Prove the PIN of the hub first.');

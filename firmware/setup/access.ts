@@ -122,3 +122,8 @@ export function may(way: Way, stage: Stage, action: Action, proven: readonly Pro
 export function stageOf(s: { done: boolean; owned: boolean | null }): Stage {
   return s.owned !== false ? 'owned' : s.done ? 'ownerless' : 'new';
 }
+
+/** The stage as io.ingle.Setup1 tells it. */
+export async function askStage(setup: { Stage(args: object): Promise<{ stage: string }> }): Promise<Stage> {
+  return (await setup.Stage({})).stage as Stage;
+}

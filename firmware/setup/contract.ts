@@ -11,9 +11,15 @@ export const setup1 = contract({
   doc: 'First-run setup: its state, its steps, its channels.',
   methods: {
     Status: {
-      doc: 'The ladder now. `state`: see firmware/setup/ladder.ts. `mode`: audio, softap or ble, the newest channel at work. `detail`: online b, ssid s (joined network), sink_id s, source_id s, channels as, error s and reason s of the newest failure, model s, version s, name s, pin_wait_s i seconds until a PIN is taken again, stage s (new, ownerless, owned: firmware/setup/access.ts).',
+      doc: 'The ladder now. `state`: see firmware/setup/ladder.ts. `mode`: audio, softap or ble, the newest channel at work. `detail`: online b, ssid s (joined network), sink_id s, source_id s, channels as, error s and reason s of the newest failure, model s, version s, name s, pin_wait_s i seconds until a PIN is taken again.',
       in: {},
       out: { state: 's', mode: 's', attempts: 'u', detail: 'a{sv}' },
+      errors: [],
+    },
+    Stage: {
+      doc: 'How far the hub is (firmware/setup/access.ts): new, ownerless or owned. Unlike Status it asks nobody, and answers at once.',
+      in: {},
+      out: { stage: 's' },
       errors: [],
     },
     Restart: {

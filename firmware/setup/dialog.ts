@@ -5,7 +5,7 @@ import { type Language, translator } from '../protocol/text/i18n.ts';
 import { reasonKey, reasonTexts } from '../protocol/text/reasons.ts';
 import { type SetupText, setupTexts, waitText } from '../protocol/text/setup.ts';
 import { type Caller, fromVariant } from '../system/contract.ts';
-import type { Action, Stage } from './access.ts';
+import { type Action, askStage, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
 
 /** A channel a person talks through. Each throws `Left` when the person is gone. */
@@ -221,7 +221,7 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
   );
   while (!gone) {
     try {
-      const { stage } = fromVariant((await setup.Status({})).detail) as { stage: Stage };
+      const stage = await askStage(setup);
       await choose(t('menu'), [...all.filter(([, , action]) => d.may(stage, action!)), quit]);
     } catch (e) {
       if (e instanceof Left) return;

@@ -1,7 +1,7 @@
 // What the hub answers to Improv commands, over BLE or serial: the same few steps on io.ingle.Setup1.
 import { commandNumber, type ImprovCommand, improvError, improvState } from '../ble/improv.ts';
 import { type Caller, fromVariant } from '../system/contract.ts';
-import { type Action, may, type Proof, type Stage } from './access.ts';
+import { type Action, askStage, may, type Proof, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
 
 export interface ImprovDeps {
@@ -30,14 +30,10 @@ export function improvDevice(d: ImprovDeps): ImprovDevice {
   const way = d.channel === 'serial' ? 'improv_serial' : 'improv_ble';
   const allowed = (stage: Stage, action: Action) => may(way, stage, action, d.proven());
 
-  async function look(): Promise<{ state: string; ssid: string; stage: Stage }> {
-    const { state, detail } = await d.setup.Status({});
-    const { ssid, stage } = fromVariant(detail) as { ssid: string; stage: Stage };
-    return { state, ssid, stage };
-  }
-
   async function current(): Promise<number> {
-    const { state, ssid, stage } = await look();
+    const { state, detail } = await d.setup.Status({});
+    const { ssid } = fromVariant(detail) as { ssid: string };
+    const stage = await askStage(d.setup);
     // Who may not join here is told that, whatever else there is to tell.
     if (!allowed(stage, 'join') && d.channel === 'serial') return improvState.authorize;
     if (state === 'CONNECTING') return improvState.provisioning;
@@ -77,7 +73,7 @@ export function improvDevice(d: ImprovDeps): ImprovDevice {
   return {
     current,
     async run(c) {
-      const { stage } = await look();
+      const stage = await askStage(d.setup);
       const actions = {
         state: 'status',
         info: 'status',

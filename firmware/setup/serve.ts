@@ -42,7 +42,6 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
           reason: rest.reason,
           channels: rest.channels,
           pin_wait_s: rest.pin_wait_s,
-          stage: stageOf(rest),
           sink_id: verified_profile?.sink_id ?? '',
           source_id: verified_profile?.source_id ?? '',
           name: o.device.name,
@@ -51,6 +50,7 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
         };
         return { state: setup.state, mode, attempts, detail: toDict(detail) };
       },
+      Stage: () => ({ stage: stageOf(setup.status()) }),
       Restart: ({ channel }) => {
         setup.restart(channel);
         return {};

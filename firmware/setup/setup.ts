@@ -437,6 +437,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     restart(channel) {
       log.info('setup starts again', { channel });
       unasked = false;
+      byHand = false;
       if (!m.fire('restart')) throw new IngleError('conflict', 'Setup is starting; wait a moment.');
     },
     async finish(channel) {

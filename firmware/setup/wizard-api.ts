@@ -2,7 +2,7 @@
 import { IngleError } from '../protocol/errors.ts';
 import { shape } from '../protocol/json.ts';
 import { type Caller, fromVariant } from '../system/contract.ts';
-import { type Action, may, type Stage } from './access.ts';
+import { type Action, askStage, may } from './access.ts';
 import type { setup1 } from './contract.ts';
 
 export interface WizardDeps {
@@ -34,8 +34,7 @@ export function wizardRoutes(d: WizardDeps): Record<string, Route> {
   const guarded = Object.entries(routesOf(d)).map(([name, route]): [string, Route] => [
     name,
     async (body, query) => {
-      const { stage } = fromVariant((await d.setup.Status({})).detail) as { stage: Stage };
-      if (!may('softap', stage, actions[name]!, ['psk']))
+      if (!may('softap', await askStage(d.setup), actions[name]!, ['psk']))
         throw new IngleError('forbidden', 'Not from the setup page. Use the console of the hub.');
       return route(body, query);
     },
