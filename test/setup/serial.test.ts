@@ -1,3 +1,4 @@
+// timeout: 240 s
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   closeSync,
