@@ -179,7 +179,7 @@ test('a one-time PIN is made anew after five wrong ones, and the wait goes on', 
 });
 
 test('wrong tries do not keep a window open; a right one does', async () => {
-  const world = patient({ idle: 300 });
+  const world = patient({ idle: 1000 });
   const hub = await house(world);
   await hub.setup.begin();
   await hub.reach('CHANNELS');
@@ -191,15 +191,16 @@ test('wrong tries do not keep a window open; a right one does', async () => {
     // Nor does looking around without a proof.
     hub.setup.touch('');
   }, 20);
-  await hub.reach('HINT');
+  while (hub.setup.state !== 'HINT' && Date.now() - opened < 10_000)
+    await new Promise((resolve) => setTimeout(resolve, 10));
   clearInterval(trying);
-  assert.ok(Date.now() - opened < 2000);
+  assert.is(hub.setup.state, 'HINT');
   hub.setup.restart('button');
   await hub.reach('CHANNELS');
   let closed = false;
   void hub.reach('HINT').then(() => (closed = true));
-  for (let i = 0; i < 5; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 150));
+  for (let i = 0; i < 6; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
     world.uptime = (world.uptime ?? 0) + 2 * h;
     assert.ok((await hub.setup.authorise('bot', hub.setup.secrets().pin)).ok);
   }
