@@ -8,7 +8,8 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import { random, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
+import { challengeOf, inForeignFrame } from '../firmware/protocol/assertion.ts';
+import { fromBase64url, random, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { CHALLENGE_TTL } from '../firmware/protocol/limits.ts';
 import { log, short } from './log.ts';
@@ -40,12 +41,12 @@ function keepChallenge(root: Root, sid: string, kind: string, challenge: string)
   );
 }
 
-/** What clientDataJSON says beyond what the library checks: no foreign frame around us (section 5.8.1). */
-function refuseForeignFrame(credential: { response?: { clientDataJSON?: unknown } }): void {
-  const text = credential.response?.clientDataJSON;
-  if (typeof text !== 'string') throw failed();
-  const data = JSON.parse(Buffer.from(text, 'base64url').toString()) as { crossOrigin?: unknown };
-  if (data.crossOrigin === true) throw failed();
+/** What the browser makes of a challenge of ours before a passkey signs it; used once. */
+async function takeSigned(root: Root, sid: string, purpose: 'login' | 'registration') {
+  const given = await takeChallenge(root.store, sid, purpose);
+  return given === undefined
+    ? undefined
+    : challengeOf({ purpose, context: sid, bytes: fromBase64url(given) });
 }
 
 /** @throws IngleError `unauthenticated` before the code, `forbidden` for a further passkey nobody approved */
@@ -80,15 +81,14 @@ export async function registrationChallenge(root: Root, session: Session) {
 
 /** @throws IngleError `assertion_failed`, `conflict` */
 export async function registrationFinish(root: Root, session: Session, credential: Record<string, unknown>) {
-  const expectedChallenge = await takeChallenge(root.store, session.sid, 'registration');
+  const expectedChallenge = await takeSigned(root, session.sid, 'registration');
   if (expectedChallenge === undefined || session.owner_id === null) throw failed();
   const owner = session.owner_id;
   let info: NonNullable<Awaited<ReturnType<typeof verifyRegistrationResponse>>['registrationInfo']>;
   try {
-    const response = credential as unknown as RegistrationResponseJSON;
-    refuseForeignFrame(response);
+    if (inForeignFrame(credential)) throw failed();
     const result = await verifyRegistrationResponse({
-      response,
+      response: credential as unknown as RegistrationResponseJSON,
       expectedChallenge,
       expectedOrigin: root.config.origin,
       expectedRPID: rpID(root),
@@ -150,7 +150,7 @@ export async function loginChallenge(root: Root, session: Session) {
 
 /** Verifies the assertion, moves the sid to AUTH and issues its session token. @throws IngleError `assertion_failed` */
 export async function loginFinish(root: Root, session: Session, credential: Record<string, unknown>) {
-  const expectedChallenge = await takeChallenge(root.store, session.sid, 'login');
+  const expectedChallenge = await takeSigned(root, session.sid, 'login');
   const id = credential['id'];
   if (expectedChallenge === undefined || typeof id !== 'string' || id.length > 1400) throw failed();
   const cred = await root.store.get<Credential>('SELECT * FROM webauthn_cred WHERE cred_id = ?', id);
@@ -158,7 +158,7 @@ export async function loginFinish(root: Root, session: Session, credential: Reco
   let counter: number;
   try {
     const response = credential as unknown as AuthenticationResponseJSON;
-    refuseForeignFrame(response);
+    if (inForeignFrame(response)) throw failed();
     const handle = response.response.userHandle;
     if (handle && Buffer.from(handle, 'base64url').toString() !== cred.owner_id) throw failed();
     const result = await verifyAuthenticationResponse({
@@ -170,7 +170,7 @@ export async function loginFinish(root: Root, session: Session, credential: Reco
       credential: { id, publicKey: new Uint8Array(cred.browser_pubkey), counter: 0 },
       requireUserVerification: true,
     });
-    if (!result.verified || !result.authenticationInfo.userVerified) throw failed();
+    if (!result.verified) throw failed();
     counter = result.authenticationInfo.newCounter;
   } catch {
     throw failed();

@@ -4,7 +4,6 @@ import { forgetBrand } from './brand.ts';
 import { readFragment } from './code.ts';
 import { erase, pinnedHub, read } from './database.ts';
 import type { Link } from './link.ts';
-import type { CreationJSON, RequestJSON } from './passkey.ts';
 import { openSession, post } from './rest.ts';
 import { changeSession, dropSession, type Session, session } from './session.ts';
 import { app, type Notice, type Page, set, show, toast } from './store.ts';
@@ -107,7 +106,7 @@ export async function second(secret: string): Promise<void> {
   return passkey();
 }
 
-let challenge: { options: RequestJSON; at: number } | null = null;
+let challenge: { options: unknown; at: number } | null = null;
 
 /** Login with a passkey, or registration of the first one. */
 async function passkey(): Promise<void> {
@@ -125,10 +124,10 @@ async function passkey(): Promise<void> {
 /** Root keeps a challenge for five minutes; a page left open longer asks for another. */
 const CHALLENGE_FRESH = 240_000;
 
-async function loginChallenge(): Promise<RequestJSON> {
+async function loginChallenge(): Promise<unknown> {
   const s = await openSession();
   try {
-    const r = await post<{ publicKeyCredentialRequestOptions: RequestJSON }>(
+    const r = await post<{ publicKeyCredentialRequestOptions: unknown }>(
       '/v1/owner/webauthn/login/challenge',
       { sid: s.sid },
     );
@@ -146,11 +145,11 @@ export async function register(from: 'register' | 'nopasskey' = 'register'): Pro
   try {
     const { sid } = await openSession();
     const { createPasskey } = await import('./passkey.ts');
-    const o = await post<{ publicKeyCredentialCreationOptions: CreationJSON }>(
+    const o = await post<{ publicKeyCredentialCreationOptions: unknown }>(
       '/v1/owner/webauthn/registration/challenge',
       { sid },
     );
-    const credential = await createPasskey(o.publicKeyCredentialCreationOptions);
+    const credential = await createPasskey(o.publicKeyCredentialCreationOptions, sid);
     await post('/v1/owner/webauthn/registration/finish', { sid, credential });
     challenge = { options: await loginChallenge(), at: Date.now() };
   } catch (e) {
@@ -164,12 +163,12 @@ export async function register(from: 'register' | 'nopasskey' = 'register'): Pro
 export async function login(): Promise<void> {
   show({ at: 'login', busy: 'passkey_waiting' });
   try {
-    const { usePasskey } = await import('./passkey.ts');
+    const { signInAtRoot } = await import('./passkey.ts');
     const fresh = challenge && Date.now() - challenge.at < CHALLENGE_FRESH;
     const options = fresh ? challenge!.options : await loginChallenge();
     challenge = null;
-    const credential = await usePasskey(options);
     const { sid } = await openSession();
+    const credential = await signInAtRoot(options, sid);
     const r = await post<{
       session_jwt: string;
       browser_key_id: string;
@@ -179,7 +178,7 @@ export async function login(): Promise<void> {
       hub_id: string;
     }>('/v1/owner/webauthn/login/finish', { sid, credential });
     const { session_jwt, browser_key_id, owner_id, subnet_id, hub_id } = r;
-    const passkey = { id: (credential as { id: string }).id, public_key: r.public_key };
+    const passkey = { id: credential.id, public_key: r.public_key };
     changeSession({ session_jwt, browser_key_id, owner_id, subnet_id, hub_id, passkey });
   } catch (e) {
     const notice = noticeOf(e);
@@ -287,14 +286,8 @@ export async function approve(): Promise<void> {
 export async function assertToHub(): Promise<void> {
   const l = link;
   if (!l) throw new IngleError('hub_offline', 'The hub is not reached.');
-  const { usePasskey } = await import('./passkey.ts');
-  const credential = await usePasskey({
-    challenge: l.challenge(),
-    rpId: location.hostname,
-    userVerification: 'required',
-    timeout: 120_000,
-  });
-  await l.assert(credential);
+  const { signForHub } = await import('./passkey.ts');
+  await l.assert(await signForHub(l.hubId, l.handshake()));
 }
 
 async function endSession(): Promise<void> {

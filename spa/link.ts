@@ -39,9 +39,10 @@ export interface Link {
   /** @throws IngleError what the hub said, or `unavailable` when it is not reached. */
   request<R>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<R>;
   websocket(path: string): Promise<TunnelSocket>;
-  /** Base64url of the present handshake's hash: what a passkey signs for the hub. */
-  challenge(): string;
-  /** Hands an assertion over `challenge()` to the hub; settles when it is accepted. @throws IngleError */
+  readonly hubId: string;
+  /** The present handshake's hash: what a passkey signs for the hub. */
+  handshake(): Uint8Array;
+  /** Hands an assertion over `handshake()` to the hub; settles when it is accepted. @throws IngleError */
   assert(credential: unknown): Promise<void>;
   close(): void;
 }
@@ -261,9 +262,10 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       if (!tunnel) throw new IngleError('hub_offline', 'The hub is not reached.');
       return tunnel.websocket(path);
     },
-    challenge() {
+    hubId,
+    handshake() {
       if (!channel?.current) throw new IngleError('hub_offline', 'The hub is not reached.');
-      return toBase64url(channel.current.hash);
+      return channel.current.hash;
     },
     async assert(credential) {
       if (!channel) throw new IngleError('hub_offline', 'The hub is not reached.');

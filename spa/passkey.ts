@@ -1,40 +1,11 @@
-// WebAuthn in the browser (Level 3): JSON options in, JSON credentials out.
+// WebAuthn in the browser (Level 3). What is signed and how is decided here; root only says for which passkeys.
+import { challengeOf, type ToSign } from '../firmware/protocol/assertion.ts';
 import { fromBase64url, toBase64url } from '../firmware/protocol/bytes.ts';
+import { IngleError } from '../firmware/protocol/errors.ts';
 import type { Notice } from './store.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
-const bytes = (text: string): Bytes => fromBase64url(text) as Bytes;
 const text = (buffer: ArrayBuffer | null) => toBase64url(new Uint8Array(buffer ?? new ArrayBuffer(0)));
-
-interface DescriptorJSON {
-  id: string;
-  type: 'public-key';
-  transports?: AuthenticatorTransport[];
-}
-export interface CreationJSON {
-  rp: { id?: string; name: string };
-  user: { id: string; name: string; displayName: string };
-  challenge: string;
-  pubKeyCredParams: PublicKeyCredentialParameters[];
-  timeout?: number;
-  excludeCredentials?: DescriptorJSON[];
-  authenticatorSelection?: AuthenticatorSelectionCriteria;
-  attestation?: AttestationConveyancePreference;
-}
-export interface RequestJSON {
-  challenge: string;
-  rpId?: string;
-  timeout?: number;
-  allowCredentials?: DescriptorJSON[];
-  userVerification?: UserVerificationRequirement;
-}
-
-const descriptors = (list: DescriptorJSON[] | undefined): PublicKeyCredentialDescriptor[] =>
-  (list ?? []).map((d) => ({
-    id: bytes(d.id),
-    type: 'public-key',
-    ...(d.transports ? { transports: d.transports } : {}),
-  }));
 
 /** A prompt that was closed, timed out or cannot be shown. */
 export class PasskeyTrouble extends Error {
@@ -45,15 +16,61 @@ export class PasskeyTrouble extends Error {
   }
 }
 
+/** A prompt's time where root names none, and the longest it may name, milliseconds. */
+const TIMEOUT = 120_000;
+const TIMEOUT_MAX = 600_000;
 /** Prompts that nobody answers end by themselves; some authenticators let them stand, milliseconds. */
 const LATE = 5000;
-const patience = (timeout = 120_000) => AbortSignal.timeout(timeout + LATE);
+/** COSE algorithms (RFC 9053) that root and hub check: ES256, EdDSA, RS256. */
+const algorithms = [-7, -8, -257];
 
-async function prompt(ask: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
+/** What of root's WebAuthn options is taken; whatever else it says stays unheard. */
+export interface Wish {
+  challenge: Bytes;
+  timeout: number;
+  passkeys: PublicKeyCredentialDescriptor[];
+  /** Of a new passkey. */
+  user: { id: Bytes; name: string };
+}
+
+/** @throws IngleError `unavailable` when root's answer is no such options. */
+export function readWish(given: unknown): Wish {
+  try {
+    const o = given as Record<string, unknown>;
+    const user = (o['user'] ?? { id: '', name: '' }) as Record<string, unknown>;
+    const list = (o['allowCredentials'] ?? o['excludeCredentials'] ?? []) as Record<string, unknown>[];
+    const timeout = Number(o['timeout'] ?? TIMEOUT);
+    return {
+      challenge: bytesOf(o['challenge'], 16, 64),
+      timeout: timeout > 0 ? Math.min(timeout, TIMEOUT_MAX) : TIMEOUT,
+      passkeys: list.slice(0, 64).map((d) => ({
+        id: bytesOf(d['id'], 1, 1023),
+        type: 'public-key',
+        ...(Array.isArray(d['transports'])
+          ? { transports: d['transports'].map(String) as AuthenticatorTransport[] }
+          : {}),
+      })),
+      user: { id: bytesOf(user['id'], 0, 64), name: String(user['name']).slice(0, 64) },
+    };
+  } catch {
+    throw new IngleError('unavailable', 'The service gave no proper answer.');
+  }
+}
+
+function bytesOf(given: unknown, least: number, most: number): Bytes {
+  const bytes = fromBase64url(String(given)) as Bytes;
+  if (bytes.length < least || bytes.length > most) throw new RangeError('length');
+  return bytes;
+}
+
+async function prompt(
+  timeout: number,
+  ask: (signal: AbortSignal) => Promise<Credential | null>,
+): Promise<PublicKeyCredential> {
   if (!window.isSecureContext) throw new PasskeyTrouble({ text: 'passkey_insecure' });
   if (typeof PublicKeyCredential === 'undefined') throw new PasskeyTrouble({ text: 'passkey_unsupported' });
   try {
-    const credential = await ask();
+    const credential = await ask(AbortSignal.timeout(timeout + LATE));
     if (credential instanceof PublicKeyCredential) return credential;
   } catch (e) {
     const name = e instanceof DOMException ? e.name : '';
@@ -65,29 +82,37 @@ async function prompt(ask: () => Promise<Credential | null>): Promise<PublicKeyC
   throw new PasskeyTrouble({ text: 'passkey_cancelled' });
 }
 
+const signed = async (what: ToSign) => fromBase64url(await challengeOf(what)) as Bytes;
+
 /**
- * Makes a passkey.
- * @throws PasskeyTrouble
+ * Makes a passkey for root.
+ * @param options root's publicKeyCredentialCreationOptions
+ * @throws PasskeyTrouble, IngleError `unavailable` on improper options
  */
-export async function createPasskey(o: CreationJSON): Promise<unknown> {
-  const made = await prompt(() =>
-    navigator.credentials.create({
-      signal: patience(o.timeout),
-      publicKey: {
-        ...o,
-        challenge: bytes(o.challenge),
-        user: { ...o.user, id: bytes(o.user.id) },
-        excludeCredentials: descriptors(o.excludeCredentials),
-      },
-    }),
-  );
+export async function createPasskey(options: unknown, sid: string): Promise<unknown> {
+  const { challenge, timeout, passkeys, user } = readWish(options);
+  const made = await prompt(timeout, async (signal) => {
+    const publicKey = {
+      challenge: await signed({ purpose: 'registration', context: sid, bytes: challenge }),
+      rp: { id: location.hostname, name: 'Ingle' },
+      user: { ...user, displayName: user.name },
+      pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' as const })),
+      excludeCredentials: passkeys,
+      authenticatorSelection: {
+        residentKey: 'required',
+        requireResidentKey: true,
+        userVerification: 'required',
+      } as const,
+      attestation: 'none' as const,
+      // The spec wants the phone's own fingerprint or face first; other authenticators stay possible.
+      hints: ['client-device'],
+      timeout,
+    };
+    return navigator.credentials.create({ signal, publicKey });
+  });
   const r = made.response as AuthenticatorAttestationResponse;
   return {
-    id: made.id,
-    rawId: text(made.rawId),
-    type: made.type,
-    authenticatorAttachment: made.authenticatorAttachment ?? undefined,
-    clientExtensionResults: made.getClientExtensionResults(),
+    ...credentialOf(made),
     response: {
       clientDataJSON: text(r.clientDataJSON),
       attestationObject: text(r.attestationObject),
@@ -96,29 +121,50 @@ export async function createPasskey(o: CreationJSON): Promise<unknown> {
   };
 }
 
-/**
- * Asks for an assertion.
- * @throws PasskeyTrouble
- */
-export async function usePasskey(o: RequestJSON): Promise<unknown> {
-  const used = await prompt(() =>
-    navigator.credentials.get({
-      signal: patience(o.timeout),
-      publicKey: { ...o, challenge: bytes(o.challenge), allowCredentials: descriptors(o.allowCredentials) },
-    }),
-  );
+/** An assertion that signs in at root. @param options root's publicKeyCredentialRequestOptions. @throws as `createPasskey` */
+export async function signInAtRoot(options: unknown, sid: string): Promise<{ id: string }> {
+  const { challenge, timeout, passkeys } = readWish(options);
+  return usePasskey({ purpose: 'login', context: sid, bytes: challenge }, timeout, passkeys);
+}
+
+/** An assertion for a hub over a handshake's hash. @throws PasskeyTrouble */
+export function signForHub(hubId: string, hash: Uint8Array): Promise<{ id: string }> {
+  return usePasskey({ purpose: 'hub', context: hubId, bytes: hash }, TIMEOUT, []);
+}
+
+async function usePasskey(
+  what: ToSign,
+  timeout: number,
+  allowCredentials: PublicKeyCredentialDescriptor[],
+): Promise<{ id: string }> {
+  const used = await prompt(timeout, async (signal) => {
+    const publicKey = {
+      challenge: await signed(what),
+      rpId: location.hostname,
+      allowCredentials,
+      userVerification: 'required' as const,
+      timeout,
+    };
+    return navigator.credentials.get({ signal, publicKey });
+  });
   const r = used.response as AuthenticatorAssertionResponse;
   return {
-    id: used.id,
-    rawId: text(used.rawId),
-    type: used.type,
-    authenticatorAttachment: used.authenticatorAttachment ?? undefined,
-    clientExtensionResults: used.getClientExtensionResults(),
+    ...credentialOf(used),
     response: {
       clientDataJSON: text(r.clientDataJSON),
       authenticatorData: text(r.authenticatorData),
       signature: text(r.signature),
       userHandle: r.userHandle ? text(r.userHandle) : undefined,
     },
+  } as { id: string };
+}
+
+function credentialOf(c: PublicKeyCredential) {
+  return {
+    id: c.id,
+    rawId: text(c.rawId),
+    type: c.type,
+    authenticatorAttachment: c.authenticatorAttachment ?? undefined,
+    clientExtensionResults: c.getClientExtensionResults(),
   };
 }

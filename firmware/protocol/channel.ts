@@ -64,7 +64,7 @@ export type Lost =
 export type Alarm = 'altered' | 'replayed' | 'wrong_code' | 'unknown_browser';
 
 export interface Opened {
-  /** Handshake hash, 32 bytes: the WebAuthn challenge. */
+  /** Handshake hash, 32 bytes: what a passkey signs for the hub (assertion.ts). */
   hash: Uint8Array;
   /** The other side's static public key: the browser pins the hub's, the hub looks the browser up. */
   remoteStatic: Uint8Array;

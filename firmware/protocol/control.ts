@@ -8,12 +8,12 @@ const shapes = {
   welcome: {
     t: 'string',
     hub_id: 'string',
+    owner_id: 'string',
     hub_name: 'string',
     version: 'string',
     admitted: 'boolean',
     need: 'string?',
     first: 'boolean',
-    challenge: 'string',
     sign_pub: 'string?',
     elevated_until: 'number',
   },

@@ -127,20 +127,20 @@ export type Control =
   | {
       t: 'welcome';
       hub_id: string;
+      /** Whose hub this is, by its own word: root's is not taken. */
+      owner_id: string;
       hub_name: string;
       version: string;
       admitted: boolean;
-      /** `assertion` over `challenge` by a passkey the hub has pinned, or by any when `first`. */
+      /** `assertion` over this handshake (assertion.ts) by a passkey the hub has pinned, or by any when `first`. */
       need: null | 'assertion';
       first: boolean;
-      /** Base64url of the handshake hash: the WebAuthn challenge. */
-      challenge: string;
       /** Base64url of the hub's Ed25519 identity key: pinned at the first welcome, it vouches for later static keys. */
       sign_pub?: string;
       /** Until when admin skills are open to this browser, Unix seconds; 0 = not. */
       elevated_until: number;
     }
-  /** Browser: an assertion over this handshake's hash; `public_key` (COSE, base64url) is used for a first pin only. */
+  /** Browser: an assertion over this handshake; `public_key` (COSE, base64url) is used for a first pin only. */
   | { t: 'assertion'; credential: unknown; public_key?: string; label?: string }
   /** Hub: you are in (or elevated). */
   | { t: 'admitted'; elevated_until: number }

@@ -1,4 +1,5 @@
 // Who is behind a channel and what it may do: welcome, assertion, admitted or refused (wire.ts `Control`).
+import { challengeOf } from '../protocol/assertion.ts';
 import { toBase64url } from '../protocol/bytes.ts';
 import type { Opened } from '../protocol/channel.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
@@ -25,7 +26,7 @@ export interface AdmissionOptions {
 
 /** Admission of one channel, anew at each of its handshakes. */
 export function admission(o: AdmissionOptions) {
-  let challenge = '';
+  let handshake: Uint8Array = new Uint8Array(0);
   let id = '';
   let spent = false;
   let wrong = 0;
@@ -40,7 +41,7 @@ export function admission(o: AdmissionOptions) {
   };
 
   function opened(at: Opened): void {
-    challenge = toBase64url(at.hash);
+    handshake = at.hash;
     id = toBase64url(at.remoteStatic);
     spent = false;
     wrong = 0;
@@ -49,12 +50,12 @@ export function admission(o: AdmissionOptions) {
     o.send({
       t: 'welcome',
       hub_id: o.hub.hub_id,
+      owner_id: o.hub.owner_id,
       hub_name: o.hub.hub_name,
       version: o.hub.version,
       admitted: browser !== undefined,
       need: o.pins.proven(id) ? 'assertion' : null,
       first: takesNew(),
-      challenge,
       sign_pub: o.hub.sign_pub,
       elevated_until: elevatedUntil(browser),
     });
@@ -71,7 +72,7 @@ export function admission(o: AdmissionOptions) {
   }
 
   async function assertion(m: Control & { t: 'assertion' }): Promise<void> {
-    const mine = challenge;
+    const mine = handshake;
     const me = id;
     const browser = pinned();
     try {
@@ -82,7 +83,7 @@ export function admission(o: AdmissionOptions) {
         throw new IngleError('rate_limited', 'Too many wrong assertions. Connect again first.');
       const passkey = await checked(m, mine);
       // The keys may have changed, or the browser been forgotten, while the signature was looked at.
-      if (mine !== challenge || (!pinned() && !o.pins.proven(me)))
+      if (mine !== handshake || (!pinned() && !o.pins.proven(me)))
         throw new IngleError('assertion_failed', 'The handshake is over. Sign the new one.');
       spent = true;
       if (browser) await o.pins.elevate(browser, passkey);
@@ -96,8 +97,8 @@ export function admission(o: AdmissionOptions) {
     }
   }
 
-  /** The passkey behind an assertion, after its use. @throws IngleError */
-  async function checked(m: Control & { t: 'assertion' }, over: string): Promise<Passkey> {
+  /** The passkey behind an assertion over the handshake hash `over`, after its use. @throws IngleError */
+  async function checked(m: Control & { t: 'assertion' }, over: Uint8Array): Promise<Passkey> {
     const credId = claimedId(m.credential);
     let passkey = o.pins.passkey(credId);
     if (!passkey) {
@@ -115,7 +116,8 @@ export function admission(o: AdmissionOptions) {
         regressions: 0,
       };
     }
-    return used(passkey, await verifyAssertion(m.credential, passkey.public_key, over, o.party));
+    const challenge = await challengeOf({ purpose: 'hub', context: o.hub.hub_id, bytes: over });
+    return used(passkey, await verifyAssertion(m.credential, passkey.public_key, challenge, o.party));
   }
 
   return {

@@ -1,5 +1,6 @@
-// Checks a WebAuthn assertion over a handshake hash (WebAuthn Level 3, section 7.2). The hub's own check: root is not asked.
+// Checks a WebAuthn assertion over a handshake (WebAuthn Level 3, section 7.2). The hub's own check: root is not asked.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
+import { type Challenge, inForeignFrame } from '../protocol/assertion.ts';
 import { fromBase64url } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
 
@@ -24,35 +25,31 @@ export function claimedId(credential: unknown): string {
 }
 
 /**
- * Verifies `credential` with the COSE key `publicKey` over `challenge` (base64url of the handshake hash);
- * user verification is required and framing by another site refused.
+ * Verifies `credential` with the COSE key `publicKey` over `challenge`; user verification is required and framing by
+ * another site refused.
  * @returns the authenticator's counter; going back is for the caller to note, since synced passkeys send 0.
  * @throws IngleError `assertion_failed`
  */
 export async function verifyAssertion(
   credential: unknown,
   publicKey: Uint8Array,
-  challenge: string,
+  challenge: Challenge,
   party: RelyingParty,
 ): Promise<number> {
   const id = claimedId(credential);
   // Some megabytes that a hub needs when a browser is let in, and not while it waits.
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
   try {
-    const response = credential as AuthenticationResponseJSON;
-    const client = JSON.parse(Buffer.from(response.response.clientDataJSON, 'base64url').toString()) as {
-      crossOrigin?: boolean;
-    };
-    if (client.crossOrigin === true) throw new Error('made in a foreign frame');
+    if (inForeignFrame(credential)) throw new Error('made in a foreign frame');
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      response,
+      response: credential as AuthenticationResponseJSON,
       expectedChallenge: challenge,
       expectedOrigin: party.origin,
       expectedRPID: party.id,
       credential: { id, publicKey: new Uint8Array(publicKey), counter: 0 },
       requireUserVerification: true,
     });
-    if (!verified || !authenticationInfo.userVerified) throw new Error('not verified');
+    if (!verified) throw new Error('not verified');
     return authenticationInfo.newCounter;
   } catch {
     throw new IngleError('assertion_failed', 'The passkey did not prove itself to the hub.');

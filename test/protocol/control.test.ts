@@ -18,7 +18,7 @@ test('every control message comes out as it went in', () => {
       admitted: false,
       need: 'assertion',
       first: true,
-      challenge: 'abc',
+      owner_id: 'own_1',
       elevated_until: 0,
     },
     { t: 'assertion', credential: { id: 'x' }, public_key: 'k', label: 'phone' },

@@ -49,7 +49,7 @@ test('an expired challenge verifies nothing', async ({ root }) => {
   const { tab } = await signedIn(root);
   const c = await tab.post('/v1/owner/webauthn/login/challenge', { sid: tab.sid });
   await aged(root, 'UPDATE pairing_challenge SET exp = exp - 301 WHERE sid = ?', tab.sid);
-  const credential = tab.keys.get(c.body.publicKeyCredentialRequestOptions);
+  const credential = tab.keys.get(await tab.signing('login', c.body.publicKeyCredentialRequestOptions));
   const r = await tab.post('/v1/owner/webauthn/login/finish', { sid: tab.sid, credential });
   assert.is(r.body.error, 'assertion_failed');
 });

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { io, type Socket } from 'socket.io-client';
+import { challengeOf, type ToSign } from '../../firmware/protocol/assertion.ts';
+import { fromBase64url } from '../../firmware/protocol/bytes.ts';
 import type { RouteStatus } from '../../firmware/protocol/wire.ts';
 import { migrations } from '../../root/schema.ts';
 import { openStore } from '../../root/store.ts';
@@ -228,17 +230,24 @@ export async function newTab(
     post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
       call(root, 'POST', path, body, { ...from, cookie, origin: root.origin, ...headers }),
     bearer: () => ({ ...from, cookie, authorization: `Bearer ${tab.token}` }),
+    /** Root's options with what this browser has signed in the place of root's challenge. */
+    signing: async <O extends { challenge: string }>(purpose: ToSign['purpose'], options: O): Promise<O> => ({
+      ...options,
+      challenge: await challengeOf({ purpose, context: tab.sid, bytes: fromBase64url(options.challenge) }),
+    }),
     verify: (code: string) => tab.post('/v1/owner/login/verify', { device_code: code, sid: tab.sid }),
     async register() {
       const c = await tab.post('/v1/owner/webauthn/registration/challenge', { sid: tab.sid });
       if (c.status !== 200) return c;
-      const credential = keys.create(c.body.publicKeyCredentialCreationOptions);
+      const credential = keys.create(
+        await tab.signing('registration', c.body.publicKeyCredentialCreationOptions),
+      );
       return tab.post('/v1/owner/webauthn/registration/finish', { sid: tab.sid, credential });
     },
     async login() {
       const c = await tab.post('/v1/owner/webauthn/login/challenge', { sid: tab.sid });
       if (c.status !== 200) return c;
-      const credential = keys.get(c.body.publicKeyCredentialRequestOptions);
+      const credential = keys.get(await tab.signing('login', c.body.publicKeyCredentialRequestOptions));
       const r = await tab.post('/v1/owner/webauthn/login/finish', { sid: tab.sid, credential });
       if (r.status === 200) {
         tab.token = r.body.session_jwt;

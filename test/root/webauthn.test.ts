@@ -41,7 +41,10 @@ test('every way a registration can be wrong is refused, and a right one still wo
   ];
   for (const wrong of wrongs) {
     const c = await tab.post(`${base}/registration/challenge`, { sid: tab.sid });
-    const credential = tab.keys.create(c.body.publicKeyCredentialCreationOptions, wrong);
+    const credential = tab.keys.create(
+      await tab.signing('registration', c.body.publicKeyCredentialCreationOptions),
+      wrong,
+    );
     const r = await tab.post(`${base}/registration/finish`, { sid: tab.sid, credential });
     assert.is(r.status, 401, JSON.stringify(wrong));
     assert.is(r.body.error, 'assertion_failed');
@@ -80,7 +83,10 @@ test('every way an assertion can be wrong is refused, and a right one still work
   ];
   for (const wrong of wrongs) {
     const c = await again.post(`${base}/login/challenge`, { sid: again.sid });
-    const credential = tab.keys.get(c.body.publicKeyCredentialRequestOptions, wrong);
+    const credential = tab.keys.get(
+      await again.signing('login', c.body.publicKeyCredentialRequestOptions),
+      wrong,
+    );
     const r = await again.post(`${base}/login/finish`, { sid: again.sid, credential });
     assert.is(r.status, 401, JSON.stringify(wrong));
     assert.is(r.body.error, 'assertion_failed');
@@ -97,7 +103,7 @@ test('a challenge answers once, and only for the sid that asked', async ({ root 
   const b = await newTab(root, { keys: tab.keys });
   const c = await a.post(`${base}/login/challenge`, { sid: a.sid });
   await b.post(`${base}/login/challenge`, { sid: b.sid });
-  const credential = tab.keys.get(c.body.publicKeyCredentialRequestOptions);
+  const credential = tab.keys.get(await a.signing('login', c.body.publicKeyCredentialRequestOptions));
   assert.is(
     (await b.post(`${base}/login/finish`, { sid: b.sid, credential })).body.error,
     'assertion_failed',
@@ -146,7 +152,9 @@ test('a second passkey needs the first one, or the approval of the hub', async (
 test('a counter that goes back is shown to the owner and locks nobody out', async ({ root }) => {
   const { tab } = await signedIn(root);
   const c = await tab.post(`${base}/login/challenge`, { sid: tab.sid });
-  const credential = tab.keys.get(c.body.publicKeyCredentialRequestOptions, { count: 1 });
+  const credential = tab.keys.get(await tab.signing('login', c.body.publicKeyCredentialRequestOptions), {
+    count: 1,
+  });
   const r = await tab.post(`${base}/login/finish`, { sid: tab.sid, credential });
   assert.is(r.status, 200);
   tab.token = r.body.session_jwt;
@@ -161,7 +169,9 @@ test('synced passkeys that always count 0 are fine', async ({ root }) => {
   await tab.register();
   for (let i = 0; i < 2; i++) {
     const c = await tab.post(`${base}/login/challenge`, { sid: tab.sid });
-    const credential = tab.keys.get(c.body.publicKeyCredentialRequestOptions, { count: 0 });
+    const credential = tab.keys.get(await tab.signing('login', c.body.publicKeyCredentialRequestOptions), {
+      count: 0,
+    });
     assert.is((await tab.post(`${base}/login/finish`, { sid: tab.sid, credential })).status, 200);
   }
 });

@@ -1,13 +1,16 @@
 // Who is let in: the hub's own check of passkeys over the handshake hash.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { challengeOf } from '../../firmware/protocol/assertion.ts';
 import { fromBase64url, random, toBase64url } from '../../firmware/protocol/bytes.ts';
 import type { Control } from '../../firmware/protocol/wire.ts';
 import { admission } from '../../firmware/uplink/admission.ts';
 import { relyingParty } from '../../firmware/uplink/passkey.ts';
 import { openPins } from '../../firmware/uplink/pins.ts';
 import { openUplinkStore } from '../../firmware/uplink/store.ts';
+import { signForHub, signInAtRoot } from '../../spa/passkey.ts';
 import { authenticator, type Misbehaviour } from '../authenticator.ts';
+import { installCredentials } from '../credentials.ts';
 
 const origin = 'http://localhost:8080';
 const test = suite('admission');
@@ -17,6 +20,7 @@ function passkey() {
   const device = authenticator(origin);
   const { id, cose } = device.make('AAAA');
   return {
+    device,
     id,
     publicKey: cose,
     assert: ({ challenge, ...wrong }: Misbehaviour & { challenge: string }) =>
@@ -32,6 +36,7 @@ async function hub() {
   const paired: string[] = [];
   function browser(id = toBase64url(random(32))) {
     const said: Control[] = [];
+    let hash = random(32);
     const a = admission({
       pins,
       hub: { hub_id: 'hub_1', hub_name: 'Home', version: '1', owner_id: 'own_1', sign_pub: 'x' },
@@ -47,8 +52,9 @@ async function hub() {
       said,
       shake() {
         said.length = 0;
+        hash = random(32);
         a.opened({
-          hash: random(32),
+          hash,
           remoteStatic: fromBase64url(id),
           epoch: 1,
           mode: 'known',
@@ -56,9 +62,13 @@ async function hub() {
         });
         return said[0] as Control & { t: 'welcome' };
       },
+      get hash() {
+        return hash;
+      },
+      /** What this browser has its passkey sign now. */
+      challenge: () => challengeOf({ purpose: 'hub', context: 'hub_1', bytes: hash }),
       async assert(p: ReturnType<typeof passkey>, { key, ...wrong }: Misbehaviour & { key?: string } = {}) {
-        const challenge = (said[0] as Control & { t: 'welcome' }).challenge;
-        const credential = p.assert({ challenge, ...wrong });
+        const credential = p.assert({ challenge: await this.challenge(), ...wrong });
         await a.control({ t: 'assertion', credential, ...(key ? { public_key: key } : {}) });
         return said.at(-1) as Control & { t: 'admitted' | 'refused'; error?: string };
       },
@@ -138,7 +148,7 @@ test('root cannot swap the key of a pinned passkey', async () => {
   const b = h.browser();
   await h.pins.prove(b.id, true);
   b.shake();
-  const signed = impostor.assert({ challenge: (b.said[0] as { challenge: string }).challenge });
+  const signed = impostor.assert({ challenge: await b.challenge() });
   const forged = { ...signed, id: p.id, rawId: p.id };
   await b.a.control({ t: 'assertion', credential: forged, public_key: impostor.publicKey });
   assert.is((b.said.at(-1) as { error: string }).error, 'assertion_failed');
@@ -173,8 +183,8 @@ test('an assertion counts once: replayed in its own handshake or in the next it 
   const b = h.browser();
   const p = passkey();
   await h.pins.prove(b.id, false);
-  const w = b.shake();
-  const credential = p.assert({ challenge: w.challenge });
+  b.shake();
+  const credential = p.assert({ challenge: await b.challenge() });
   await b.a.control({ t: 'assertion', credential, public_key: p.publicKey });
   const until = h.pins.browser(b.id)!.elevated_until;
   h.tick(100);
@@ -193,14 +203,86 @@ test('two assertions at the same moment elevate once', async () => {
   const b = h.browser();
   const p = passkey();
   await h.pins.prove(b.id, false);
-  const w = b.shake();
-  const credential = p.assert({ challenge: w.challenge });
+  b.shake();
+  const credential = p.assert({ challenge: await b.challenge() });
   const m = { t: 'assertion', credential, public_key: p.publicKey } as const;
   await Promise.all([b.a.control(m), b.a.control(m)]);
   assert.equal(
     b.said.slice(1).map((c) => c.t),
     ['admitted', 'refused'],
   );
+});
+
+/** The same credential; `then` happens while the hub looks at it. */
+const midway = (credential: object, then: () => void) =>
+  Object.defineProperty({ ...credential }, 'response', {
+    get() {
+      then();
+      return (credential as { response: unknown }).response;
+    },
+  });
+
+test('an assertion whose handshake ends while it is looked at lets nobody in and elevates nobody', async () => {
+  const h = await hub();
+  const b = h.browser();
+  const p = passkey();
+  const refused = () => (b.said.at(-1) as { error?: string }).error === 'assertion_failed';
+  await h.pins.prove(b.id, false);
+  b.shake();
+  const early = midway(p.assert({ challenge: await b.challenge() }), b.shake);
+  await b.a.control({ t: 'assertion', credential: early, public_key: p.publicKey });
+  assert.ok(refused());
+  assert.equal([h.pins.browsers(), h.pins.hasPasskey], [[], false]);
+
+  assert.is((await b.assert(p, { key: p.publicKey })).t, 'admitted');
+  const until = h.pins.browser(b.id)!.elevated_until;
+  h.tick(100);
+  b.shake();
+  const late = midway(p.assert({ challenge: await b.challenge() }), b.shake);
+  await b.a.control({ t: 'assertion', credential: late });
+  assert.ok(refused());
+  assert.is(h.pins.browser(b.id)!.elevated_until, until);
+});
+
+test('a browser forgotten while its assertion is looked at stays forgotten', async () => {
+  const h = await hub();
+  const b = h.browser();
+  const p = passkey();
+  await h.pins.prove(b.id, false);
+  b.shake();
+  await b.assert(p, { key: p.publicKey });
+  b.shake();
+  const credential = midway(p.assert({ challenge: await b.challenge() }), () => void h.pins.forget(b.id));
+  await b.a.control({ t: 'assertion', credential });
+  assert.is((b.said.at(-1) as { error?: string }).error, 'assertion_failed');
+  assert.equal(h.pins.browsers(), []);
+});
+
+test('what root has signed at login is worth nothing at the hub, whatever it gave as challenge', async () => {
+  const h = await hub();
+  const p = passkey();
+  const { asked } = installCredentials(origin, () => p.device);
+  const root = h.browser();
+  // Root knows the secret of a window; the passkey is what is left between it and the hub.
+  await h.pins.prove(root.id, true);
+  for (const given of [() => toBase64url(root.hash), () => root.challenge()])
+    for (const context of ['sid-1', 'hub_1', '']) {
+      root.shake();
+      const challenge = await given();
+      const credential = await signInAtRoot({ challenge, rpId: 'localhost' }, context);
+      await h.pins.prove(root.id, true);
+      await root.a.control({ t: 'assertion', credential, public_key: p.publicKey });
+      assert.is((root.said.at(-1) as { error?: string }).error, 'assertion_failed');
+    }
+  assert.is(asked.length, 6);
+  assert.equal(h.pins.browsers(), []);
+  // Nor does one made for another hub open this one.
+  const elsewhere = await signForHub('hub_2', root.hash);
+  await root.a.control({ t: 'assertion', credential: elsewhere, public_key: p.publicKey });
+  assert.is((root.said.at(-1) as { error?: string }).error, 'assertion_failed');
+  const right = await signForHub('hub_1', root.hash);
+  await root.a.control({ t: 'assertion', credential: right, public_key: p.publicKey });
+  assert.is(root.said.at(-1)!.t, 'admitted');
 });
 
 test('a counter that goes back is noted, not refused', async () => {

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
+import { challengeOf } from '../../firmware/protocol/assertion.ts';
 import { fromBase64url, toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import {
   type Access,
@@ -206,6 +207,8 @@ export async function phone(
     rotations: 0,
   };
   let admitted = false;
+  /** The handshake each welcome belongs to. */
+  const handshakes = new Map<Control, Uint8Array>();
   /** The sealed secrets that came, with each binding of the route. */
   const statuses: (string | undefined)[] = [];
   const socket = tab.socket();
@@ -267,6 +270,7 @@ export async function phone(
     heard.controls.push(c);
     if (c.t === 'admitted') admitted = true;
     if (c.t === 'welcome') {
+      handshakes.set(c, channel!.current!.hash);
       admitted = c.admitted;
       signPub ??= c.sign_pub;
       if (c.need && !o.silent) await p.assert(c);
@@ -301,10 +305,12 @@ export async function phone(
     /** The first welcome: a channel that had to begin anew has a later one. */
     greeting: () => heard.controls.find((c): c is Welcome => c.t === 'welcome'),
     last: () => heard.controls.at(-1),
-    /** Sends an assertion over the present handshake; `wrong` spoils it. */
+    /** Sends an assertion over a welcome's handshake; `wrong` spoils it. */
     async assert(w: Welcome, wrong: Parameters<Tab['keys']['get']>[1] = {}) {
       const rpId = new URL(root.origin).hostname;
-      const credential = tab.keys.get({ challenge: w.challenge, rpId }, wrong);
+      const bytes = handshakes.get(w) ?? channel!.current!.hash;
+      const challenge = await challengeOf({ purpose: 'hub', context: hubId, bytes });
+      const credential = tab.keys.get({ challenge, rpId }, wrong);
       const used = tab.keys.keys.find((k) => k.id === credential.id)!;
       const m: Control = { t: 'assertion', credential, label: 'Phone', public_key: used.cose };
       await channel!.send(encodeControl(m));

@@ -2,6 +2,7 @@
 // The insecure debug mode: it works when a person turned it on, is marked wherever it shows, and is nothing when off.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { challengeOf } from '../../firmware/protocol/assertion.ts';
 import { fromBase64url, toBase64url } from '../../firmware/protocol/bytes.ts';
 import { initiator } from '../../firmware/protocol/channel.ts';
 import { decodeControl, encodeControl } from '../../firmware/protocol/control.ts';
@@ -78,13 +79,15 @@ test('with the mode on, a root that puts its own key in place of the browser is 
   });
   const rpId = new URL(c.root.origin).hostname;
   const heard: Control[] = [];
-  channel.on('message', (m) => {
+  channel.on('message', async (m) => {
     const control = decodeControl(m);
     if (control) heard.push(control);
     if (control?.t !== 'welcome' || !control.need) return;
     const mine = authenticator(c.root.origin);
     const { cose } = mine.make('AAAA');
-    const credential = mine.get({ challenge: control.challenge, rpId });
+    const bytes = channel.current!.hash;
+    const challenge = await challengeOf({ purpose: 'hub', context: c.hubId, bytes });
+    const credential = mine.get({ challenge, rpId });
     const assertion = { t: 'assertion', credential, public_key: cose } as const;
     void channel.send(encodeControl(assertion));
   });
