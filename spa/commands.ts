@@ -4,7 +4,6 @@ import { IngleError, isErrorCode } from '../firmware/protocol/errors.ts';
 import type { Op } from '../firmware/protocol/outbox.ts';
 import { currentLink } from './flow.ts';
 import { browserKey, type Link } from './link.ts';
-import { session } from './session.ts';
 import { joinRoom, type Room } from './sync.ts';
 
 /** Time the hub may take for a command before it is asked again, milliseconds. */
@@ -14,9 +13,8 @@ let room: Room | null = null;
 let roomKey = '';
 const waiting = new Map<string, () => void>();
 
-async function commandRoom(): Promise<Room> {
-  const owner = session()?.owner_id ?? '';
-  const key = `${owner}/commands/state:device/${toBase64url((await browserKey()).publicKey)}`;
+async function commandRoom(link: Link): Promise<Room> {
+  const key = `${link.owner}/commands/state:device/${toBase64url((await browserKey()).publicKey)}`;
   if (room && roomKey === key) return room;
   room?.close();
   roomKey = key;
@@ -37,7 +35,7 @@ interface Entry {
  * @throws IngleError what the hub answered; `unavailable` when it did not in time, and then it may be sent again.
  */
 export async function sendCommand(link: Link, op: Op): Promise<unknown> {
-  const r = await commandRoom();
+  const r = await commandRoom(link);
   const entries = r.doc.getMap<Entry>('content');
   // An entry's name begins with a letter, which an op's id need not.
   const id = `c${op.id}`;

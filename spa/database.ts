@@ -7,6 +7,7 @@ import type { Icon } from './store.ts';
 export interface Pin {
   hub_id: string;
   name: string;
+  /** By the hub's own word. */
   owner_id: string;
   /** The hub's static X25519 key. */
   hubStatic: Uint8Array;
@@ -15,6 +16,8 @@ export interface Pin {
   paired: number;
   /** Paired by the hub's insecure debug mode. */
   insecure?: boolean;
+  /** Ids of passkeys that this hub has taken from this browser. */
+  passkeys?: string[];
 }
 
 interface Tables {
@@ -23,7 +26,8 @@ interface Tables {
   hubs: Pin;
   /** By hub_id. */
   icons: { icons: Icon[]; at: number };
-  ops_outbox: Op;
+  /** `hub`: the one it is meant for. */
+  ops_outbox: Op & { hub?: string };
   prefs: unknown;
 }
 type Table = keyof Tables;

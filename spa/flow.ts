@@ -2,13 +2,14 @@
 import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import { forgetBrand } from './brand.ts';
 import { readFragment } from './code.ts';
-import { erase, pinnedHub, read } from './database.ts';
+import { erase, pinnedHub, read, readAll } from './database.ts';
 import type { Link } from './link.ts';
 import { openSession, post } from './rest.ts';
 import { changeSession, dropSession, type Session, session } from './session.ts';
 import { app, type Notice, type Page, set, show, toast } from './store.ts';
 import { askSession, takeTab } from './tab.ts';
 import { errorText, t } from './text.ts';
+import { leadsHome } from './trust.ts';
 
 let link: Link | null = null;
 let opening = 0;
@@ -35,6 +36,7 @@ function noticeOf(e: unknown): Notice {
 /** What this page load begins with: a link, a session, a paired hub, or nothing. */
 export async function begin(): Promise<void> {
   const given = readFragment(location.hash);
+  set({ paired: await isPaired() });
   if (location.hash) history.replaceState(null, '', location.pathname);
   if (given === 'bad')
     return show({ at: 'entry', notice: { text: 'entry_bad_link', command: loginCommand } });
@@ -45,11 +47,13 @@ export async function begin(): Promise<void> {
     return verify(given.code, null);
   }
   const s = session();
-  set({ insecure: s?.access?.mode === 'sealed' });
+  set({ insecure: isInsecure(s?.access) });
   if (s?.session_jwt) return connect();
   if (s?.owner_id && s.access) return passkey();
   await showLogin();
 }
+
+const isPaired = async () => Boolean(await pinnedHub().catch(() => undefined));
 
 /** Login where a hub is known, else the code. */
 async function showLogin(page: Partial<Extract<Page, { at: 'login' }>> = {}): Promise<void> {
@@ -179,11 +183,17 @@ export async function login(): Promise<void> {
     }>('/v1/owner/webauthn/login/finish', { sid, credential });
     const { session_jwt, browser_key_id, owner_id, subnet_id, hub_id } = r;
     const passkey = { id: credential.id, public_key: r.public_key };
+    if (!session()?.access && !leadsHome(await readAll('hubs'), hub_id, credential.id)) {
+      await endSession();
+      return show({ at: 'alarm', reason: 'hub_id' });
+    }
     changeSession({ session_jwt, browser_key_id, owner_id, subnet_id, hub_id, passkey });
   } catch (e) {
     const notice = noticeOf(e);
     const error = e instanceof IngleError ? e : null;
-    if (error?.code === 'registration_required') return show({ at: 'register', notice });
+    // Only a code of the hub leads to a first passkey; root's word does not.
+    if (error?.code === 'registration_required' && session()?.owner_id)
+      return show({ at: 'register', notice });
     if (error?.code === 'unauthenticated') {
       const kept = session();
       dropSession();
@@ -194,6 +204,9 @@ export async function login(): Promise<void> {
   await connect();
 }
 
+const isInsecure = (a: Session['access']) => a?.mode === 'sealed' || (a?.mode === 'proven' && a.insecure);
+let shown: string | undefined;
+
 /** Opens the link of a signed-in session; the desktop shows at once where its icons are known. */
 async function connect(): Promise<void> {
   const mine = ++opening;
@@ -202,7 +215,10 @@ async function connect(): Promise<void> {
   const s = session();
   const pin = await pinnedHub(s?.hub_id);
   const known = !s?.access && pin ? pin : undefined;
-  const insecure = s?.access ? s.access.mode === 'sealed' : Boolean(pin?.insecure);
+  const insecure = s?.access ? isInsecure(s.access) : Boolean(pin?.insecure);
+  // Another hub's icons are not this one's.
+  if (shown !== s?.hub_id) set({ icons: null, iconsAt: null, open: null });
+  shown = s?.hub_id;
   set({ link: 'connecting', hubName: pin?.name || app().hubName, insecure });
   if (known) await desktop(known.hub_id);
   else show({ at: 'connecting', step: 'hub' });
@@ -228,13 +244,8 @@ async function connect(): Promise<void> {
         void showLogin({ notice: { error: 'unauthenticated' } });
       },
       elsewhere: () => stopLink({ at: 'elsewhere' }),
-      unpaired() {
-        const id = session()?.hub_id;
-        stopLink({ at: 'boot' });
-        changeSession({ access: undefined });
-        if (id) void erase('hubs', id);
-        show({ at: 'refused', notice: { error: 'pairing_failed' } });
-      },
+      // Anybody on the way can say so: what this browser knows of its hub stays.
+      unknown: () => stopLink({ at: 'unknown' }),
     });
     if (mine !== opening) return opened.close();
     link = opened;
@@ -314,16 +325,30 @@ export async function signOut(forget = false): Promise<void> {
     iconsAt: null,
     pending: 0,
     insecure: false,
-    ...(forget ? { hubName: null } : {}),
+    ...(forget ? { hubName: null, paired: false } : {}),
   });
   if (forget || !hubId) return show({ at: 'entry' });
   await showLogin({ out: true });
 }
 
-export function newCode(): void {
+/** Begins a pairing. What this browser has pinned stays until that succeeds. */
+export async function newCode(): Promise<void> {
+  void endSession();
+  set({ insecure: false, paired: await isPaired() });
+  show({ at: 'entry' });
+}
+
+/** Leaves a pairing that was begun, for the hub this browser knows. */
+export async function backToHub(): Promise<void> {
   void endSession();
   set({ insecure: false });
-  show({ at: 'entry' });
+  await showLogin();
+}
+
+/** Shakes hands with the hub anew. */
+export async function tryAgain(): Promise<void> {
+  if (session()?.session_jwt) await connect();
+  else await showLogin();
 }
 
 /**

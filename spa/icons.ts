@@ -13,16 +13,25 @@ import { errorText, t, titleOf } from './text.ts';
 const REFRESH = 10_000;
 
 let outbox: Promise<Outbox> | null = null;
+/** The hub they are meant for. */
+let outboxOf = '';
 let commands: Promise<typeof import('./commands.ts')> | null = null;
 let wasUp = false;
 let started = false;
 
 /** The owner's changes on their way, kept in IndexedDB until the hub says done. */
 export function changes(): Promise<Outbox> {
+  const hub = session()?.hub_id ?? '';
+  // What was meant for one hub is never sent to another.
+  if (outbox && outboxOf !== hub) {
+    void outbox.then((o) => o.close());
+    outbox = null;
+  }
+  outboxOf = hub;
   outbox ??= openOutbox({
     storage: {
-      load: () => readAll('ops_outbox'),
-      put: (op) => write('ops_outbox', op.id, op),
+      load: async () => (await readAll('ops_outbox')).filter((op) => (op.hub ?? hub) === hub),
+      put: (op) => write('ops_outbox', op.id, { ...op, hub }),
       remove: (id) => erase('ops_outbox', id),
     },
     async send(op) {

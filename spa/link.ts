@@ -1,8 +1,8 @@
 // The way to the hub: the end-to-end channel in the route through root, the tunnel in that.
-import { equal, fromBase64url, fromUtf8, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
-import { type Access, type Channel, initiator, type Opened } from '../firmware/protocol/channel.ts';
+import { fromBase64url, fromUtf8, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
+import { type Access, type Channel, initiator } from '../firmware/protocol/channel.ts';
 import { decodeControl, encodeControl } from '../firmware/protocol/control.ts';
-import { fromBody, IngleError, isErrorCode } from '../firmware/protocol/errors.ts';
+import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
 import type { Suspicion } from '../firmware/protocol/text/channel.ts';
 import { type TunnelClient, type TunnelSocket, tunnelClient } from '../firmware/protocol/tunnel.ts';
 import { type Control, frameKind } from '../firmware/protocol/wire.ts';
@@ -10,15 +10,14 @@ import { generate, type KeyPair, restore } from '../firmware/protocol/x25519.ts'
 import { type Pin, read, write } from './database.ts';
 import { openRoute } from './route.ts';
 import { changeSession, reserveCounter, type Session, session, startCounter } from './session.ts';
-
-type Welcome = Extract<Control, { t: 'welcome' }>;
+import { trust } from './trust.ts';
 
 /** What becomes of the way; each may come many times. */
 export interface LinkEvents {
   /** `down`: no root; `offline`: no hub; `connecting`: shaking hands; `up`: streams may pass. */
   state(state: 'down' | 'connecting' | 'offline' | 'up', lag: number | null): void;
   /** The hub asks for an assertion before it lets this browser in. */
-  asks(welcome: Welcome): void;
+  asks(): void;
   hub(name: string): void;
   /** The hub has said no; nothing is tried again. */
   refused(error: IngleError): void;
@@ -30,8 +29,8 @@ export interface LinkEvents {
   signedOut(): void;
   /** The same session is open elsewhere. */
   elsewhere(): void;
-  /** The hub does not know this browser: pair anew. */
-  unpaired(): void;
+  /** The hub, or somebody on the way, says that the hub does not know this browser: nothing proves it. */
+  unknown(): void;
 }
 
 export interface Link {
@@ -40,10 +39,12 @@ export interface Link {
   request<R>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<R>;
   websocket(path: string): Promise<TunnelSocket>;
   readonly hubId: string;
+  /** Whose hub it is, by the hub's own word; '' before it said so. */
+  readonly owner: string;
   /** The present handshake's hash: what a passkey signs for the hub. */
   handshake(): Uint8Array;
   /** Hands an assertion over `handshake()` to the hub; settles when it is accepted. @throws IngleError */
-  assert(credential: unknown): Promise<void>;
+  assert(credential: { id: string }): Promise<void>;
   close(): void;
 }
 
@@ -64,6 +65,7 @@ function accessOf(s: Session, pin: Pin | undefined): Access | null {
       psk: fromBase64url(s.access.psk),
     };
   if (s.access?.mode === 'typed') return { mode: 'typed', secret: s.access.secret };
+  if (s.access?.mode === 'proven') return { mode: 'known', hubStatic: fromBase64url(s.access.hubStatic) };
   return pin ? { mode: 'known', hubStatic: pin.hubStatic } : null;
 }
 
@@ -81,7 +83,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   if (!s?.session_jwt || !s.hub_id) throw new IngleError('unauthenticated', 'Not signed in.');
   const { sid, hub_id: hubId, session_jwt: jwt } = s;
   const key = await browserKey();
-  let pin = await read('hubs', hubId);
+  const pin = await read('hubs', hubId);
   /** INSECURE: the hub's secret comes through root, sealed; until it is here there is no access. */
   let sealed = s.access?.mode === 'sealed';
   let access = accessOf(s, pin);
@@ -92,6 +94,23 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   let admitted = false;
   let closed = false;
   let hubProof = false;
+  const hub = trust({
+    ...{ hubId, pin, pairing: s.access !== undefined },
+    proven: s.access?.mode === 'proven' ? s.access : undefined,
+    keepPin: (p) => write('hubs', hubId, p),
+    keepProven(p) {
+      sealed = false;
+      changeSession({ access: { mode: 'proven', ...p } });
+    },
+    paired: () => void changeSession({ access: undefined }),
+  });
+  /** What the hub does and says, one after the other. */
+  let turn: Promise<void> = Promise.resolve();
+  const inTurn = (work: () => void | Promise<void>) => {
+    turn = turn
+      .then(work)
+      .catch(() => on.refused(new IngleError('internal', 'This browser could not keep what the hub said.')));
+  };
   let answer: { resolve: () => void; reject: (e: IngleError) => void } | null = null;
 
   const route = openRoute(
@@ -144,16 +163,21 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       send: route.send,
     });
     tunnel = tunnelClient(channel);
-    channel.on('open', (o) => void opened(o));
-    channel.on('message', (plaintext) => void heard(plaintext));
+    channel.on('open', (o) =>
+      inTurn(() => {
+        hub.opened(o);
+        tell();
+      }),
+    );
+    channel.on('message', (plaintext) => inTurn(() => heard(plaintext)));
     channel.on('lost', (why) => {
       admitted = false;
-      if (why === 'unknown_browser' && access!.mode === 'known') on.unpaired();
+      if (why === 'unknown_browser') on.unknown();
       tell();
     });
     channel.on('alarm', (what) => {
       // Later on the channel drops a foreign frame and begins anew; while pairing there is no second try to trust.
-      if (what === 'altered' && !pin) on.alarm(what);
+      if (what === 'altered' && hub.pairing) on.alarm(what);
     });
     channel.on('failed', (error) => {
       // A hub that knows another code says so at once; one that sends a false proof is not the hub.
@@ -179,61 +203,29 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     shake();
   }
 
-  async function opened(o: Opened): Promise<void> {
-    if (o.mode !== 'known' || !pin || sealed) {
-      pin = {
-        hub_id: hubId!,
-        name: pin?.name ?? '',
-        owner_id: s!.owner_id ?? '',
-        paired: Date.now(),
-        ...pin,
-        hubStatic: o.remoteStatic,
-        insecure: sealed,
-      };
-      sealed = false;
-      await write('hubs', hubId!, pin);
-      changeSession({ access: undefined });
-    }
-    tell();
-  }
-
   async function heard(plaintext: Uint8Array): Promise<void> {
-    let control: Control | null;
+    let control: Control | null = null;
     try {
       control = decodeControl(plaintext);
-    } catch {
-      return;
-    }
-    if (control?.t === 'welcome') {
-      if (control.hub_id !== hubId) return on.alarm('hub_id');
-      admitted = control.admitted;
-      on.hub(control.hub_name);
-      // The identity key is pinned once, with the static key; later ones must be signed by it.
-      if (pin && (pin.name !== control.hub_name || !pin.signPub)) {
-        pin = { ...pin, name: control.hub_name, signPub: pin.signPub ?? control.sign_pub };
-        void write('hubs', hubId!, pin);
-      }
-      if (!control.admitted && control.need === 'assertion') on.asks(control);
-      tell();
-    } else if (control?.t === 'admitted') {
-      admitted = true;
-      answer?.resolve();
-      tell();
-    } else if (control?.t === 'refused') {
-      const error = new IngleError(isErrorCode(control.error) ? control.error : 'forbidden', control.message);
-      if (answer) answer.reject(error);
-      else on.refused(error);
-    } else if (control?.t === 'rotate' && pin) {
-      const { followRotation } = await import('../firmware/protocol/follow.ts');
-      try {
-        const hubStatic = await followRotation(control, hubId!, pin.signPub ?? '');
-        if (equal(hubStatic, pin.hubStatic)) return;
-        pin = { ...pin, hubStatic };
-      } catch {
-        return on.alarm('rotate');
-      }
-      await write('hubs', hubId!, pin);
-      channel?.rekey(pin.hubStatic);
+    } catch {}
+    const said = control && (await hub.control(control));
+    if (!said || closed) return;
+    switch (said.t) {
+      case 'welcome':
+        admitted = said.admitted;
+        on.hub(said.name);
+        if (said.asks) on.asks();
+        return tell();
+      case 'admitted':
+        admitted = true;
+        answer?.resolve();
+        return tell();
+      case 'refused':
+        return answer ? answer.reject(said.error) : on.refused(said.error);
+      case 'alarm':
+        return on.alarm(said.reason);
+      case 'rekey':
+        channel?.rekey(said.hubStatic);
     }
   }
 
@@ -263,6 +255,9 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       return tunnel.websocket(path);
     },
     hubId,
+    get owner() {
+      return hub.owner;
+    },
     handshake() {
       if (!channel?.current) throw new IngleError('hub_offline', 'The hub is not reached.');
       return channel.current.hash;
@@ -270,7 +265,8 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     async assert(credential) {
       if (!channel) throw new IngleError('hub_offline', 'The hub is not reached.');
       const known = session()?.passkey;
-      const mine = known && (credential as { id?: string }).id === known.id ? known.public_key : undefined;
+      const mine = known && credential.id === known.id ? known.public_key : undefined;
+      hub.signed(credential.id);
       const said = new Promise<void>((resolve, reject) => {
         answer = { resolve, reject };
         setTimeout(() => reject(new IngleError('timeout', 'No answer.')), ASSERTION_WAIT);

@@ -7,12 +7,14 @@ import type { SpaText } from '../firmware/protocol/text/spa.ts';
 import { groupCode, readCode } from './code.ts';
 import {
   approve,
+  backToHub,
   login,
   loginCommand,
   newCode,
   register,
   second,
   signOut,
+  tryAgain,
   useThisTab,
   verify,
 } from './flow.ts';
@@ -157,6 +159,7 @@ function Entry({ page }: { page: Extract<Page, { at: 'entry' }> }) {
         invalid=${Boolean(page.notice)} />
       <${Notices} notice=${page.notice} busy=${page.busy} />
       <button class="button wide" type="submit" disabled=${Boolean(page.busy)}>${t('continue')}</button>
+      ${app().paired && html`<button class="button quiet" type="button" onClick=${backToHub}>${t('back_to_hub')}</button>`}
     </form>
     <section>
       <h2>${t('entry_where')}</h2>
@@ -273,6 +276,16 @@ function Refused({ page }: { page: Extract<Page, { at: 'refused' }> }) {
   <//>`;
 }
 
+function Unknown() {
+  return html`<${Frame} id="unknown" icon="lock" bad title=${t('unknown_title')} lead=${t('unknown_lead')}>
+    <p class="soft"><${Command} text="unknown_do" /></p>
+    <div class="actions">
+      <button class="button wide" type="button" onClick=${tryAgain}>${t('retry')}</button>
+      <button class="button second wide" type="button" onClick=${newCode}>${t('unknown_pair')}</button>
+    </div>
+  <//>`;
+}
+
 function Alarm({ page }: { page: Extract<Page, { at: 'alarm' }> }) {
   return html`<${Frame} id="alarm" icon="alarm" bad title=${t('alarm_title')} lead=${t('alarm_lead')}>
     <ol class="how">
@@ -317,6 +330,8 @@ export function PageOf({ page }: { page: Page }) {
       return html`<${Approve} page=${page} />`;
     case 'refused':
       return html`<${Refused} page=${page} />`;
+    case 'unknown':
+      return html`<${Unknown} />`;
     case 'alarm':
       return html`<${Alarm} page=${page} />`;
     case 'elsewhere':

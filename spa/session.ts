@@ -1,4 +1,6 @@
 // The web session of this tab (D3): sessionStorage, so that a reload keeps it and another tab has its own.
+import type { Proven } from './trust.ts';
+
 export interface Session {
   sid: string;
   owner_id?: string;
@@ -8,12 +10,14 @@ export interface Session {
   session_jwt?: string;
   /** Id and COSE key (base64url) of the passkey that signed in: the hub pins it if it has none (D4). */
   passkey?: { id: string; public_key: string };
-  /** Second group or link secret of a pairing not yet finished. */
+  /** Of a pairing not yet finished: second group or link secret, then what the hub proved by it. */
   access?:
     | { mode: 'link'; hubStatic: string; psk: string }
     | { mode: 'typed'; secret: string }
     /** INSECURE: the hub sends it through root. */
-    | { mode: 'sealed' };
+    | { mode: 'sealed' }
+    /** The hub proved itself by one of these; it has yet to let this browser in. */
+    | ({ mode: 'proven' } & Proven);
 }
 
 const key = 'ingle.session';

@@ -19,6 +19,8 @@ export type Page =
   | { at: 'connecting'; step: 'hub' | 'prove' | 'open' }
   | { at: 'approve'; notice?: Notice; busy?: SpaText }
   | { at: 'refused'; notice: Notice }
+  /** Somebody says that the hub does not know this browser. */
+  | { at: 'unknown' }
   | { at: 'alarm'; reason: Suspicion }
   | { at: 'elsewhere' }
   | { at: 'desktop' };
@@ -53,6 +55,8 @@ export interface App {
   hubName: string | null;
   /** The maker's, once a hub has told it. */
   brand: Brand;
+  /** This browser has a hub pinned. */
+  paired: boolean;
   /** The pairing is, or was, by the hub's insecure debug mode. */
   insecure: boolean;
   icons: Icon[] | null;
@@ -73,6 +77,7 @@ let state: App = {
   lag: null,
   hubName: null,
   brand: noBrand,
+  paired: false,
   insecure: false,
   icons: null,
   iconsAt: null,

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
-import { approve, at, launch, online, phone, press, withoutX25519 } from './phone.ts';
+import { approve, at, launch, online, type Phone, phone, press, withoutX25519 } from './phone.ts';
 
 let house: House;
 let browser: Browser;
@@ -176,6 +176,80 @@ test('a browser whose WebCrypto has no X25519 pairs and comes back all the same'
   await at(p.page, 'desktop');
   await online(p.page);
   assert.equal(p.errors, []);
+  await p.close();
+});
+
+/** The hub this browser has pinned, as its database has it. */
+const pinOf = (p: Phone) =>
+  p.page.evaluate(
+    () =>
+      new Promise<{ hubStatic: string; signPub: string; paired: number; owner_id: string }[]>((ok) => {
+        const r = indexedDB.open('ingle');
+        r.onsuccess = () => {
+          const all = r.result.transaction('hubs').objectStore('hubs').getAll();
+          all.onsuccess = () =>
+            ok(all.result.map((p) => ({ ...p, hubStatic: [...(p.hubStatic as Uint8Array)].join() })));
+        };
+      }),
+  );
+
+test('two bytes somebody on the way slips in are told, change nothing, and lead back or to a new pairing', async () => {
+  const p = await phone(browser);
+  let slip: ((m: string | Buffer) => void) | undefined;
+  await p.page.routeWebSocket(/socket\.io/, (ws) => {
+    ws.connectToServer();
+    slip = (m) => ws.send(m);
+  });
+  await p.page.goto((await house.issueCode({ newPasskey: true })).link);
+  await at(p.page, 'login');
+  await press(p.page, 'This phone has no passkey');
+  await press(p.page, 'My code permits a new passkey');
+  await approve(p);
+  const before = await pinOf(p);
+  assert.is(before.length, 1);
+  const unknownBrowser = async () => {
+    const sid = await p.page.evaluate(
+      () => JSON.parse(sessionStorage.getItem('ingle.session')!).sid as string,
+    );
+    // A frame in the clear: [reset][unknown browser].
+    const event = JSON.stringify([
+      'relay.to_browser',
+      { sid, frame: { _placeholder: true, num: 0 }, ctr: 1 },
+    ]);
+    const shown = at(p.page, 'unknown').then(() => true);
+    while (!(await Promise.race([shown, p.page.waitForTimeout(2).then(() => false)]))) {
+      slip!(`51-/owner,${event}`);
+      slip!(Buffer.from([4, 2]));
+    }
+  };
+  await unknownBrowser();
+  await p.page.getByText('somebody on the way says so').waitFor();
+  assert.equal(await pinOf(p), before);
+  await press(p.page, 'Try again');
+  await at(p.page, 'desktop');
+  await online(p.page);
+
+  await unknownBrowser();
+  await press(p.page, 'Pair again');
+  await at(p.page, 'entry');
+  await press(p.page, 'Back to my hub');
+  await at(p.page, 'login');
+  await press(p.page, 'Sign in with passkey');
+  await at(p.page, 'desktop');
+  await online(p.page);
+  assert.equal(await pinOf(p), before);
+
+  await unknownBrowser();
+  await press(p.page, 'Pair again');
+  const code = await house.issueCode();
+  await p.page.getByLabel('Code from the hub').fill(`${code.device_code} ${code.secret}`);
+  await p.page.keyboard.press('Enter');
+  await press(p.page, 'Sign in with passkey');
+  await at(p.page, 'desktop');
+  await online(p.page);
+  const [after, ...others] = await pinOf(p);
+  assert.equal([others, after!.signPub, after!.owner_id], [[], before[0]!.signPub, before[0]!.owner_id]);
+  assert.ok(after!.paired > before[0]!.paired);
   await p.close();
 });
 

@@ -74,6 +74,13 @@ const en = {
     'The hub itself now checks your passkey. It does not take the word of the service in between, so nobody there can let a stranger in.',
   approve_do: 'Confirm with passkey',
   refused_title: 'The hub did not let this browser in',
+  unknown_title: 'Your hub did not recognise this browser',
+  unknown_lead:
+    'Either the hub says that it does not know this browser, or somebody on the way says so in its name. Nothing has changed here: this browser still knows your hub.',
+  unknown_do:
+    'Try again first. If it stays like this, the hub may have forgotten this browser. Then pair again: on the hub, type {command}.',
+  unknown_pair: 'Pair again',
+  back_to_hub: 'Back to my hub',
   code_wrong_title: 'The second group did not match',
   code_wrong_lead:
     'Nothing was shared. Type the second group again; after three wrong tries the hub makes the code useless.',
@@ -232,6 +239,13 @@ const ru: Record<SpaText, Text> = {
     'Теперь ваш ключ доступа проверяет сам хаб. Он не верит на слово службе между вами, поэтому никто там не впустит чужого.',
   approve_do: 'Подтвердить ключом доступа',
   refused_title: 'Хаб не впустил этот браузер',
+  unknown_title: 'Хаб не узнал этот браузер',
+  unknown_lead:
+    'Либо хаб сообщает, что не знает этот браузер, либо кто-то по пути говорит так от его имени. Здесь ничего не изменилось: браузер по-прежнему знает ваш хаб.',
+  unknown_do:
+    'Сначала попробуйте снова. Если не поможет, возможно, хаб забыл этот браузер. Тогда подключите его заново: на хабе наберите {command}.',
+  unknown_pair: 'Подключить заново',
+  back_to_hub: 'Вернуться к моему хабу',
   code_wrong_title: 'Вторая группа не подошла',
   code_wrong_lead: 'Ничего не передано. Введите вторую группу ещё раз; после трёх ошибок хаб отменит код.',
 
