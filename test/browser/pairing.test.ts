@@ -218,7 +218,7 @@ test('two bytes somebody on the way slips in are told, change nothing, and lead 
     ]);
     const shown = at(p.page, 'unknown').then(() => true);
     while (!(await Promise.race([shown, p.page.waitForTimeout(2).then(() => false)]))) {
-      slip!(`51-/owner,${event}`);
+      slip!(`451-/owner,${event}`);
       slip!(Buffer.from([4, 2]));
     }
   };
