@@ -84,7 +84,10 @@ export interface Phone {
   answers: string[];
 }
 
-export type World = Awaited<ReturnType<typeof world>>;
+/** The person and the one passkey, the same in every life; a page's WebAuthn reaches it. */
+const person = authenticator(origin);
+const passkey = person.make('AAAA');
+installCredentials(origin, () => person);
 
 export async function world(api: Awaited<ReturnType<typeof localApi>>) {
   const now = () => 1_000_000;
@@ -98,9 +101,6 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
   let code: StoredWindow | null = null;
   let window: PairingWindow | null = null;
   const hubNumbers = new Map<string, ReturnType<typeof counters>>();
-  const person = authenticator(origin);
-  const passkey = person.make('AAAA');
-  const { asked } = installCredentials(origin, () => person);
   const phones: Phone[] = [];
   const work: Promise<unknown>[] = [];
 
@@ -145,7 +145,12 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
       hub: { hub_id: hubId, owner_id, hub_name: 'Home', version: '1', sign_pub: keys.sign.x },
       party: relyingParty(origin),
       now,
-      api: { host: '127.0.0.1', port: api.port, token: { get: () => 't', stale: () => false } },
+      api: {
+        host: '127.0.0.1',
+        port: api.port,
+        token: { get: () => 't', stale: () => false },
+        headTimeout: 2000,
+      },
       counters: numbersOf(hubNumbers, sid),
       keys: () => pairs,
       window: () => window && seenBy(window, () => {}),
@@ -287,9 +292,7 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
 
   const w = {
     hub,
-    person,
     passkey,
-    asked,
     phones,
     seen,
     impostors,
@@ -379,7 +382,7 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
     challenge: (hash: Uint8Array) => challengeOf({ purpose: 'hub', context: hubId, bytes: hash }),
     /** Until nothing has moved for a moment, or for long enough. */
     async settle(most = 30): Promise<void> {
-      for (let i = 0, still = 0; i < most && still < 3; i++) {
+      for (let i = 0, still = 0; i < most && still < 5; i++) {
         const before = busy;
         await new Promise((r) => setTimeout(r, 1));
         still = before === busy ? still + 1 : 0;
