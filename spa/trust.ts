@@ -57,9 +57,8 @@ export function trust(o: TrustOptions) {
   const alarm = (reason: Suspicion): Verdict => ({ t: 'alarm', reason });
 
   /** The hub has let this browser in: what it proved by the code becomes the pin, and only now. */
-  async function admitted(): Promise<void> {
-    if (!greeting) return;
-    const { hub_name: name, owner_id, sign_pub } = greeting;
+  async function admitted(by: Welcome): Promise<void> {
+    const { hub_name: name, owner_id, sign_pub } = by;
     const passkeys = passkey ? [passkey] : [];
     if (proven) {
       const { hubStatic, insecure } = proven;
@@ -86,7 +85,7 @@ export function trust(o: TrustOptions) {
     if (c.hub_id !== o.hubId) return alarm('hub_id');
     if (!proven && pin && pin.owner_id !== c.owner_id) return alarm('owner');
     greeting = c;
-    if (c.admitted) await admitted();
+    if (c.admitted) await admitted(c);
     return {
       t: 'welcome',
       name: c.hub_name,
@@ -146,7 +145,7 @@ export function trust(o: TrustOptions) {
           error: new IngleError(isErrorCode(c.error) ? c.error : 'forbidden', c.message),
         };
       if (c.t !== 'admitted') return null;
-      await admitted();
+      await admitted(greeting);
       return { t: 'admitted' };
     },
   };

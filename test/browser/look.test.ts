@@ -6,7 +6,18 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
-import { at, launch, online, openStatus, type PhoneOptions, phone, press, shot } from './phone.ts';
+import {
+  approve,
+  at,
+  launch,
+  online,
+  openStatus,
+  type PhoneOptions,
+  phone,
+  press,
+  shot,
+  slipper,
+} from './phone.ts';
 
 let house: House;
 let browser: Browser;
@@ -168,6 +179,28 @@ test('a relay that alters a pairing is answered by a plain warning over the whol
   await check(p.page, 'phone-light-17-alarm');
   await p.close();
 });
+
+for (const [name, options] of looks)
+  test(`a hub that seems to have forgotten this browser is told in words: ${name}`, async () => {
+    for (const locale of ['en', 'ru']) {
+      const p = await phone(browser, options);
+      const slip = await slipper(p.page);
+      await p.page.goto((await house.issueCode({ newPasskey: true })).link);
+      await sign(p.page);
+      await approve(p);
+      if (locale === 'ru') {
+        await press(p.page, 'Menu');
+        await press(p.page, 'Русский');
+        await p.page.keyboard.press('Escape');
+      }
+      await slip();
+      await check(p.page, `${name}-18-unknown-${locale}`);
+      await press(p.page, locale === 'ru' ? 'Подключить заново' : 'Pair again');
+      await at(p.page, 'entry');
+      await check(p.page, `${name}-19-pair-again-${locale}`);
+      await p.close();
+    }
+  });
 
 test('on none of them axe finds anything serious, nothing scrolls sideways, and thumbs have 44 px', () =>
   assert.equal(faults, []));

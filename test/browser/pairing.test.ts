@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
-import { approve, at, launch, online, type Phone, phone, press, withoutX25519 } from './phone.ts';
+import { approve, at, launch, online, type Phone, phone, press, slipper, withoutX25519 } from './phone.ts';
 
 let house: House;
 let browser: Browser;
@@ -195,11 +195,7 @@ const pinOf = (p: Phone) =>
 
 test('two bytes somebody on the way slips in are told, change nothing, and lead back or to a new pairing', async () => {
   const p = await phone(browser);
-  let slip: ((m: string | Buffer) => void) | undefined;
-  await p.page.routeWebSocket(/socket\.io/, (ws) => {
-    ws.connectToServer();
-    slip = (m) => ws.send(m);
-  });
+  const unknownBrowser = await slipper(p.page);
   await p.page.goto((await house.issueCode({ newPasskey: true })).link);
   await at(p.page, 'login');
   await press(p.page, 'This phone has no passkey');
@@ -207,21 +203,6 @@ test('two bytes somebody on the way slips in are told, change nothing, and lead 
   await approve(p);
   const before = await pinOf(p);
   assert.is(before.length, 1);
-  const unknownBrowser = async () => {
-    const sid = await p.page.evaluate(
-      () => JSON.parse(sessionStorage.getItem('ingle.session')!).sid as string,
-    );
-    // A frame in the clear: [reset][unknown browser].
-    const event = JSON.stringify([
-      'relay.to_browser',
-      { sid, frame: { _placeholder: true, num: 0 }, ctr: 1 },
-    ]);
-    const shown = at(p.page, 'unknown').then(() => true);
-    while (!(await Promise.race([shown, p.page.waitForTimeout(2).then(() => false)]))) {
-      slip!(`451-/owner,${event}`);
-      slip!(Buffer.from([4, 2]));
-    }
-  };
   await unknownBrowser();
   await p.page.getByText('somebody on the way says so').waitFor();
   assert.equal(await pinOf(p), before);

@@ -1,6 +1,7 @@
 // A phone for a test: Chromium with a virtual authenticator, and the steps a person takes in it.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
+import { frameKind, resetReason } from '../../firmware/protocol/wire.ts';
 import type { House } from '../../services/cli/house.ts';
 
 /** For a machine that hangs, not for a slow one. */
@@ -139,6 +140,27 @@ export async function at(page: Page, name: string): Promise<void> {
 
 export async function press(page: Page, name: string | RegExp): Promise<void> {
   await page.getByRole('button', { name }).click();
+}
+
+/**
+ * Puts somebody on the page's way to root, before it is opened. What is given back slips two bytes in the clear into the
+ * channel, "the hub does not know this browser", until the page says so.
+ */
+export async function slipper(page: Page): Promise<() => Promise<void>> {
+  let slip: ((m: string | Buffer) => void) | undefined;
+  await page.routeWebSocket(/socket\.io/, (ws) => {
+    ws.connectToServer();
+    slip = (m) => ws.send(m);
+  });
+  return async () => {
+    const sid = await page.evaluate(() => JSON.parse(sessionStorage.getItem('ingle.session')!).sid as string);
+    const m = { sid, frame: { _placeholder: true, num: 0 }, ctr: 1 };
+    const shown = at(page, 'unknown').then(() => true);
+    while (!(await Promise.race([shown, page.waitForTimeout(2).then(() => false)]))) {
+      slip!(`451-/owner,${JSON.stringify(['relay.to_browser', m])}`);
+      slip!(Buffer.from([frameKind.reset, resetReason.unknownBrowser]));
+    }
+  };
 }
 
 /** Until the status bar says the hub is there. */

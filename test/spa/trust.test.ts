@@ -131,17 +131,15 @@ test('a rotated key is followed when the pinned identity signed it, before and a
   assert.equal(await b.t.control(rotate(next)), { t: 'rekey', hubStatic: next });
   assert.equal([b.kept.pins.at(-1)!.hubStatic, b.kept.pins.at(-1)!.signPub], [next, signPub]);
 
-  const half = browser({ pin, pairing: true });
+  const other = String(stranger.publicKey.export({ format: 'jwk' }).x);
+  const half = browser({ pin: known({ signPub: other }), pairing: true });
   half.open(random(32), 'link');
   await half.t.control(hello());
   assert.equal(await half.t.control(rotate(next)), { t: 'rekey', hubStatic: next });
   assert.is(half.kept.proven.at(-1)!.hubStatic, toBase64url(next));
   assert.equal(half.kept.pins, []);
   // A hub that was paired with anew has another identity: the old one's word is nothing any more.
-  const re = browser({
-    pin: known({ signPub: String(stranger.publicKey.export({ format: 'jwk' }).x) }),
-    pairing: true,
-  });
+  const re = browser({ pin: known({ signPub: other }), pairing: true });
   re.open(next, 'link');
   await re.t.control(hello({ admitted: true, need: null }));
   assert.equal(await re.t.control(rotate(later, stranger)), { t: 'alarm', reason: 'rotate' });
