@@ -237,6 +237,7 @@ async function connect(): Promise<void> {
       hub: (hubName) => set({ hubName }),
       refused: (e) => stopLink({ at: 'refused', notice: { error: e.code } }),
       alarm: (reason) => stopLink({ at: 'alarm', reason }),
+      unanswered: () => stopLink({ at: 'refused', notice: { text: 'no_answer' } }),
       wrongCode: () => stopLink({ at: 'second', title: 'code_wrong_title' }),
       signedOut() {
         stopLink({ at: 'boot' });

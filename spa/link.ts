@@ -23,6 +23,8 @@ export interface LinkEvents {
   refused(error: IngleError): void;
   /** Somebody interferes. */
   alarm(reason: Suspicion): void;
+  /** Nobody answered the proof of the typed code: it is not sent again, a new code is needed. */
+  unanswered(): void;
   /** The typed second group or the link was wrong. */
   wrongCode(error: IngleError): void;
   /** Root no longer knows the session. */
@@ -111,6 +113,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       .then(work)
       .catch(() => on.refused(new IngleError('internal', 'This browser could not keep what the hub said.')));
   };
+  let silence = false;
   let answer: { resolve: () => void; reject: (e: IngleError) => void } | null = null;
 
   const route = openRoute(
@@ -178,10 +181,14 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     channel.on('alarm', (what) => {
       // Later on the channel drops a foreign frame and begins anew; while pairing there is no second try to trust.
       if (what === 'altered' && hub.pairing) on.alarm(what);
+      silence ||= what === 'no_answer';
     });
+    // Whoever gets the proof may check one guess by it, so a page that is loaded again must not make another.
+    channel.on('proving', () => changeSession({ access: undefined }));
     channel.on('failed', (error) => {
       // A hub that knows another code says so at once; one that sends a false proof is not the hub.
-      if (hubProof) on.alarm('wrong_proof');
+      if (silence) on.unanswered();
+      else if (hubProof) on.alarm('wrong_proof');
       else if (access!.mode === 'typed') on.wrongCode(error);
       else on.refused(error);
     });

@@ -59,9 +59,10 @@ export type Lost =
  * Signs that somebody on the way interferes; each has its words in text/channel.ts. At most one of a kind a handshake.
  * `altered`: a frame that does not carry the other side's seal. `replayed`: an old frame again. `wrong_code`: the
  * other side does not know the pairing code (mistyped, or somebody in the middle). `unknown_browser`: a browser
- * that is not paired knocked.
+ * that is not paired knocked. `no_answer`: the other side of a typed pairing did not prove itself in time (a bad
+ * connection, or somebody who had a guess at the code).
  */
-export type Alarm = 'altered' | 'replayed' | 'wrong_code' | 'unknown_browser';
+export type Alarm = 'altered' | 'replayed' | 'wrong_code' | 'unknown_browser' | 'no_answer';
 
 export interface Opened {
   /** Handshake hash, 32 bytes: what a passkey signs for the hub (assertion.ts). */
@@ -81,6 +82,8 @@ export type ChannelEvents = {
   /** An open channel ended; the browser's end tries again by itself. */
   lost: Lost;
   alarm: Alarm;
+  /** The browser's proof of the typed code goes out now: the code must not be proved again without a person. */
+  proving: undefined;
   /** Pairing did not succeed and is not tried again: `pairing_failed`. */
   failed: IngleError;
 };
@@ -139,6 +142,8 @@ export interface Timing {
   rekey: number;
   /** Silence after which the browser asks for a sign of life; the same again, and the channel is lost. */
   keepalive: number;
+  /** The hub waits so long for the proof of a typed code it has answered; then the try is used. */
+  proof: number;
   /** The hub answers ten handshakes at once, then one in this time; the rest is dropped. */
   refill: number;
 }

@@ -2,20 +2,28 @@
 import { concat, equal, random, u64 } from './bytes.ts';
 import type { Channel, InitiatorOptions, Lost } from './channel.ts';
 import { IngleError } from './errors.ts';
-import { PAIRING_TRIES } from './limits.ts';
+import { PAIRING_TRIES, PROOF_SENDS } from './limits.ts';
 import { keysOf, link, MARK, numberMatches, prologue, purpose } from './link.ts';
 import { type Handshake, handshake } from './noise.ts';
 import { frameKind, resetReason } from './wire.ts';
 
-type Attempt =
-  | { kind: 'begun' }
-  | { kind: 'noise'; h: Handshake; rekey: boolean; pairing: boolean; mark: Uint8Array | null }
+/**
+ * The CPace run of a typed code. Its frames are sent again as they were, never made anew: a proof lets somebody who
+ * plays the hub check one guess, and the same proof again tells nothing more.
+ */
+type Run =
   | {
       kind: 'cpace';
       run: Uint8Array;
+      frame: Uint8Array;
       finish(yb: Uint8Array, hub: Uint8Array): Promise<{ ta: Uint8Array; tb: Uint8Array; psk: Uint8Array }>;
     }
-  | { kind: 'proof'; tb: Uint8Array; psk: Uint8Array; hubStatic: Uint8Array };
+  | { kind: 'proof'; frame: Uint8Array; sent: number; tb: Uint8Array; psk: Uint8Array; hubStatic: Uint8Array };
+
+type Attempt =
+  | { kind: 'begun' }
+  | { kind: 'noise'; h: Handshake; rekey: boolean; pairing: boolean; mark: Uint8Array | null }
+  | Run;
 
 /** More than this many messages under one key, and new ones are made (noise.ts stops at 2^24). */
 const MANY = 2 ** 23;
@@ -38,10 +46,11 @@ export function initiator(o: InitiatorOptions): Channel {
   let own = false;
   let strangers = 0;
   let attempt: Attempt | null = null;
-  /** Failed tries in a row; pairing tries the hub refused; proofs of a typed code that went out. */
+  /** The run under way, over all losses, until the hub has proved itself. */
+  let code: Run | null = null;
+  /** Failed tries in a row; pairing tries the hub refused. */
   let failures = 0;
   let refused = 0;
-  let proofs = 0;
   let confirmed = false;
   let heard = false;
   let pinged = false;
@@ -117,6 +126,7 @@ export function initiator(o: InitiatorOptions): Channel {
     if (access.mode === 'known') shake(access.hubStatic, purpose.start);
     else if (learned) shake(learned, purpose.start);
     else if (pair) shake(pair.hubStatic, purpose[access.mode], pair.psk);
+    else if (code) repeat(code);
     else if (access.mode === 'typed') share(access.secret);
   }
 
@@ -144,9 +154,27 @@ export function initiator(o: InitiatorOptions): Channel {
       runs.add(run.join());
       const { ya, finish } = await cpaceInitiator({ secret, ci: words, sid: run }, o.key.publicKey);
       if (!mine()) return;
-      become({ kind: 'cpace', run, finish });
-      await l.transmit(() => concat(Uint8Array.of(frameKind.cpace1), run, ya, o.key.publicKey), mine);
+      const frame = concat(Uint8Array.of(frameKind.cpace1), run, ya, o.key.publicKey);
+      code = { kind: 'cpace', run, frame, finish };
+      become(code);
+      await l.transmit(() => frame, mine);
     });
+  }
+
+  function repeat(r: Run): void {
+    if (r.kind === 'proof' && ++r.sent > PROOF_SENDS) return unanswered();
+    tryOut(async (mine, become) => {
+      become(r);
+      await l.transmit(() => r.frame, mine);
+    });
+  }
+
+  /** Whoever got the proof has had a guess, so the code is not tried again without a person. */
+  function unanswered(): void {
+    l.alarm('no_answer');
+    fail(
+      'The hub did not answer the proof of the code. The connection may be bad, or somebody is in between: ask the hub for a new code.',
+    );
   }
 
   async function judge(frame: Uint8Array, ctr: number): Promise<void> {
@@ -238,11 +266,11 @@ export function initiator(o: InitiatorOptions): Channel {
       l.alarm('altered');
       return again('altered');
     }
-    // Each proof that goes out lets somebody in the middle check one guess, so there are few.
-    if (++proofs > PAIRING_TRIES) return fail('The code was tried too often. Ask the hub for a new one.');
-    attempt = { kind: 'proof', tb: keys.tb, psk: keys.psk, hubStatic };
+    const frame = concat(Uint8Array.of(frameKind.cpace3), mine.run, keys.ta);
+    attempt = code = { kind: 'proof', frame, sent: 1, tb: keys.tb, psk: keys.psk, hubStatic };
     awaitAnswer();
-    await l.transmit(() => concat(Uint8Array.of(frameKind.cpace3), mine.run, keys.ta)).catch(() => {});
+    l.emit('proving');
+    await l.transmit(() => frame).catch(() => {});
   }
 
   async function proved(body: Uint8Array): Promise<void> {
@@ -258,7 +286,7 @@ export function initiator(o: InitiatorOptions): Channel {
       );
     }
     typed = { hubStatic: mine.hubStatic, psk: mine.psk };
-    attempt = null;
+    attempt = code = null;
     begin();
   }
 
@@ -275,6 +303,7 @@ export function initiator(o: InitiatorOptions): Channel {
       l.alarm('wrong_code');
       fail('The hub did not accept the code. Check it, or ask the hub for a new one.');
     } else if (reason === resetReason.noPairing && access.mode !== 'known') {
+      if (attempt.kind === 'proof') return unanswered();
       typed = null;
       // Perhaps the window closed because this very browser got in, and died before it kept that.
       if ('psk' in access) learned = access.hubStatic;

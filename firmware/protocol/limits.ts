@@ -24,6 +24,9 @@ export const CODE_TRIES_PER_IP_MINUTE = 20;
 /** Failures after which the hub burns a pairing code. */
 export const PAIRING_TRIES = 3;
 
+/** Times a browser sends its one proof of a typed code before it takes silence for an answer. */
+export const PROOF_SENDS = 5;
+
 /** Session token: absolute and idle lifetime, seconds. */
 export const SESSION_TTL = 12 * 3600;
 export const SESSION_IDLE = 2 * 3600;

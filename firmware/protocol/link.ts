@@ -21,6 +21,8 @@ const usual: Timing = {
   backoffMax: 30_000,
   rekey: REHANDSHAKE_MS,
   keepalive: 20_000,
+  // Longer than a browser repeats its proof.
+  proof: 90_000,
   refill: 500,
 };
 

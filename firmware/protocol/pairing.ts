@@ -1,6 +1,9 @@
 // The pairing window of a hub: what a new browser must know, and how often it may be wrong.
 import { PAIRING_TRIES } from './limits.ts';
 
+/** Why a try was used up, as error codes. */
+export type Failure = 'pairing_failed' | 'timeout';
+
 export interface PairingWindow {
   /** 32 bytes: the link's psk. */
   readonly psk: Uint8Array;
@@ -10,12 +13,15 @@ export interface PairingWindow {
   readonly open: boolean;
   /** Tries left. */
   readonly left: number;
-  /** Takes one try before a proof is looked at, so that guesses side by side count too; false when none is left. */
+  /**
+   * Takes one try, before a share is given out or a proof looked at, so that guesses side by side count too; false
+   * when none is left.
+   */
   spend(): boolean;
   /** The proof a try was spent on was right: gives the try back. */
   refund(): void;
-  /** A proof was wrong; tells `onFailed`. */
-  failed(): void;
+  /** A try is used up: by a wrong proof, or by none in time. Tells `onFailed`. */
+  failed(why: Failure): void;
   /** A browser has proved itself: the window closes. */
   proven(remoteStatic: Uint8Array): void;
 }
@@ -31,7 +37,7 @@ export function pairingWindow(o: {
   expiresAt: number;
   left?: number;
   onSpent?: (left: number) => void;
-  onFailed?: (left: number) => void;
+  onFailed?: (left: number, why: Failure) => void;
   onProven?: (remoteStatic: Uint8Array) => void;
   now?: () => number;
 }): PairingWindow {
@@ -56,7 +62,7 @@ export function pairingWindow(o: {
       left++;
       o.onSpent?.(left);
     },
-    failed: () => o.onFailed?.(left),
+    failed: (why) => o.onFailed?.(left, why),
     proven(remoteStatic) {
       used = true;
       o.onProven?.(remoteStatic);

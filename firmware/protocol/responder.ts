@@ -14,6 +14,18 @@ interface Pending {
   window: PairingWindow | null;
 }
 
+/** One CPace run. Its try is taken when the share goes out, and given back for the right proof. */
+interface Trial {
+  asked: Uint8Array;
+  answer: Uint8Array;
+  run: Uint8Array;
+  ta: Uint8Array;
+  tb: Uint8Array;
+  psk: Uint8Array;
+  browser: Uint8Array;
+  window: PairingWindow;
+}
+
 /** Handshakes answered at once before the rate limit bites. */
 const BURST = 10;
 
@@ -23,16 +35,10 @@ export function responder(o: ResponderOptions): Channel {
   const words = prologue(o.sid, o.hubId);
   /** A handshake answered, until the first frame under its keys proves the browser. */
   let pending: Pending | null = null;
-  /** A typed code: waiting for the browser's proof, then the psk it gave. */
-  let proof: {
-    run: Uint8Array;
-    ta: Uint8Array;
-    tb: Uint8Array;
-    psk: Uint8Array;
-    browser: Uint8Array;
-    window: PairingWindow;
-  } | null = null;
-  let typed: { psk: Uint8Array; browser: Uint8Array; window: PairingWindow } | null = null;
+  /** A typed code: a share that waits for the browser's proof, then the psk that came of it. */
+  let trial: Trial | null = null;
+  let typed: Trial | null = null;
+  let late: ReturnType<typeof setTimeout> | undefined;
   /** Highest number of a message 1 of a browser we let in: older ones are replays. */
   let lastStart = -1;
   let tokens = BURST;
@@ -99,7 +105,7 @@ export function responder(o: ResponderOptions): Channel {
       // A typed code has had its try at its proof.
       const guess = p.window && p.keys.opened.mode !== 'typed' ? p.window : null;
       l.alarm(guess ? 'wrong_code' : 'altered');
-      if (guess?.spend()) guess.failed();
+      if (guess?.spend()) guess.failed('pairing_failed');
       // Who has proved nothing can end nothing.
       if (life || !l.life) lose('altered');
       return;
@@ -199,34 +205,60 @@ export function responder(o: ResponderOptions): Channel {
       .catch(() => {});
   }
 
+  /** The proof of a share that went out did not come: the try stays used. */
+  function giveUp(): void {
+    clearTimeout(late);
+    const unproven = trial;
+    trial = null;
+    if (!unproven) return;
+    l.alarm('no_answer');
+    unproven.window.failed('timeout');
+  }
+
   async function shared(body: Uint8Array): Promise<void> {
+    if (body.length !== 80) return;
+    // The same question after a loss gets the same answer, and costs no further try.
+    const again = trial && equal(trial.asked, body) ? trial : null;
+    if (again) return l.transmit(() => again.answer).catch(() => {});
+    giveUp();
     const window = await openWindow();
     if (!window) return sayReset(resetReason.noPairing);
-    if (body.length !== 80) return;
     const [sid, browser] = [body.slice(0, 16), body.slice(48)];
     const hub = o.keys()[0]!.publicKey;
     const { cpaceResponder } = await import('./cpace.ts');
     const run = { secret: window.secret, ci: words, sid };
     const keys = await cpaceResponder(run, body.slice(16, 48), browser, hub).catch(() => null);
     if (!keys) return l.alarm('altered');
-    proof = { ...keys, run: sid, browser, window };
-    await l.transmit(() => concat(Uint8Array.of(frameKind.cpace2), sid, keys.yb, hub)).catch(() => {});
+    if (!window.spend()) return sayReset(resetReason.noPairing);
+    const answer = concat(Uint8Array.of(frameKind.cpace2), sid, keys.yb, hub);
+    trial = { ...keys, asked: body.slice(), answer, run: sid, browser, window };
+    late = setTimeout(giveUp, l.timing.proof);
+    await l.transmit(() => answer).catch(() => {});
   }
 
   async function proved(body: Uint8Array): Promise<void> {
-    const p = proof;
-    if (p && (body.length !== 80 || !equal(p.run, body.slice(0, 16)))) return;
-    proof = null;
-    // The try is taken before the proof is looked at: guesses side by side count too.
-    if (!p?.window.spend()) return sayReset(resetReason.noPairing);
-    if (!equal(p.ta, body.slice(16))) {
+    if (body.length !== 80) return;
+    const isOf = (t: Trial | null) => t !== null && equal(t.run, body.slice(0, 16));
+    const isRight = (t: Trial) => equal(t.ta, body.slice(16));
+    const prove = (t: Trial) =>
+      l.transmit(() => concat(Uint8Array.of(frameKind.cpace4), t.tb)).catch(() => {});
+    // Our proof got lost, and the browser's came again.
+    if (isOf(typed)) return isRight(typed!) ? prove(typed!) : undefined;
+    const t = trial;
+    if (!t) return sayReset(resetReason.noPairing);
+    if (!isOf(t)) return;
+    trial = null;
+    clearTimeout(late);
+    if (!isRight(t)) {
       l.alarm('wrong_code');
-      p.window.failed();
+      t.window.failed('pairing_failed');
       return sayReset(resetReason.wrongCode);
     }
-    p.window.refund();
-    typed = p;
-    await l.transmit(() => concat(Uint8Array.of(frameKind.cpace4), p.tb)).catch(() => {});
+    t.window.refund();
+    // Meanwhile another browser may have used the code.
+    if (!t.window.open) return sayReset(resetReason.noPairing);
+    typed = t;
+    await prove(t);
   }
 
   return l.channel({
@@ -234,6 +266,7 @@ export function responder(o: ResponderOptions): Channel {
     rekey() {},
     close() {
       pending = null;
+      giveUp();
       l.drop('closed');
       l.state = 'closed';
     },

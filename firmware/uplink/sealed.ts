@@ -84,7 +84,7 @@ export function sealedSecrets(o: SealedOptions) {
         },
         spend: () => w.spend(),
         refund: () => w.refund(),
-        failed: () => w.failed(),
+        failed: (why) => w.failed(why),
         proven(remoteStatic) {
           // One pairing window lets one browser in, by whichever way.
           given.clear();

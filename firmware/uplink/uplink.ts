@@ -115,12 +115,12 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
       api: { ...config.api, token },
       counters: { reserve: (count) => store.reserve(sid, count, now()) },
       keys: () => ring.pairs,
-      window: () => window && seenBy(window, (left) => failed(sid, 'pairing_failed', left)),
+      window: () => window && seenBy(window, (left, why) => failed(sid, why, left)),
       ...(sealed
         ? {
             sealed() {
               const w = sealed.windowOf(sid);
-              return w && seenBy(w, (left) => failed(sid, 'pairing_failed', left));
+              return w && seenBy(w, (left, why) => failed(sid, why, left));
             },
           }
         : {}),

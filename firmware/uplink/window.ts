@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { fromBase64url, random, toBase64url } from '../protocol/bytes.ts';
 import { DEVICE_CODE_TTL, PAIRING_TRIES } from '../protocol/limits.ts';
-import { type PairingWindow, pairingWindow } from '../protocol/pairing.ts';
+import { type Failure, type PairingWindow, pairingWindow } from '../protocol/pairing.ts';
 
 /** An open window as it is stored. `psk` is base64url of 32 bytes, `expires_at` Unix seconds. */
 export interface StoredWindow {
@@ -65,8 +65,8 @@ export function workingWindow(stored: StoredWindow, on: WindowEvents): PairingWi
   });
 }
 
-/** The same window as one web session meets it: `onFailed` learns whose guess was wrong. */
-export function seenBy(w: PairingWindow, onFailed: (left: number) => void): PairingWindow {
+/** The same window as one web session meets it: `onFailed` learns who used a try up. */
+export function seenBy(w: PairingWindow, onFailed: (left: number, why: Failure) => void): PairingWindow {
   return {
     psk: w.psk,
     secret: w.secret,
@@ -78,9 +78,9 @@ export function seenBy(w: PairingWindow, onFailed: (left: number) => void): Pair
     },
     spend: () => w.spend(),
     refund: () => w.refund(),
-    failed() {
-      w.failed();
-      onFailed(w.left);
+    failed(why) {
+      w.failed(why);
+      onFailed(w.left, why);
     },
     proven: (remoteStatic) => w.proven(remoteStatic),
   };

@@ -124,7 +124,7 @@ test('tries already used stay used over a restart, and a burned window stays bur
   for (const left of [2, 1, 0]) {
     const w = (await open())!;
     assert.ok(w.spend());
-    w.failed();
+    w.failed("pairing_failed");
     assert.is(w.left, left);
     await store.window();
   }

@@ -81,6 +81,8 @@ const en = {
     'Try again first. If it stays like this, the hub may have forgotten this browser. Then pair again: on the hub, type {command}.',
   unknown_pair: 'Pair again',
   back_to_hub: 'Back to my hub',
+  no_answer:
+    'The hub did not answer after you typed the code. The connection may be bad, or somebody between this phone and your hub tried to guess it. Nothing was shared. Ask the hub for a new code.',
   code_wrong_title: 'The second group did not match',
   code_wrong_lead:
     'Nothing was shared. Type the second group again; after three wrong tries the hub makes the code useless.',
@@ -246,6 +248,8 @@ const ru: Record<SpaText, Text> = {
     'Сначала попробуйте снова. Если не поможет, возможно, хаб забыл этот браузер. Тогда подключите его заново: на хабе наберите {command}.',
   unknown_pair: 'Подключить заново',
   back_to_hub: 'Вернуться к моему хабу',
+  no_answer:
+    'После ввода кода хаб не ответил. Возможно, плохая связь, или кто-то между телефоном и хабом пытался угадать код. Ничего не передано. Получите на хабе новый код.',
   code_wrong_title: 'Вторая группа не подошла',
   code_wrong_lead: 'Ничего не передано. Введите вторую группу ещё раз; после трёх ошибок хаб отменит код.',
 

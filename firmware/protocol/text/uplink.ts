@@ -13,6 +13,8 @@ export const uplinkTexts = {
       'Somebody between browser and hub sent old messages again. They were thrown away. If this stays, do not trust the root service {root}.',
     wrong_code:
       'A browser came with a wrong pairing code: it was mistyped, or somebody between browser and hub interferes.',
+    no_answer:
+      'A browser began to pair by the typed code and did not prove that it knows it: the connection broke, or somebody interferes. The try is used.',
     unknown_browser: 'A browser that is not paired with this hub knocked and was not let in.',
     codeTaken:
       'Somebody entered the last pairing code, and no browser was paired with it. They got nothing; the new code takes its place.',
@@ -34,6 +36,8 @@ export const uplinkTexts = {
       'Кто-то между браузером и хабом повторил старые сообщения. Они отброшены. Если это повторяется, не доверяйте корневому сервису {root}.',
     wrong_code:
       'Браузер пришёл с неверным кодом подключения: его набрали с ошибкой, или кто-то вмешивается между браузером и хабом.',
+    no_answer:
+      'Браузер начал подключение по набранному коду и не доказал, что знает его: связь оборвалась, или кто-то вмешивается. Попытка использована.',
     unknown_browser: 'Браузер, не подключённый к этому хабу, пытался войти и не был впущен.',
     codeTaken:
       'Последний код подключения кто-то ввёл, но браузер с ним не подключился. Посторонний ничего не получил; новый код заменил старый.',
