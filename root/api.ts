@@ -3,6 +3,7 @@ import { IngleError } from '../firmware/protocol/errors.ts';
 import { parseObject, shape } from '../firmware/protocol/json.ts';
 import { POW_HEADER } from '../firmware/protocol/pow.ts';
 import { isTicket } from '../firmware/protocol/ticket.ts';
+import type { ProofPurpose } from '../firmware/protocol/wire.ts';
 import { issueCode, verifyCode, wishOf } from './codes.ts';
 import { failure, json, type Reply, type Request } from './http.ts';
 import { authenticateHub, enrol, rotate } from './hubs.ts';
@@ -24,8 +25,8 @@ type Endpoint = (root: Root, req: Request, body: Body, id: string) => Promise<Re
 const cookieOf = (root: Root, req: Request) => readCookie(req.header('cookie'), root.config.origin);
 const bearer = (req: Request) => /^Bearer ([\w.-]+)$/i.exec(req.header('authorization'))?.[1];
 /** A hub's certificate and proof (D11). */
-const hubOf = (root: Root, req: Request) =>
-  authenticateHub(root, req.header('x-ingle-certificate'), bearer(req));
+const hubOf = (root: Root, req: Request, purpose: ProofPurpose) =>
+  authenticateHub(root, req.header('x-ingle-certificate'), bearer(req), purpose);
 /** The session of the bearer's token, from the browser it was issued to. */
 const ownerOf = (root: Root, req: Request) => authenticate(root, bearer(req), cookieOf(root, req));
 
@@ -61,7 +62,7 @@ export const endpoints: Record<string, Record<string, [keyof Limits | null, Endp
       'hub',
       async (root, req, body) => {
         shape(body, {});
-        const { hub, claims } = await hubOf(root, req);
+        const { hub, claims } = await hubOf(root, req, 'device-code');
         return issueCode(root, hub, wishOf(claims, req.ip));
       },
     ],
@@ -129,7 +130,7 @@ export const endpoints: Record<string, Record<string, [keyof Limits | null, Endp
       'hub',
       async (root, req, body) => {
         const b = shape(body, { sid: 'string', hub_id: 'string', hub_e2e_pubkey: 'string?' });
-        const { hub } = await hubOf(root, req);
+        const { hub } = await hubOf(root, req, 'pairing-accept');
         if (hub.hub_id !== b.hub_id) throw new IngleError('forbidden', 'The certificate is of another hub.');
         await accept(root, hub.hub_id, b.sid, b.hub_e2e_pubkey);
         return { ok: true };
@@ -150,7 +151,7 @@ export const endpoints: Record<string, Record<string, [keyof Limits | null, Endp
       'hub',
       async (root, req, body) => {
         shape(body, {});
-        const { hub } = await hubOf(root, req);
+        const { hub } = await hubOf(root, req, 'renew');
         return { hub_id: hub.hub_id, ...(await root.tokens.issueCertificate(hub)) };
       },
     ],
@@ -160,7 +161,7 @@ export const endpoints: Record<string, Record<string, [keyof Limits | null, Endp
       'hub',
       async (root, req, body) => {
         const b = shape(body, { e2e_pub: 'string', sign_pub: 'string?', signature: 'string' });
-        const { hub } = await hubOf(root, req);
+        const { hub } = await hubOf(root, req, 'rotate');
         return rotate(root, hub, b.e2e_pub, b.sign_pub ?? hub.sign_pub, b.signature);
       },
     ],

@@ -9,6 +9,8 @@ export interface RootConfig {
   data: string;
   /** Public origin of the application, no slash at the end; its host is the WebAuthn rpID. `INGLE_ROOT_ORIGIN`. */
   origin: string;
+  /** Further origins at which hubs reach this root, beside `origin`: their proofs name the one they use. `INGLE_ROOT_AUDIENCE`. */
+  audience: string[];
   /** Folder of the built application. `INGLE_ROOT_SPA`. */
   spa: string;
   /** How many proxies in front are ours: the client is that many entries from the right of X-Forwarded-For. `INGLE_ROOT_PROXIES`. */
@@ -28,6 +30,7 @@ const names = [
   'host',
   'data',
   'origin',
+  'audience',
   'spa',
   'proxies',
   'mtls-header',
@@ -38,7 +41,8 @@ const names = [
 
 /** What `--help` prints. */
 export const usage = `Usage: node main.js [--port 8080] [--host 127.0.0.1] [--data .ingle/root] [--origin https://hub.example]
-  [--spa dist/spa] [--proxies 0] [--mtls-header name] [--surge 6] [--guesses 10] [--sweep 30]
+  [--audience http://192.168.1.2:8080,...] [--spa dist/spa] [--proxies 0] [--mtls-header name] [--surge 6]
+  [--guesses 10] [--sweep 30]
 Every flag can be given as INGLE_ROOT_<NAME> in the environment.`;
 
 /** @throws Error with a sentence for the operator when a value makes no sense. */
@@ -71,6 +75,10 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Roo
     port,
     data: text('data', '.ingle/root'),
     origin: url.origin,
+    audience: text('audience', '')
+      .split(',')
+      .filter((a) => a.trim() !== '')
+      .map((a) => originOf(a.trim())),
     spa: text('spa', 'dist/spa'),
     proxies: whole('proxies', 0, 10),
     mtlsHeader: text('mtls-header', '').toLowerCase(),
@@ -78,4 +86,10 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Roo
     guesses: whole('guesses', 10, 1e9),
     sweep: Math.max(1, whole('sweep', 30, 3600)),
   };
+}
+
+function originOf(address: string): string {
+  if (!URL.canParse(address) || !/^https?:\/\/[^/]+\/?$/.test(address))
+    throw new Error('--audience takes origins like https://root.example, with commas between them.');
+  return new URL(address).origin;
 }

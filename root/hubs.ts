@@ -5,6 +5,7 @@ import { fromBase64url, random, toBase64url, utf8 } from '../firmware/protocol/b
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { PROOF_TTL } from '../firmware/protocol/limits.ts';
 import { rotationMessage } from '../firmware/protocol/rotation.ts';
+import type { ProofPurpose } from '../firmware/protocol/wire.ts';
 import { digest, type Hub, seconds } from './records.ts';
 import type { Root } from './root.ts';
 import { algorithms } from './tokens.ts';
@@ -27,19 +28,22 @@ function ed25519(x: string): KeyObject {
 }
 
 /**
- * Checks a proof: an EdDSA JWT of at most a minute, for this root, with a jti that was never seen.
- * @throws IngleError `unauthenticated`; `details` says root's time and name, so that a hub can find its mistake
+ * Checks a proof: an EdDSA JWT of at most a minute, for this root and this purpose, with a jti that was never seen.
+ * @throws IngleError `unauthenticated`; `details` says root's time and names, so that a hub can find its mistake
  */
-async function checkProof(root: Root, proof: string, signPub: string): Promise<JWTPayload> {
+async function checkProof(
+  root: Root,
+  proof: string,
+  signPub: string,
+  purpose: ProofPurpose,
+): Promise<JWTPayload> {
+  const audience = [root.config.origin, ...root.config.audience];
   const refuse = (why: string) =>
-    new IngleError('unauthenticated', `The hub's proof is not valid: ${why}.`, {
-      now: seconds(),
-      audience: root.config.origin,
-    });
+    new IngleError('unauthenticated', `The hub's proof is not valid: ${why}.`, { now: seconds(), audience });
   let payload: JWTPayload;
   try {
     const options = {
-      audience: root.config.origin,
+      audience,
       algorithms,
       clockTolerance: SKEW,
       requiredClaims: ['iat', 'exp', 'jti'],
@@ -51,6 +55,7 @@ async function checkProof(root: Root, proof: string, signPub: string): Promise<J
   const { iat, exp, jti } = payload as { iat: number; exp: number; jti: unknown };
   // RFC 7519 lets a time have a fraction; nobody's clock needs one here, and the table takes none.
   if (!Number.isSafeInteger(iat) || !Number.isSafeInteger(exp)) throw refuse('times must be whole seconds');
+  if (payload['purpose'] !== purpose) throw refuse('it is for another purpose');
   if (exp - iat > PROOF_TTL || exp <= iat || iat > seconds() + SKEW) throw refuse('it lives too long');
   if (typeof jti !== 'string' || jti.length < 16 || jti.length > 128) throw refuse('jti');
   // Kept on disk, so that a restart of root does not open a window for replays.
@@ -73,11 +78,16 @@ async function hubOf(root: Root, certificate: string): Promise<Hub> {
 }
 
 /** The hub behind a certificate and a fresh proof, and the proof's claims. @throws IngleError `unauthenticated` */
-export async function authenticateHub(root: Root, certificate: unknown, proof: unknown) {
+export async function authenticateHub(
+  root: Root,
+  certificate: unknown,
+  proof: unknown,
+  purpose: ProofPurpose,
+) {
   if (typeof certificate !== 'string' || typeof proof !== 'string')
     throw new IngleError('unauthenticated', 'A hub gives its certificate and a proof.');
   const hub = await hubOf(root, certificate);
-  const claims = await checkProof(root, proof, hub.sign_pub);
+  const claims = await checkProof(root, proof, hub.sign_pub, purpose);
   if (claims.sub !== undefined && claims.sub !== hub.hub_id)
     throw new IngleError('unauthenticated', 'The proof is of another hub.');
   return { hub, claims };
@@ -97,7 +107,7 @@ export async function authenticateTls(root: Root, certificate: unknown, pem: str
 export async function enrol(root: Root, signPub: string, e2ePub: string, proof: string) {
   publicKey32(signPub, 'sign_pub');
   publicKey32(e2ePub, 'e2e_pub');
-  await checkProof(root, proof, signPub);
+  await checkProof(root, proof, signPub, 'enrol');
   const id = (kind: string) => `${kind}_${toBase64url(random(12))}`;
   const hub = await root.store.transaction(async (db) => {
     const old = await db.get<Hub>('SELECT * FROM hub WHERE sign_pub = ?', signPub);
@@ -127,7 +137,9 @@ export async function enrol(root: Root, signPub: string, e2ePub: string, proof: 
     return fresh;
   });
   const { owner_id, subnet_id, hub_id } = hub;
-  return { owner_id, subnet_id, hub_id, ...(await root.tokens.issueCertificate(hub)) };
+  // The application's address: the hub pins it and makes its links from it.
+  const app_url = root.config.origin;
+  return { owner_id, subnet_id, hub_id, app_url, ...(await root.tokens.issueCertificate(hub)) };
 }
 
 /** New keys for a hub, signed by the identity key it has had; hub_id stays. */

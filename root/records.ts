@@ -71,7 +71,12 @@ export function moved(s: Session, event: StageEvent): Stage {
 /** Removes sessions and all that hangs on them; returns their sids. */
 export async function endSessions(
   db: Db,
-  where: 'sid = ?' | 'browser_key_id = ?' | 'exp <= ?' | 'hub_id = ? AND browser_key_id IS NULL',
+  where:
+    | 'sid = ?'
+    | 'browser_key_id = ?'
+    | 'owner_id = ?'
+    | 'exp <= ?'
+    | 'hub_id = ? AND browser_key_id IS NULL',
   value: string | number,
 ) {
   const rows = await db.all<{ sid: string }>(`SELECT sid FROM session_web WHERE ${where}`, value);

@@ -3,7 +3,7 @@ import { random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
 import { sameText } from './hubs.ts';
-import { digest, endSessions, findSession, type Session, seconds } from './records.ts';
+import { credentialsOf, digest, endSessions, findSession, type Session, seconds } from './records.ts';
 import type { Root } from './root.ts';
 
 /** Lifetime of a sid nobody has used yet, seconds. */
@@ -99,7 +99,11 @@ export async function logout(root: Root, sid: string): Promise<void> {
   root.relay.drop(sid);
 }
 
-/** Ends every session of a passkey and forgets the passkey. @throws IngleError `not_found` */
+/**
+ * Ends every session of a passkey and forgets the passkey. With the last one every session of the owner ends and each
+ * open code is void: whoever registers the next first passkey needs a code that the hub gave out after this.
+ * @throws IngleError `not_found`
+ */
 export async function revoke(root: Root, owner: string, credId: string): Promise<{ sessions: number }> {
   const sids = await root.store.transaction(async (db) => {
     const gone = await db.get<{ browser_key_id: string }>(
@@ -108,7 +112,10 @@ export async function revoke(root: Root, owner: string, credId: string): Promise
       owner,
     );
     if (!gone) throw new IngleError('not_found', 'There is no such passkey.');
-    return endSessions(db, 'browser_key_id = ?', gone.browser_key_id);
+    if ((await credentialsOf(db, owner)).length > 0)
+      return endSessions(db, 'browser_key_id = ?', gone.browser_key_id);
+    await db.run('DELETE FROM device_code WHERE owner_id = ? AND bind_sid IS NULL', owner);
+    return endSessions(db, 'owner_id = ?', owner);
   });
   for (const sid of sids) root.relay.drop(sid);
   return { sessions: sids.length };

@@ -54,7 +54,7 @@ export function openSockets(
       const tls = names !== '' && proof === undefined ? header(names) : '';
       const hub = tls
         ? await authenticateTls(root, certificate, tls)
-        : (await authenticateHub(root, certificate, proof)).hub;
+        : (await authenticateHub(root, certificate, proof, 'socket')).hub;
       if (hub.hub_id !== hub_id)
         throw new IngleError('unauthenticated', 'The certificate is of another hub.');
       socket.data = { hub_id, subnet_id: hub.subnet_id, waiting: 0 };

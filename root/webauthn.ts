@@ -49,15 +49,20 @@ async function takeSigned(root: Root, sid: string, purpose: 'login' | 'registrat
     : challengeOf({ purpose, context: sid, bytes: fromBase64url(given) });
 }
 
-/** @throws IngleError `unauthenticated` before the code, `forbidden` for a further passkey nobody approved */
-export async function registrationChallenge(root: Root, session: Session) {
-  if (session.owner_id === null) throw new IngleError('unauthenticated', 'Enter the code of your hub first.');
-  const known = await credentialsOf(root.store, session.owner_id);
+/** A first passkey needs a code, a further one a login or the hub's approval. @throws IngleError `forbidden` */
+function mayRegister(session: Session, known: readonly Credential[]): void {
   if (known.length > 0 && !isLoggedIn(session) && session.scope !== 'new_passkey')
     throw new IngleError(
       'forbidden',
       'This hub already has a passkey. Sign in with it, or let the hub approve a new one: ingle login --new-passkey.',
     );
+}
+
+/** @throws IngleError `unauthenticated` before the code, `forbidden` for a further passkey nobody approved */
+export async function registrationChallenge(root: Root, session: Session) {
+  if (session.owner_id === null) throw new IngleError('unauthenticated', 'Enter the code of your hub first.');
+  const known = await credentialsOf(root.store, session.owner_id);
+  mayRegister(session, known);
   const options = await generateRegistrationOptions({
     rpName: 'Ingle',
     rpID: rpID(root),
@@ -79,7 +84,7 @@ export async function registrationChallenge(root: Root, session: Session) {
   return { publicKeyCredentialCreationOptions: { ...options, hints: ['client-device'] } };
 }
 
-/** @throws IngleError `assertion_failed`, `conflict` */
+/** @throws IngleError `assertion_failed`, `conflict`, `forbidden` */
 export async function registrationFinish(root: Root, session: Session, credential: Record<string, unknown>) {
   const expectedChallenge = await takeSigned(root, session.sid, 'registration');
   if (expectedChallenge === undefined || session.owner_id === null) throw failed();
@@ -109,6 +114,8 @@ export async function registrationFinish(root: Root, session: Session, credentia
   await root.store.transaction(async (db) => {
     const present = await findSession(db, session.sid);
     if (!present || present.owner_id !== owner) throw failed();
+    // Another may have come first since the challenge was given out.
+    mayRegister(present, await credentialsOf(db, owner));
     const stage = moved(present, 'registered');
     const put = await db.run(
       'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)',

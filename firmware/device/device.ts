@@ -16,6 +16,8 @@ export interface Device {
   brand: Brand;
   /** Public address of the root service, no slash at the end. */
   root_url: string;
+  /** Origin of the owner's application, if it is pinned: the hub then enrols for no other. Empty: root names it, once. */
+  app_url: string;
   /** Language of what the hub says and prints, until its owner chooses. */
   language: 'en' | 'ru';
   /** Regulatory country of the radios (ISO 3166-1 alpha-2); 00 = the world's common denominator. */
@@ -74,6 +76,11 @@ const file = object({
     texts: object({ en: words, ru: words }),
   }),
   root_url: text(address, httpsOnly),
+  app_url: text(
+    /^$|^(https:\/\/[\w.-]+|http:\/\/localhost)(:\d+)?$/,
+    'the https:// origin of the application, without a path',
+    '',
+  ),
   language: oneOf(['en', 'ru'], 'en'),
   country: text(/^([A-Z]{2}|00)$/, 'two capital letters of ISO 3166-1, or "00" in quotes', '00'),
   channels: list(oneOf(channelNames), channelNames),

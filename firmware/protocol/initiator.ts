@@ -18,7 +18,14 @@ type Run =
       frame: Uint8Array;
       finish(yb: Uint8Array, hub: Uint8Array): Promise<{ ta: Uint8Array; tb: Uint8Array; psk: Uint8Array }>;
     }
-  | { kind: 'proof'; frame: Uint8Array; sent: number; tb: Uint8Array; psk: Uint8Array; hubStatic: Uint8Array };
+  | {
+      kind: 'proof';
+      frame: Uint8Array;
+      sent: number;
+      tb: Uint8Array;
+      psk: Uint8Array;
+      hubStatic: Uint8Array;
+    };
 
 type Attempt =
   | { kind: 'begun' }
@@ -162,7 +169,10 @@ export function initiator(o: InitiatorOptions): Channel {
   }
 
   function repeat(r: Run): void {
-    if (r.kind === 'proof' && ++r.sent > PROOF_SENDS) return unanswered();
+    if (r.kind === 'proof' && ++r.sent > PROOF_SENDS) {
+      unanswered();
+      return;
+    }
     tryOut(async (mine, become) => {
       become(r);
       await l.transmit(() => r.frame, mine);
@@ -302,8 +312,8 @@ export function initiator(o: InitiatorOptions): Channel {
     } else if (reason === resetReason.wrongCode && attempt.kind === 'proof') {
       l.alarm('wrong_code');
       fail('The hub did not accept the code. Check it, or ask the hub for a new one.');
-    } else if (reason === resetReason.noPairing && access.mode !== 'known') {
-      if (attempt.kind === 'proof') return unanswered();
+    } else if (reason === resetReason.noPairing && attempt.kind === 'proof') unanswered();
+    else if (reason === resetReason.noPairing && access.mode !== 'known') {
       typed = null;
       // Perhaps the window closed because this very browser got in, and died before it kept that.
       if ('psk' in access) learned = access.hubStatic;

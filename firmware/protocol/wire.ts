@@ -3,6 +3,9 @@
 /** Web session stages (spec "States and transitions"). */
 export type Stage = 'NEW' | 'PREAUTH' | 'WEBREG' | 'AUTH' | 'PAIRED' | 'ONLINE';
 
+/** What a hub's proof is for, its claim `purpose`: one given for one thing serves no other (ARCHITECTURE D11). */
+export type ProofPurpose = 'enrol' | 'socket' | 'device-code' | 'renew' | 'rotate' | 'pairing-accept';
+
 /** What a hub says it can do, in hub.online (design: caps). */
 export interface HubCaps {
   version: string;

@@ -9,6 +9,8 @@ import { type Brand, noBrand } from '../protocol/brand.ts';
 export interface Config {
   /** Public address of the root service, no slash at the end. `INGLE_ROOT`. */
   root_url: string;
+  /** The application's origin, if the maker or the owner pins it: an enrolment that names another is refused. `INGLE_APP_URL`. */
+  app_url: string;
   /** Where services keep state: one folder each below it. `INGLE_DATA`. */
   data: string;
   /** Where sockets and other things of this boot lie. `INGLE_RUNTIME`. */
@@ -47,6 +49,7 @@ export interface Config {
 
 const defaults: Config = {
   root_url: 'http://localhost:8080',
+  app_url: '',
   data: '/var/lib/ingle',
   runtime: '/run/ingle',
   api: { host: '127.0.0.1', port: 8777 },
@@ -80,10 +83,11 @@ function readJson<T>(file: string, fine = 'ENOENT'): Partial<T> | undefined {
 /** What the image says of the device. It was checked when the image was made, and is verified at each boot. */
 function ofDevice(d: Partial<Device> | undefined): Partial<Config> {
   if (!d) return {};
-  const { model, root_url, language, country, channels, brand, update, hardware, label } = d;
+  const { model, root_url, app_url, language, country, channels, brand, update, hardware, label } = d;
   const given = {
     model,
     root_url,
+    app_url,
     language,
     channels,
     brand,
@@ -120,6 +124,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     update: { ...defaults.update, ...device.update, ...given.update },
   };
   if (env['INGLE_ROOT']) c.root_url = env['INGLE_ROOT'];
+  if (env['INGLE_APP_URL']) c.app_url = env['INGLE_APP_URL'];
   if (env['INGLE_DATA']) c.data = env['INGLE_DATA'];
   if (env['INGLE_RUNTIME']) c.runtime = env['INGLE_RUNTIME'];
   if (env['INGLE_API_HOST']) c.api.host = env['INGLE_API_HOST'];
@@ -129,6 +134,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_BOT_TOKEN']) c.bot.token = env['INGLE_BOT_TOKEN'];
   if (env['INGLE_BOT_API']) c.bot.api = env['INGLE_BOT_API'];
   c.root_url = c.root_url.replace(/\/+$/, '');
+  if (URL.canParse(c.app_url)) c.app_url = new URL(c.app_url).origin;
   return c;
 }
 

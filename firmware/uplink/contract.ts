@@ -8,16 +8,28 @@ export const uplink1 = contract({
   doc: 'Enrolment with root, pairing codes and the state of the link.',
   methods: {
     Enrol: {
-      doc: 'Makes keys where there are none and enrols with root; once enrolled, answers what is there. Times are Unix seconds.',
+      doc: 'Makes keys where there are none and enrols with root; once enrolled, answers what is there. A refused certificate, or a changed `root_url`, is followed only to the same owner, subnet, hub and application; else `conflict`, and nothing has changed. Times are Unix seconds.',
       in: {},
       out: { owner_id: 's', subnet_id: 's', hub_id: 's', keys: 's', expires_at: 'x' },
-      errors: ['unavailable', 'rate_limited', 'conflict'],
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
+    },
+    Offered: {
+      doc: 'Asks root which place it offers this hub, and changes nothing. `changes`: what differs from the pinned place, as (field, was, now); empty when it is the same, or none is pinned yet. `conflict`: the configuration pins another application.',
+      in: {},
+      out: { owner_id: 's', subnet_id: 's', hub_id: 's', app_url: 's', changes: 'a(sss)' },
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
+    },
+    Adopt: {
+      doc: 'Takes another place, exactly as a person has confirmed it: every paired browser and passkey and an open pairing code are forgotten with it. `conflict` when root offers something else by now; nothing has changed then. The one call that changes owner or application.',
+      in: { owner_id: 's', subnet_id: 's', hub_id: 's', app_url: 's' },
+      out: { owner_id: 's', subnet_id: 's', hub_id: 's', keys: 's', expires_at: 'x' },
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
     IssueCode: {
-      doc: 'Opens a pairing window of 10 minutes: `device_code` for root, `secret` that never reaches root, and `link` with everything in its fragment. A new window closes the one before. With `new_passkey` the browser may register a passkey though the owner has one (the hub approves it). `taken`: somebody entered the code before this one, and no browser was paired with it.',
+      doc: 'Opens a pairing window of 10 minutes: `device_code` for root, `secret` that never reaches root, and `link` with everything in its fragment. A new window closes the one before. With `new_passkey` the browser may register a passkey though the owner has one (the hub approves it). `link` and `verify_uri` are of the pinned application. `taken`: somebody entered the code before this one, and no browser was paired with it. `conflict`: root offers another place, or is another root; see `Enrol`.',
       in: { new_passkey: 'b' },
       out: { device_code: 's', secret: 's', link: 's', verify_uri: 's', expires_at: 'x', taken: 'b' },
-      errors: ['unavailable', 'rate_limited'],
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
     Status: {
       doc: 'The present state. `connected`: the socket to root is up. `browsers`: pinned browsers. `channels`: end-to-end channels open now. `pending`: routes of root that lead here and have no channel open. `insecure`: the debug mode of sealed secrets is on, so that root could let itself in. `owner_id` is empty before enrolment.',
@@ -61,7 +73,7 @@ export const uplink1 = contract({
     Connected: { doc: 'The socket to root came up or went down.', args: { connected: 'b' } },
     Paired: { doc: 'A browser was let in for the first time.', args: { sid: 's', browser: 's', label: 's' } },
     PairingFailed: {
-      doc: 'A browser did not prove itself; `left` tries remain for this code. `reason` is an error code.',
+      doc: 'A browser did not prove itself, or began to and never did (`timeout`); `left` tries remain for this code. `reason` is an error code.',
       args: { sid: 's', reason: 's', left: 'u' },
     },
   },

@@ -48,6 +48,8 @@ export function link(o: LinkOptions) {
     reconnectionDelayMax: PAUSE_MAX,
     randomizationFactor: 0.5,
     timeout: 10_000,
+    // Nothing root has to say is longer than a frame with what is around it.
+    ...{ maxPayload: 4 * MAX_FRAME },
     // Frames are ciphertext; nothing is gained by trying to shrink them.
     perMessageDeflate: { threshold: Number.MAX_SAFE_INTEGER },
   });

@@ -1,9 +1,12 @@
 // Who may come in: pinned browsers and passkeys, browsers proven by a window. Read from memory, written through.
+import { IngleError } from '../protocol/errors.ts';
 import { ELEVATION_TTL, PAIRING_TRIES } from '../protocol/limits.ts';
 import type { Browser, Passkey, Proven, UplinkStore } from './store.ts';
 
 /** How long a browser that proved itself may take for its assertion, seconds. */
 export const PROVEN_TTL = 600;
+/** Browsers that owe their assertion at one time; a pairing window makes one. */
+const MOST_PROVEN = 16;
 
 type PinStore = Pick<
   UplinkStore,
@@ -16,7 +19,6 @@ type PinStore = Pick<
   | 'putProven'
   | 'dropProven'
   | 'admit'
-  | 'forgetAll'
 >;
 
 /** Loads the pins. Reads answer at once; writes settle when durable. `now` in Unix seconds. */
@@ -24,6 +26,8 @@ export async function openPins(store: PinStore, now: () => number) {
   const browsers = new Map((await store.browsers()).map((b) => [b.id, b]));
   const passkeys = new Map((await store.passkeys()).map((p) => [p.cred_id, p]));
   const proven = new Map((await store.proven()).map((p) => [p.id, p]));
+  /** Counts how often everybody was forgotten. */
+  let era = 0;
 
   return {
     browsers: (): Browser[] => [...browsers.values()],
@@ -41,13 +45,15 @@ export async function openPins(store: PinStore, now: () => number) {
     },
     async prove(id: string, newPasskey: boolean): Promise<void> {
       const p: Proven = { id, new_passkey: newPasskey, expires_at: now() + PROVEN_TTL, failures: 0 };
+      proven.delete(id);
       proven.set(id, p);
+      const work = [store.putProven(p)];
       for (const old of [...proven.values()])
-        if (now() >= old.expires_at) {
+        if (now() >= old.expires_at || proven.size > MOST_PROVEN) {
           proven.delete(old.id);
-          await store.dropProven(old.id);
+          work.push(store.dropProven(old.id));
         }
-      await store.putProven(p);
+      await Promise.all(work);
     },
     /** One wrong assertion of a proven browser; gives the tries left, and forgets the browser at none. */
     async failProven(id: string): Promise<number> {
@@ -71,7 +77,10 @@ export async function openPins(store: PinStore, now: () => number) {
         ...{ id, label, paired_at: at, seen_at: at },
         ...{ elevated_until: until, cred_id: passkey.cred_id },
       };
+      const mine = era;
       await store.admit(b, passkey);
+      if (mine !== era)
+        throw new IngleError('pairing_failed', 'This hub has another owner now. Ask it for a new code.');
       proven.delete(id);
       browsers.set(id, b);
       passkeys.set(passkey.cred_id, passkey);
@@ -88,10 +97,22 @@ export async function openPins(store: PinStore, now: () => number) {
       b.seen_at = now();
       if (browsers.get(b.id) === b) await store.putBrowser(b);
     },
-    /** Forgets everybody: the hub has another owner, or its application another address. */
-    async forgetAll(): Promise<void> {
-      await store.forgetAll();
+    /**
+     * Forgets everybody, when `write` has made that durable: the hub has another owner, or its application another
+     * address. Nobody is known meanwhile; if `write` fails, everybody is known again.
+     */
+    async forgetAll(write: () => Promise<unknown>): Promise<void> {
+      const kept = [new Map(browsers), new Map(passkeys), new Map(proven)] as const;
       for (const all of [browsers, passkeys, proven]) all.clear();
+      era++;
+      try {
+        await write();
+      } catch (e) {
+        for (const [id, b] of kept[0]) browsers.set(id, b);
+        for (const [id, p] of kept[1]) passkeys.set(id, p);
+        for (const [id, p] of kept[2]) proven.set(id, p);
+        throw e;
+      }
     },
     /** False when there is no such browser. */
     async forget(id: string): Promise<boolean> {

@@ -1,11 +1,13 @@
-// The hub's proof for root: a JWT of a minute by the identity key (ARCHITECTURE D11), and what a certificate says.
+// The hub's proof for root: a JWT of a minute by the identity key (ARCHITECTURE D11), and how long a certificate lasts.
 import { decodeJwt, SignJWT } from 'jose';
 import { random, toBase64url } from '../protocol/bytes.ts';
 import { PROOF_TTL } from '../protocol/limits.ts';
+import type { ProofPurpose } from '../protocol/wire.ts';
 import { type HubKeys, identityKey } from './keys.ts';
 
-/** What a proof may say beside who gives it. */
+/** What a proof says beside who gives it. */
 export interface ProofClaims {
+  purpose: ProofPurpose;
   sub?: string;
   /** The hub approves a further passkey for the code it asks for. */
   scope?: 'new_passkey';
@@ -15,12 +17,15 @@ export interface ProofClaims {
   passkeys?: string[];
 }
 
-/** @param audience root's public origin. @param now Unix seconds by root's clock. */
+/**
+ * @param audience origin of the address the hub was configured with, never one that root names.
+ * @param now Unix seconds by root's clock.
+ */
 export function makeProof(
   keys: HubKeys,
   audience: string,
   now: number,
-  claims: ProofClaims = {},
+  claims: ProofClaims,
 ): Promise<string> {
   return new SignJWT({ ...claims })
     .setProtectedHeader({ alg: 'EdDSA' })
@@ -31,10 +36,12 @@ export function makeProof(
     .sign(identityKey(keys));
 }
 
-/** Root's public origin and the certificate's times (Unix seconds), as root wrote them; not verified here. */
-export function readCertificate(jwt: string): { origin: string; issued_at: number; expires_at: number } {
-  const { iss, iat, exp } = decodeJwt(jwt);
-  return { origin: new URL(String(iss)).origin, issued_at: Number(iat), expires_at: Number(exp) };
+/** The certificate's times (Unix seconds) as root wrote them; not verified here. @throws TypeError when there are none */
+export function readCertificate(jwt: string): { issued_at: number; expires_at: number } {
+  const { iat, exp } = decodeJwt(jwt);
+  if (!Number.isSafeInteger(iat) || !Number.isSafeInteger(exp))
+    throw new TypeError('a certificate has times');
+  return { issued_at: iat!, expires_at: exp! };
 }
 
 /** Renewal is due at two thirds of the certificate's life. */

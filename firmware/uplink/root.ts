@@ -1,23 +1,30 @@
-// Root's HTTP endpoints for a hub. What root answers is checked for shape and used for nothing but reaching root.
+// Root's HTTP endpoints for a hub. What root answers is checked for shape, and no word of its own reaches a person.
 import { toBase64url } from '../protocol/bytes.ts';
 import { fromBody, IngleError } from '../protocol/errors.ts';
+import { DEVICE_CODE_TTL, MAX_BODY } from '../protocol/limits.ts';
 import { rotationMessage } from '../protocol/rotation.ts';
+import type { UplinkText } from '../protocol/text/uplink.ts';
 import { type HubKeys, signWith } from './keys.ts';
 import { makeProof, type ProofClaims, readCertificate } from './proof.ts';
 import type { Identity } from './store.ts';
 
 const TIMEOUT = 10_000;
+/** A hub's clock may stand at the day its image was made; more than ten years off is no time at all, seconds. */
+const MOST_SKEW = 10 * 365 * 86_400;
 
 export interface RootOptions {
   root_url: string;
   keys(): HubKeys;
   /** Unix seconds. */
   now(): number;
+  text(key: UplinkText, values?: Record<string, string>): string;
 }
+
+/** What root answered, or what it refused with. */
+type Answer = { said: Record<string, unknown> } | { refusal: IngleError };
 
 export interface DeviceCode {
   device_code: string;
-  verify_uri: string;
   /** Seconds. */
   expires_in: number;
   /** Seconds since somebody took the code before, if somebody did. */
@@ -25,14 +32,20 @@ export interface DeviceCode {
 }
 
 export function rootClient(o: RootOptions) {
-  /** Root's clock less ours, seconds: many hubs have no battery behind theirs. It dates proofs, nothing else. */
+  const audience = new URL(o.root_url).origin;
+  const named = { root: o.root_url };
+  /**
+   * Root's clock less ours, seconds: many hubs have no battery behind theirs. It dates proofs, nothing else. Whoever
+   * answers at root's address may lie about the time and so collect proofs that become valid later; each holds for a
+   * minute, once, for one purpose, and at this very address: it can be used there to pose as this hub before an honest
+   * root, which passes on frames and can open none.
+   */
   let skew = 0;
 
-  async function post(
-    path: string,
-    body: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Record<string, unknown>> {
+  const improper = () => new IngleError('unavailable', o.text('improper', named));
+
+  async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    let said: unknown;
     let answer: Response;
     try {
       answer = await fetch(o.root_url + path, {
@@ -42,83 +55,87 @@ export function rootClient(o: RootOptions) {
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT),
       });
+      said = await jsonOf(answer);
     } catch {
-      throw new IngleError('unavailable', `The root service at ${o.root_url} does not answer.`);
+      throw new IngleError('unavailable', o.text('noAnswer', named));
     }
-    const said = (await answer.json().catch(() => null)) as Record<string, unknown> | null;
-    if (!answer.ok) throw fromBody(said, answer.status);
-    if (said === null || typeof said !== 'object')
-      throw new IngleError('unavailable', `The root service at ${o.root_url} gave no proper answer.`);
-    return said;
+    if (!answer.ok) return { refusal: fromBody(said, answer.status) };
+    if (said === null || typeof said !== 'object') throw improper();
+    return { said: said as Record<string, unknown> };
   }
 
   /** Learns from a refusal what time it is at root; true when that may have been the reason. */
-  function learnTime(e: unknown): boolean {
-    if (!(e instanceof IngleError) || e.code !== 'unauthenticated') return false;
+  function learnTime(e: IngleError): boolean {
+    if (e.code !== 'unauthenticated') return false;
     const theirs = e.details?.['now'];
     if (typeof theirs !== 'number' || !Number.isSafeInteger(theirs)) return false;
+    if (Math.abs(theirs - o.now()) > MOST_SKEW) return false;
     const before = skew;
     skew = theirs - o.now();
     return Math.abs(skew - before) > 5;
   }
 
-  async function proven(
-    path: string,
-    body: unknown,
-    i: Identity,
-    claims: ProofClaims = {},
-  ): Promise<Record<string, unknown>> {
-    const attempt = async () =>
-      post(path, body, {
-        authorization: `Bearer ${await proofFor(i, claims)}`,
-        'x-ingle-certificate': i.certificate,
-      });
-    try {
-      return await attempt();
-    } catch (e) {
-      if (learnTime(e)) return attempt();
-      throw e;
-    }
+  /** A refusal in our words, with what to do about it; of root's own only the names it goes by, as origins. */
+  function explained(e: IngleError): IngleError {
+    if (e.code === 'rate_limited') return new IngleError('rate_limited', o.text('rootBusy', named));
+    if (e.code !== 'unauthenticated')
+      return new IngleError('unavailable', o.text('refused', { ...named, code: e.code }));
+    const names = originsOf(e.details?.['audience']);
+    if (names.length > 0 && !names.includes(audience))
+      return new IngleError(
+        'unauthenticated',
+        o.text('wrongAddress', { ...named, audience, names: names.join(', ') }),
+      );
+    return new IngleError('unauthenticated', o.text('refused', { ...named, code: e.code }));
   }
-  const proofFor = (i: Identity, claims: ProofClaims = {}) =>
-    makeProof(o.keys(), i.app_url, o.now() + skew, { sub: i.hub_id, ...claims });
+
+  /** Asks; once more if root's clock was the trouble. @throws IngleError in our words */
+  async function ask(attempt: () => Promise<Answer>): Promise<Record<string, unknown>> {
+    let answer = await attempt();
+    if ('refusal' in answer && learnTime(answer.refusal)) answer = await attempt();
+    if ('refusal' in answer) throw explained(answer.refusal);
+    return answer.said;
+  }
+  const proofFor = (claims: ProofClaims) => makeProof(o.keys(), audience, o.now() + skew, claims);
+  const proven = (path: string, body: unknown, i: Identity, claims: ProofClaims) =>
+    ask(async () =>
+      post(path, body, {
+        authorization: `Bearer ${await proofFor({ sub: i.hub_id, ...claims })}`,
+        'x-ingle-certificate': i.certificate,
+      }),
+    );
   const e2ePub = () => o.keys().e2e[0]!.x;
 
   return {
     learnTime,
+    explained,
     /** Credentials of one socket handshake. */
     auth: async (i: Identity) => ({
       hub_id: i.hub_id,
       certificate: i.certificate,
-      proof: await proofFor(i),
+      proof: await proofFor({ purpose: 'socket', sub: i.hub_id }),
     }),
 
     /**
-     * Enrols, or finds the place of an already enrolled key. Root's public origin is learned here, over the address
-     * the hub was configured with, and pinned.
-     * @throws IngleError `unavailable`, `rate_limited`, `conflict`
+     * The place root offers to this hub's key: a new one, or the one it has. Whether it is taken is for the caller.
+     * @throws IngleError `unavailable`, `rate_limited`, `unauthenticated`
      */
     async enrol(): Promise<Identity> {
-      let audience = new URL(o.root_url).origin;
-      const attempt = async () =>
+      const said = await ask(async () =>
         post('/v1/hub/enrol', {
           sign_pub: o.keys().sign.x,
           e2e_pub: e2ePub(),
-          proof: await makeProof(o.keys(), audience, o.now() + skew),
-        });
-      const said = await attempt().catch((e) => {
-        const named = e instanceof IngleError ? e.details?.['audience'] : undefined;
-        const other = typeof named === 'string' && URL.canParse(named) && new URL(named).origin !== audience;
-        if (other) audience = new URL(named).origin;
-        if (learnTime(e) || other) return attempt();
-        throw e;
-      });
-      return identityOf(said, o.root_url);
+          proof: await proofFor({ purpose: 'enrol' }),
+        }),
+      );
+      const { owner_id, subnet_id, hub_id, app_url } = said;
+      if (!isId(owner_id) || !isId(subnet_id) || !isId(hub_id) || !isOrigin(app_url)) throw improper();
+      return { ...certified(said), owner_id, subnet_id, hub_id, app_url, root_url: o.root_url };
     },
 
     /** A fresh certificate for the same keys. */
     async renew(i: Identity): Promise<Identity> {
-      return certified(i, await proven('/v1/hub/renew', {}, i));
+      return { ...i, ...certified(await proven('/v1/hub/renew', {}, i, { purpose: 'renew' })) };
     },
 
     /** Tells root of the present static key, signed by the identity key. */
@@ -126,53 +143,71 @@ export function rootClient(o: RootOptions) {
       const signPub = o.keys().sign.x;
       const signature = toBase64url(signWith(o.keys(), rotationMessage(i.hub_id, e2ePub(), signPub)));
       const body = { e2e_pub: e2ePub(), sign_pub: signPub, signature };
-      return certified(i, await proven('/v1/hub/rotate', body, i));
+      return { ...i, ...certified(await proven('/v1/hub/rotate', body, i, { purpose: 'rotate' })) };
     },
 
-    /** @throws IngleError `unavailable`, `rate_limited` */
-    async deviceCode(i: Identity, claims: ProofClaims): Promise<DeviceCode> {
+    /** @throws IngleError `unavailable`, `rate_limited`, `unauthenticated` */
+    async deviceCode(i: Identity, wishes: Omit<ProofClaims, 'purpose'>): Promise<DeviceCode> {
+      const claims: ProofClaims = { purpose: 'device-code', ...wishes };
       const said = await proven('/v1/owner/login/device-code', {}, i, claims);
-      const { device_code, verify_uri, expires_in, taken_ago } = said;
+      const { device_code, expires_in, taken_ago } = said;
       if (typeof device_code !== 'string' || !/^\d{3}-?\d{3}$/.test(device_code)) throw improper();
+      if (!Number.isSafeInteger(expires_in) || (expires_in as number) < 1) throw improper();
       return {
         device_code: device_code.replace(/^(\d{3})-?/, '$1-'),
-        verify_uri: typeof verify_uri === 'string' ? verify_uri : i.app_url,
-        expires_in: typeof expires_in === 'number' && expires_in > 0 ? expires_in : 0,
+        expires_in: Math.min(expires_in as number, DEVICE_CODE_TTL),
         taken_ago: typeof taken_ago === 'number' && taken_ago >= 0 ? taken_ago : undefined,
       };
     },
   };
+
+  function certified(said: Record<string, unknown>) {
+    const { certificate } = said;
+    if (typeof certificate !== 'string' || certificate.length > 4096) throw improper();
+    try {
+      return { certificate, ...readCertificate(certificate) };
+    } catch {
+      throw improper();
+    }
+  }
 }
 
 export type RootClient = ReturnType<typeof rootClient>;
 
-const improper = () => new IngleError('unavailable', 'The root service gave no proper answer.');
-
-function certified(i: Identity, said: Record<string, unknown>): Identity {
-  const { certificate } = said;
-  if (typeof certificate !== 'string') throw improper();
+/** The JSON of an answer of reasonable size, null when it is none. @throws RangeError when it does not end */
+async function jsonOf(answer: Response): Promise<unknown> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of answer.body ?? []) {
+    size += part.length;
+    if (size > MAX_BODY) throw new RangeError('the answer is too long');
+    parts.push(part);
+  }
   try {
-    const { issued_at, expires_at } = readCertificate(certificate);
-    return { ...i, certificate, issued_at, expires_at };
+    return JSON.parse(Buffer.concat(parts).toString());
   } catch {
-    throw improper();
+    return null;
   }
 }
 
-function identityOf(said: Record<string, unknown>, rootUrl: string): Identity {
-  const text = (name: string): string => {
-    const v = said[name];
-    if (typeof v !== 'string' || v === '' || v.length > 4096) throw improper();
-    return v;
-  };
-  const certificate = text('certificate');
-  try {
-    const { origin, issued_at, expires_at } = readCertificate(certificate);
-    return {
-      ...{ owner_id: text('owner_id'), subnet_id: text('subnet_id'), hub_id: text('hub_id') },
-      ...{ certificate, issued_at, expires_at, root_url: rootUrl, app_url: origin },
-    };
-  } catch {
-    throw improper();
-  }
+/** Ids go into files, logs and terminals: letters, digits, - and _ only. */
+function isId(v: unknown): v is string {
+  return typeof v === 'string' && /^[\w-]{1,64}$/.test(v);
+}
+
+/** The address of an application: an origin at which passkeys work. */
+function isOrigin(v: unknown): v is string {
+  if (typeof v !== 'string' || v.length > 256 || !URL.canParse(v)) return false;
+  const { origin, protocol, hostname } = new URL(v);
+  return (
+    origin === v && (protocol === 'https:' || (protocol === 'http:' && /(^|\.)localhost$/.test(hostname)))
+  );
+}
+
+/** The origins in what root says of its names, a few at most. */
+function originsOf(names: unknown): string[] {
+  return (Array.isArray(names) ? names : [names])
+    .filter((n): n is string => typeof n === 'string' && n.length <= 256 && URL.canParse(n))
+    .map((n) => new URL(n).origin)
+    .slice(0, 8);
 }

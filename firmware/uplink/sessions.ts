@@ -17,12 +17,26 @@ export interface Bounds {
   accepted: number;
   /** A channel without a frame for so long is dropped, milliseconds. */
   idle: number;
-  /** Requests to come in: so many at once, and so many more a second. */
+  /** Requests to come in, and sessions started beyond `channels`: so many of each at once, and so many more a second. */
   burst: number;
   rate: number;
 }
 
 export const bounds: Bounds = { channels: 256, accepted: 4096, idle: 10 * 60_000, burst: 300, rate: 10 };
+
+/** True `burst` times at once, and `rate` times more a second. */
+function bucket(burst: number, rate: number, now: () => number): () => boolean {
+  let tokens = burst;
+  let filled = now();
+  return () => {
+    const at = now();
+    tokens = Math.min(burst, tokens + ((at - filled) / 1000) * rate);
+    filled = at;
+    if (tokens < 1) return false;
+    tokens--;
+    return true;
+  };
+}
 
 /** @param make starts the session of a sid. @param now milliseconds. */
 export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, now: () => number) {
@@ -31,8 +45,8 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
   const routed = new Set<string>();
   /** In the order of use: the first is idle for longest. */
   const live = new Map<string, { session: S; at: number }>();
-  let tokens = b.burst;
-  let filled = now();
+  const requests = bucket(b.burst, b.rate, now);
+  const starts = bucket(b.channels + b.burst, b.rate, now);
 
   function forget(sid: string): void {
     accepted.delete(sid);
@@ -53,11 +67,7 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
         routed.add(sid);
         return true;
       }
-      const at = now();
-      tokens = Math.min(b.burst, tokens + ((at - filled) / 1000) * b.rate);
-      filled = at;
-      if (tokens < 1) return false;
-      tokens--;
+      if (!requests()) return false;
       accepted.add(sid);
       routed.add(sid);
       for (const oldest of accepted) {
@@ -69,6 +79,8 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
     /** A frame of a session that was accepted; others are not heard. */
     receive(sid: string, frame: Uint8Array, ctr: number): boolean {
       if (!accepted.has(sid)) return false;
+      // Each start writes to the disk, and root could have sessions take each other's place without end.
+      if (!live.has(sid) && !starts()) return false;
       const held = live.get(sid)?.session ?? make(sid);
       live.delete(sid);
       live.set(sid, { session: held, at: now() });

@@ -1,5 +1,5 @@
 // What the uplink remembers: its place at root, who was let in, the open pairing window, counters. One SQLite file.
-import { openStore } from '../system/store.ts';
+import { openStore, type Store } from '../system/store.ts';
 import type { StoredWindow } from './window.ts';
 
 /** The hub's place at root. Times are Unix seconds. */
@@ -65,13 +65,23 @@ const migrations = [
      one INTEGER PRIMARY KEY CHECK (one = 1), code TEXT NOT NULL, secret TEXT NOT NULL, psk TEXT NOT NULL,
      new_passkey INTEGER NOT NULL, expires_at INTEGER NOT NULL, left INTEGER NOT NULL) STRICT;
    CREATE TABLE counter (sid TEXT PRIMARY KEY, next INTEGER NOT NULL, seen_at INTEGER NOT NULL) STRICT;`,
+  `CREATE TABLE counter_floor (one INTEGER PRIMARY KEY CHECK (one = 1), next INTEGER NOT NULL) STRICT;
+   INSERT INTO counter_floor VALUES (1, 1);
+   CREATE INDEX counter_seen ON counter (seen_at);`,
 ];
+
+/** Web sessions whose counters are kept, as many as are heard at once (sessions.ts): root names them, so it could name any number. */
+export const MOST_COUNTERS = 4096;
 
 /** Opens the uplink's store. Every write is durable when it settles. */
 export async function openUplinkStore(file: string) {
   const db = await openStore(file, migrations);
   const put = (table: string, ...values: (string | number | Uint8Array)[]) =>
     db.run(`INSERT OR REPLACE INTO ${table} VALUES (${values.map(() => '?').join(', ')})`, ...values);
+  const identityValues = (i: Identity) => [
+    ...[1, i.owner_id, i.subnet_id, i.hub_id, i.certificate, i.issued_at, i.expires_at, i.root_url],
+    i.app_url,
+  ];
   const passkeyValues = (p: Passkey) =>
     [p.cred_id, p.public_key, p.counter, p.label, p.pinned_at, p.regressions] as const;
   const browserValues = (b: Browser) =>
@@ -80,12 +90,7 @@ export async function openUplinkStore(file: string) {
     async identity(): Promise<Identity | undefined> {
       return (await db.get('SELECT * FROM identity')) as Identity | undefined;
     },
-    setIdentity: (i: Identity) =>
-      put(
-        'identity',
-        ...[1, i.owner_id, i.subnet_id, i.hub_id, i.certificate, i.issued_at, i.expires_at, i.root_url],
-        i.app_url,
-      ),
+    setIdentity: (i: Identity) => put('identity', ...identityValues(i)),
 
     async browsers(): Promise<Browser[]> {
       return (await db.all('SELECT * FROM browser ORDER BY paired_at, id')) as unknown as Browser[];
@@ -115,9 +120,15 @@ export async function openUplinkStore(file: string) {
         await t.run('DELETE FROM proven WHERE id = ?', b.id);
       }),
 
-    forgetAll: () =>
+    /** Another place, and nobody let in yet: both or neither. */
+    adopt: (i: Identity) =>
       db.transaction(async (t) => {
         for (const table of ['browser', 'passkey', 'proven', 'pairing']) await t.run(`DELETE FROM ${table}`);
+        const values = identityValues(i);
+        await t.run(
+          `INSERT OR REPLACE INTO identity VALUES (${values.map(() => '?').join(', ')})`,
+          ...values,
+        );
       }),
 
     async window(): Promise<StoredWindow | undefined> {
@@ -129,18 +140,48 @@ export async function openUplinkStore(file: string) {
         ? put('pairing', 1, w.code, w.secret, w.psk, w.new_passkey ? 1 : 0, w.expires_at, w.left)
         : db.run('DELETE FROM pairing'),
 
-    /** Reserves `count` numbers of a sid's sending direction and gives the first (ARCHITECTURE D6). */
+    /**
+     * Reserves `count` numbers of a sid's sending direction and gives the first (ARCHITECTURE D6). Beyond
+     * MOST_COUNTERS the sids that have been silent for longest are forgotten.
+     */
     reserve: (sid: string, count: number, now: number): Promise<number> =>
       db.transaction(async (t) => {
-        const row = await t.get<{ next: number }>('SELECT next FROM counter WHERE sid = ?', sid);
-        const first = row?.next ?? 1;
-        await t.run('INSERT OR REPLACE INTO counter VALUES (?, ?, ?)', sid, first + count, now);
-        return first;
+        const row =
+          (await t.get<{ next: number }>('SELECT next FROM counter WHERE sid = ?', sid)) ??
+          (await t.get<{ next: number }>('SELECT next FROM counter_floor'))!;
+        await t.run('INSERT OR REPLACE INTO counter VALUES (?, ?, ?)', sid, row.next + count, now);
+        const { n } = (await t.get<{ n: number }>('SELECT count(*) AS n FROM counter'))!;
+        if (n > MOST_COUNTERS)
+          await forgetCounters(
+            t,
+            'sid IN (SELECT sid FROM counter ORDER BY seen_at, rowid LIMIT ?)',
+            n - MOST_COUNTERS,
+          );
+        return row.next;
       }),
+    /** Web sessions whose counters are kept. */
+    counters: async (): Promise<number> =>
+      (await db.get<{ n: number }>('SELECT count(*) AS n FROM counter'))!.n,
     /** Forgets the counters of web sessions that sent nothing since `before`. */
-    dropCounters: (before: number) => db.run('DELETE FROM counter WHERE seen_at < ?', before),
+    dropCounters: (before: number) => db.transaction((t) => forgetCounters(t, 'seen_at < ?', before)),
     close: () => db.close(),
   };
+}
+
+/**
+ * A sid whose counter is forgotten begins above all that any forgotten one has used, so no number comes twice, not
+ * even while a channel of that sid lives and its keys with it.
+ */
+async function forgetCounters(
+  t: Pick<Store, 'run'>,
+  where: 'seen_at < ?' | 'sid IN (SELECT sid FROM counter ORDER BY seen_at, rowid LIMIT ?)',
+  value: number,
+): Promise<void> {
+  await t.run(
+    `UPDATE counter_floor SET next = max(next, (SELECT coalesce(max(next), 1) FROM counter WHERE ${where}))`,
+    value,
+  );
+  await t.run(`DELETE FROM counter WHERE ${where}`, value);
 }
 
 export type UplinkStore = Awaited<ReturnType<typeof openUplinkStore>>;

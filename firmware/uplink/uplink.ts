@@ -10,6 +10,8 @@ import { uplinkTexts } from '../protocol/text/uplink.ts';
 import { linkTicket, MAX_NAMED, passkeyName } from '../protocol/ticket.ts';
 import { type Config, dataOf, version } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
+import { calm } from './calm.ts';
+import { changes, enrolment } from './enrolment.ts';
 import { keyPath } from './keyfile.ts';
 import { openKeyring } from './keyring.ts';
 import { type Link, link } from './link.ts';
@@ -36,7 +38,7 @@ export interface UplinkEvents {
   pairingFailed(m: { sid: string; reason: string; left: number }): void;
 }
 
-/** An open window with the link to it, and root's page where its code can be typed. */
+/** An open window with the link to it, and the page where its code can be typed. */
 export type Issued = StoredWindow & {
   link: string;
   verify_uri: string;
@@ -46,7 +48,10 @@ export type Issued = StoredWindow & {
 
 /** Opens keys and store; `start` connects. */
 export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents; now?: () => number }) {
-  const { config, log, on } = o;
+  const { config, on } = o;
+  // What root and browsers cause goes through `outside`: they could cause it without end.
+  const { log } = o;
+  const outside = calm(log, Date.now);
   const now = o.now ?? (() => Math.floor(Date.now() / 1000));
   const text = translator(uplinkTexts, config.language.startsWith('ru') ? 'ru' : 'en');
   const insecure = config.insecure_sealed_secret;
@@ -55,15 +60,28 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   const ring = await openKeyring(folder, now());
   const store = await openUplinkStore(join(folder, 'uplink.sqlite'));
   const pins = await openPins(store, now);
-  const root = rootClient({ root_url: config.root_url, keys: () => ring.keys, now });
+  const root = rootClient({ root_url: config.root_url, keys: () => ring.keys, now, text });
   const token = serviceToken(join(dataOf(config, 'api'), 'token'));
-  let identity = await store.identity();
   let lastError = '';
-  let refusedByRoot = false;
   let reenrolledAt = 0;
   let window: PairingWindow | null = null;
   let live: { link: Link; all: ReturnType<typeof sessions<Session>> } | undefined;
-  let enrolling: Promise<Identity> | undefined;
+  const place = enrolment({
+    ...{ config, store, root, text, log, identity: await store.identity() },
+    entered(i, before) {
+      if (live && before?.root_url === i.root_url) live.link.reconnect();
+      else connect(i);
+    },
+    async leave(write) {
+      const was = place.identity;
+      disconnect();
+      window = null;
+      await pins.forgetAll(write).catch((e) => {
+        if (was) connect(was);
+        throw e;
+      });
+    },
+  });
 
   const kept = (work: Promise<unknown>) =>
     void work.catch((e) => log.error('the store did not take a change', { error: e }));
@@ -82,7 +100,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   if (stored) install(stored);
 
   function failed(sid: string, reason: string, left: number): void {
-    log.warn('pairing failed', { sid, reason, left });
+    outside.warn('pairing failed', { sid, reason, left });
     on.pairingFailed({ sid, reason, left });
   }
 
@@ -134,9 +152,9 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
         if (e.t === 'refused') failed(sid, e.error.code, e.left);
         else if (e.t === 'alarm') {
           lastError = text(e.alarm, { root: config.root_url });
-          log.warn(lastError, { sid, alarm: e.alarm });
-        } else if (e.t === 'open') log.info('channel open', { sid, browser: e.browser, mode: e.mode });
-        else log.info('channel lost', { sid, why: e.why });
+          outside.warn(lastError, { sid, alarm: e.alarm });
+        } else if (e.t === 'open') outside.info('channel open', { sid, browser: e.browser, mode: e.mode });
+        else outside.info('channel lost', { sid, why: e.why });
       },
     });
   }
@@ -146,33 +164,33 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     const sealed = sealedFor(i);
     const all = sessions((sid) => newSession(sid, i, (m) => l.relay(m), sealed), bounds, Date.now);
     const l = link({
-      ...{ root_url: i.root_url, hub_id: i.hub_id, subnet_id: i.subnet_id, log },
+      ...{ root_url: i.root_url, hub_id: i.hub_id, subnet_id: i.subnet_id, log: outside },
       caps: {
         version,
         e2e: ['noise-ik'],
         ui: ['ui/v0', 'usdl/0.2'],
         features: insecure ? [insecureFeature] : [],
       },
-      auth: () => root.auth(identity ?? i),
+      auth: () => root.auth(place.identity ?? i),
       refused(e) {
         if (root.learnTime(e)) return;
-        refusedByRoot = true;
-        lastError = text('refused', { why: e.message });
-        log.warn(lastError);
+        place.refused();
+        lastError = root.explained(e).message;
+        outside.warn(lastError);
         if (now() - reenrolledAt >= REENROL_PAUSE) void reenrol();
       },
       connected(up) {
-        log.notice(up ? 'connected to root' : 'root is away', { root: i.root_url, hub_id: i.hub_id });
+        outside.notice(up ? 'connected to root' : 'root is away', { root: i.root_url, hub_id: i.hub_id });
         lastError = up ? '' : text('rootAway', { root: i.root_url });
         if (up) {
-          refusedByRoot = false;
+          place.accepted();
           void upkeep();
         } else all.unrouted();
         on.connected(up);
       },
       async request(m) {
         if (m.owner_id !== i.owner_id || m.subnet_id !== i.subnet_id) {
-          log.warn('root asks for a foreign owner; refused', { sid: m.sid });
+          outside.warn('root asks for a foreign owner; refused', { sid: m.sid });
           return null;
         }
         if (!all.accept(m.sid)) return null;
@@ -193,21 +211,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   /** The certificate was refused: perhaps it ran out while the hub was off. The same key gets the same place. */
   async function reenrol(): Promise<void> {
     reenrolledAt = now();
-    try {
-      const fresh = await root.enrol();
-      if (fresh.hub_id !== identity?.hub_id || fresh.app_url !== identity.app_url) {
-        lastError = text('moved', { root: config.root_url });
-        return;
-      }
-      await setIdentity(fresh);
-      live?.link.reconnect();
-    } catch (e) {
-      log.warn('could not enrol again', { error: e });
-    }
-  }
-  async function setIdentity(i: Identity): Promise<void> {
-    await store.setIdentity(i);
-    identity = i;
+    await place.enrol().catch((e) => outside.warn('could not enrol again', { error: e }));
   }
 
   /** Renewal, telling root of a new key, forgetting old counters: after each connect and every hour. */
@@ -215,44 +219,25 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     try {
       live?.all.sweep();
       await store.dropCounters(now() - COUNTERS_KEPT);
-      if (!identity || !live?.link.connected) return;
-      if (ring.keys.e2e[0]!.untold) await tellRoot(identity);
-      if (renewalDue(identity, now())) {
-        await setIdentity(await root.renew(identity));
-        log.notice('certificate renewed', { expires_at: identity.expires_at });
+      if (!place.identity || !live?.link.connected) return;
+      if (ring.keys.e2e[0]!.untold) await tellRoot();
+      if (renewalDue(place.identity, now())) {
+        const fresh = await place.refresh(root.renew);
+        outside.notice('certificate renewed', { expires_at: fresh?.expires_at });
       }
     } catch (e) {
-      log.warn('upkeep did not finish; it is tried again', { error: e });
+      outside.warn('upkeep did not finish; it is tried again', { error: e });
     }
   }
-  async function tellRoot(i: Identity): Promise<void> {
-    await setIdentity(await root.rotate(i));
+  async function tellRoot(): Promise<void> {
+    await place.refresh(root.rotate);
     await ring.told();
   }
   const hourly = setInterval(() => void upkeep(), HOUR * 1000);
   const sweeping = setInterval(() => live?.all.sweep(), 60_000);
 
-  async function enrolNow(): Promise<Identity> {
-    const here = identity?.root_url === config.root_url;
-    if (identity && here && !refusedByRoot) return identity;
-    const fresh = await root.enrol();
-    const old = identity;
-    if (old && (old.owner_id !== fresh.owner_id || old.app_url !== fresh.app_url)) {
-      log.notice('the hub has a new owner or address; former browsers and passkeys are forgotten');
-      await pins.forgetAll();
-    }
-    await setIdentity(fresh);
-    log.notice('enrolled', { hub_id: fresh.hub_id, root: fresh.root_url });
-    connect(fresh);
-    return fresh;
-  }
-  function enrol(): Promise<Identity> {
-    enrolling ??= enrolNow().finally(() => (enrolling = undefined));
-    return enrolling;
-  }
-
   async function issueNow(newPasskey: boolean): Promise<Issued> {
-    const i = await enrol();
+    const i = await place.place();
     const psk = random(32);
     const known = pins.passkeys();
     const d = await root.deviceCode(i, {
@@ -262,6 +247,9 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
         : {}),
       ticket: await linkTicket(psk),
     });
+    // The code is for the place it was asked for; another may have been adopted meanwhile.
+    if (!place.identity || changes(i, place.identity).length > 0)
+      throw new IngleError('conflict', text('offerChanged', { root: config.root_url }));
     const w = newWindow(d.device_code, d.expires_in, newPasskey, now(), psk);
     const taken = d.taken_ago !== undefined && !pairedSince(now() - d.taken_ago);
     if (taken) {
@@ -271,7 +259,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     install(w);
     await store.setWindow(w);
     log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey });
-    return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: d.verify_uri, taken };
+    return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: `${i.app_url}/`, taken };
   }
   /** Whether a code taken then (Unix seconds) led to a browser that proved itself to the hub. */
   function pairedSince(then: number): boolean {
@@ -295,23 +283,23 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   return {
     /** Connects, when the hub is enrolled with the configured root. */
     start(): void {
-      if (identity?.root_url === config.root_url) connect(identity);
-      else if (identity) {
-        lastError = text('moved', { root: config.root_url });
-        log.warn(lastError);
-      }
+      const { identity, trouble } = place;
+      if (identity && trouble === '') connect(identity);
+      else if (identity) log.warn(trouble);
     },
-    enrol,
+    enrol: place.enrol,
+    offered: place.offered,
+    adopt: place.adopt,
     keyFile: keyPath(folder),
     issueCode,
     status: () => ({
       connected: live?.link.connected ?? false,
-      identity,
+      identity: place.identity,
       browsers: pins.browsers().length,
       channels: live?.all.openCount() ?? 0,
       pending: live?.all.pendingCount() ?? 0,
       insecure,
-      last_error: lastError,
+      last_error: place.trouble || lastError,
     }),
     browsers: () => pins.browsers(),
     /** @throws IngleError `not_found` */
@@ -326,10 +314,9 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
       log.notice('static key rotated');
       // Root binds the routes anew, so every browser shakes hands and hears of the key with its welcome. Without root
       // the open channels are told directly.
-      const i = identity;
       const toldRoot =
-        i && live?.link.connected
-          ? await tellRoot(i).then(
+        place.identity && live?.link.connected
+          ? await tellRoot().then(
               () => true,
               () => false,
             )

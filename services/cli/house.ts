@@ -124,6 +124,8 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     INGLE_ROOT_PORT: String(port),
     INGLE_ROOT_HOST: host,
     INGLE_ROOT_ORIGIN: origin,
+    // The hub reaches root on this computer, whatever browsers call it.
+    INGLE_ROOT_AUDIENCE: rootUrl,
     INGLE_ROOT_DATA: join(data, 'root'),
     INGLE_ROOT_SPA: join(dist, 'spa'),
     // This server speaks plain HTTP; where browsers use https, a proxy stands in front.

@@ -5,6 +5,7 @@ import { readConfig } from '../../firmware/system/config.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { ready, status, stopping } from '../../firmware/system/notify.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
+import type { Identity } from '../../firmware/uplink/store.ts';
 import { openUplink } from '../../firmware/uplink/uplink.ts';
 
 process.umask(0o077);
@@ -26,11 +27,18 @@ const uplink = await openUplink({
   },
 });
 
+const placeOf = ({ owner_id, subnet_id, hub_id, expires_at }: Identity) => {
+  return { owner_id, subnet_id, hub_id, keys: uplink.keyFile, expires_at: BigInt(expires_at) };
+};
 served = await bus.serve(uplink1, {
-  async Enrol() {
-    const { owner_id, subnet_id, hub_id, expires_at } = await uplink.enrol();
-    return { owner_id, subnet_id, hub_id, keys: uplink.keyFile, expires_at: BigInt(expires_at) };
+  Enrol: async () => placeOf(await uplink.enrol()),
+  async Offered() {
+    const { place, changes } = await uplink.offered();
+    const { owner_id, subnet_id, hub_id, app_url } = place;
+    const differ = changes.map((c): [string, string, string] => [c.field, c.was, c.now]);
+    return { owner_id, subnet_id, hub_id, app_url, changes: differ };
   },
+  Adopt: async (confirmed) => placeOf(await uplink.adopt(confirmed)),
   async IssueCode({ new_passkey }) {
     const w = await uplink.issueCode(new_passkey);
     return {

@@ -66,7 +66,7 @@ export async function ours(
   let bound = 0;
   const lines = await inGroups(hubs, async (i) => {
     const h = identities[i]!;
-    const auth = { hub_id: h.hub_id, certificate: h.certificate, proof: await h.proof() };
+    const auth = { hub_id: h.hub_id, certificate: h.certificate, proof: await h.proof('socket') };
     const line = await openLine(root.port, '/hub', auth, h.from);
     line.onMessage = (_, m) => {
       const text = m.toString();

@@ -30,6 +30,7 @@ test.after(() => rmSync(dir, { recursive: true, force: true }));
 test('a service has what the device file says', () => {
   const c = readConfig(env());
   assert.is(c.root_url, 'https://hub.hearth.example');
+  assert.is(c.app_url, 'https://hub.hearth.example');
   assert.is(c.model, 'hearth-2');
   assert.is(c.name, 'Hearth');
   assert.is(c.wifi_country, 'DE');

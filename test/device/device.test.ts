@@ -49,6 +49,7 @@ const wrong: [what: string, text: string, line: number, words: RegExp][] = [
     /model is "Hub": lower-case letters/,
   ],
   ['no root', 'model: x\n', 1, /root_url is missing: an https:/],
+  ['an application with a path', `${least}app_url: https://a.example/x\n`, 3, /app_url .*without a path/],
   ['plain http', 'model: x\nroot_url: http://r.example\n', 2, /root_url is .*https/],
   ['a field nobody knows', `${least}colour: red\n`, 3, /colour is not known: allowed are model, hostname/],
   ['a deep one', `${least}update:\n  server: x\n`, 4, /update.server is not known: allowed are url, channel/],

@@ -28,7 +28,7 @@ const other = (code: string, add = 1) => {
 
 test('a code is 3+3 digits, lives 10 minutes and names the page', async ({ root }) => {
   const hub = await newHub(root);
-  const r = await call(root, 'POST', '/v1/owner/login/device-code', {}, await hub.headers());
+  const r = await call(root, 'POST', '/v1/owner/login/device-code', {}, await hub.headers('device-code'));
   assert.is(r.status, 200);
   assert.match(r.body.device_code, /^\d{3}-\d{3}$/);
   assert.is(r.body.expires_in, 600);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isErrorCode } from '../../firmware/protocol/errors.ts';
+import type { ProofPurpose } from '../../firmware/protocol/wire.ts';
 import { endpoints } from '../../root/api.ts';
 import { garbage } from '../garbage.ts';
 import {
@@ -51,14 +52,20 @@ test('every JSON type at every field of every endpoint, and at every claim of a 
     '/v1/owner/logout': ['nobody', sid],
     '/v1/browser/pairing/offer': ['tab', { ...sid, e2e_pubkey: key }],
     '/v1/hub/pairing/accept': ['hub', { ...sid, hub_id: hub.hub_id, hub_e2e_pubkey: key }],
-    '/v1/hub/enrol': ['nobody', { sign_pub: hub.pub(), e2e_pub: key, proof: await hub.proof() }],
+    '/v1/hub/enrol': ['nobody', { sign_pub: hub.pub(), e2e_pub: key, proof: await hub.proof('enrol') }],
     '/v1/hub/renew': ['hub', {}],
     '/v1/hub/rotate': ['hub', { e2e_pub: key, sign_pub: hub.pub(), signature: 'AAAA' }],
   };
   const posts = Object.entries(endpoints).filter(([, methods]) => methods['POST']);
   assert.equal(Object.keys(bodies).sort(), posts.map(([path]) => path).sort(), 'every endpoint is here');
-  const headers = async (who: string, claims: Record<string, unknown> = {}) => ({
-    ...(who === 'tab' ? tab.bearer() : who === 'hub' ? await hub.headers(claims) : {}),
+  const purposes: Record<string, ProofPurpose> = {
+    '/v1/owner/login/device-code': 'device-code',
+    '/v1/hub/pairing/accept': 'pairing-accept',
+    '/v1/hub/renew': 'renew',
+    '/v1/hub/rotate': 'rotate',
+  };
+  const headers = async (who: string, path: string, claims: Record<string, unknown> = {}) => ({
+    ...(who === 'tab' ? tab.bearer() : who === 'hub' ? await hub.headers(purposes[path]!, claims) : {}),
     'x-forwarded-for': newAddress(),
   });
   const whole = Object.entries(bodies).flatMap(([path, [who, ...all]]) =>
@@ -69,24 +76,43 @@ test('every JSON type at every field of every endpoint, and at every claim of a 
       for (const value of garbage)
         for (const rest of [body, {}]) {
           const says = `${path} ${field} ${JSON.stringify(value).slice(0, 40)}`;
-          answered(await call(root, 'POST', path, { ...rest, [field]: value }, await headers(who)), says);
+          answered(
+            await call(root, 'POST', path, { ...rest, [field]: value }, await headers(who, path)),
+            says,
+          );
         }
     if ('credential' in body)
       for (const field of ['id', 'rawId', 'type', 'response', 'clientExtensionResults'])
         for (const value of garbage) {
           const given = { ...sid, credential: { ...credential, [field]: value } };
-          await tab.post(path.replace('finish', 'challenge'), sid, await headers(who));
-          answered(await call(root, 'POST', path, given, await headers(who)), `${path} credential.${field}`);
+          await tab.post(path.replace('finish', 'challenge'), sid, await headers(who, path));
+          answered(
+            await call(root, 'POST', path, given, await headers(who, path)),
+            `${path} credential.${field}`,
+          );
         }
   }
   for (const path of ['/v1/owner/login/device-code', '/v1/hub/renew', '/v1/hub/enrol'])
-    for (const claim of ['iat', 'exp', 'nbf', 'jti', 'aud', 'sub', 'iss', 'scope', 'ticket', 'passkeys'])
+    for (const claim of [
+      'iat',
+      'exp',
+      'nbf',
+      'jti',
+      'aud',
+      'sub',
+      'iss',
+      'purpose',
+      'scope',
+      'ticket',
+      'passkeys',
+    ])
       for (const value of [...garbage, Date.now() / 1000, Math.floor(Date.now() / 1000) + 30.5]) {
         const says = `${path} claim ${claim} ${JSON.stringify(value).slice(0, 40)}`;
         const body = path.endsWith('enrol')
-          ? { ...bodies[path]![1], proof: await hub.proof({ [claim]: value }) }
+          ? { ...bodies[path]![1], proof: await hub.proof('enrol', { [claim]: value }) }
           : {};
-        answered(await call(root, 'POST', path, body, await headers('hub', { [claim]: value })), says);
+        const who = path.endsWith('enrol') ? 'nobody' : 'hub';
+        answered(await call(root, 'POST', path, body, await headers(who, path, { [claim]: value })), says);
       }
   assert.not.match(root.log(), / error /, 'nothing failed inside');
 });

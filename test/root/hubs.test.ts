@@ -1,5 +1,5 @@
 // timeout: 300 s
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,29 +56,86 @@ test('a proof is refused when it is used again, too old, too long, for another r
         'x-ingle-certificate': hub.certificate,
       },
     );
-  const good = await hub.proof();
+  const proof = (claims?: Record<string, unknown>, key?: KeyObject) => hub.proof('device-code', claims, key);
+  const good = await proof();
   assert.is((await send(good)).status, 200);
   assert.is((await send(good)).status, 401, 'used again');
   const other = generateKeyPairSync('ed25519').privateKey;
-  for (const [why, proof] of [
-    ['too old', await hub.proof({ iat: now - 400, exp: now - 340 })],
-    ['too long', await hub.proof({ exp: now + 3600 })],
-    ['from the future', await hub.proof({ iat: now + 600, exp: now + 660 })],
-    ['another root', await hub.proof({ aud: 'https://evil.example' })],
-    ['another key', await hub.proof({}, other)],
-    ['another hub', await hub.proof({ sub: 'hub_x' })],
-    ['no jti', await hub.proof({ jti: undefined })],
+  for (const [why, bad] of [
+    ['too old', await proof({ iat: now - 400, exp: now - 340 })],
+    ['too long', await proof({ exp: now + 3600 })],
+    ['from the future', await proof({ iat: now + 600, exp: now + 660 })],
+    ['another root', await proof({ aud: 'https://evil.example' })],
+    ['another key', await proof({}, other)],
+    ['another hub', await proof({ sub: 'hub_x' })],
+    ['no jti', await proof({ jti: undefined })],
+    ['another purpose', await hub.proof('renew')],
+    ['no purpose', await proof({ purpose: undefined })],
     ['not a token', 'x'],
   ] as const) {
-    const r = await send(proof);
+    const r = await send(bad);
     assert.is(r.status, 401, why);
     assert.is(r.body.error, 'unauthenticated');
   }
 });
 
+test('a proof may name any address root was told of, and no other', async ({ root }) => {
+  const hub = await newHub(root);
+  const code = async (aud: string) =>
+    call(root, 'POST', '/v1/owner/login/device-code', {}, await hub.headers('device-code', { aud }));
+  for (const aud of [root.origin, root.url, `http://127.0.0.1:${root.frontPort}`])
+    assert.is((await code(aud)).status, 200, aud);
+  for (const aud of ['http://127.0.0.1:1', 'https://evil.example', `${root.origin}.evil.example`, '']) {
+    const r = await code(aud);
+    assert.is(r.status, 401, aud);
+    assert.equal(r.body.details.audience, [root.origin, root.url, `http://127.0.0.1:${root.frontPort}`]);
+  }
+});
+
+test('a proof for one purpose opens nothing else, not even the socket', async ({ root }) => {
+  const hub = await newHub(root);
+  const paths = {
+    'device-code': '/v1/owner/login/device-code',
+    renew: '/v1/hub/renew',
+    rotate: '/v1/hub/rotate',
+    'pairing-accept': '/v1/hub/pairing/accept',
+  } as const;
+  const bodies = {
+    'device-code': {},
+    renew: {},
+    rotate: { e2e_pub: hub.e2e(), signature: 'AAAA' },
+    'pairing-accept': { sid: 'x', hub_id: hub.hub_id },
+  } as const;
+  const purposes = ['enrol', 'socket', 'device-code', 'renew', 'rotate', 'pairing-accept'] as const;
+  for (const at of Object.keys(paths) as (keyof typeof paths)[])
+    for (const purpose of purposes) {
+      const r = await call(root, 'POST', paths[at], bodies[at], await hub.headers(purpose));
+      assert.is(r.status === 401, purpose !== at, `${purpose} at ${at}: ${r.status}`);
+    }
+  for (const purpose of purposes) {
+    const s = io(`${root.url}/hub`, {
+      transports: ['websocket'],
+      forceNew: true,
+      reconnection: false,
+      auth: { hub_id: hub.hub_id, certificate: hub.certificate, proof: await hub.proof(purpose) },
+    });
+    const came = await Promise.race([
+      heard(s, 'connect').then(() => true),
+      heard(s, 'connect_error').then(() => false),
+    ]);
+    assert.is(came, purpose === 'socket', purpose);
+    s.close();
+  }
+});
+
+test('enrolment tells the address of the application', async ({ root }) => {
+  const hub = await newHub(root);
+  assert.is(hub.app_url, root.origin);
+});
+
 test('a used proof stays used over kill -9', async ({ root }) => {
   const hub = await newHub(root);
-  const headers = await hub.headers();
+  const headers = await hub.headers('renew');
   assert.is((await call(root, 'POST', '/v1/hub/renew', {}, headers)).status, 200);
   await root.kill();
   await root.again();
@@ -88,9 +145,10 @@ test('a used proof stays used over kill -9', async ({ root }) => {
 test('enrolment is refused without a proof by the very key', async ({ root }) => {
   const hub = await newHub(root);
   const other = generateKeyPairSync('ed25519').privateKey;
-  const good = { sign_pub: hub.pub(other), e2e_pub: hub.e2e(), proof: await hub.proof({}, other) };
+  const good = { sign_pub: hub.pub(other), e2e_pub: hub.e2e(), proof: await hub.proof('enrol', {}, other) };
   for (const [bad, code] of [
-    [{ ...good, proof: await hub.proof() }, 'unauthenticated'],
+    [{ ...good, proof: await hub.proof('enrol') }, 'unauthenticated'],
+    [{ ...good, proof: await hub.proof('renew', {}, other) }, 'unauthenticated'],
     [{ ...good, sign_pub: 'AAAA' }, 'invalid_request'],
     [{ ...good, e2e_pub: '' }, 'invalid_request'],
     [{ ...good, extra: 1 }, 'invalid_request'],
@@ -103,7 +161,7 @@ test('enrolment is refused without a proof by the very key', async ({ root }) =>
 
 test('a hub renews its certificate, and rotates its keys under the same name', async ({ root }) => {
   const { hub, tab } = await signedIn(root);
-  const renewed = await call(root, 'POST', '/v1/hub/renew', {}, await hub.headers());
+  const renewed = await call(root, 'POST', '/v1/hub/renew', {}, await hub.headers('renew'));
   assert.is(renewed.body.hub_id, hub.hub_id);
   hub.certificate = renewed.body.certificate;
 
@@ -121,12 +179,18 @@ test('a hub renews its certificate, and rotates its keys under the same name', a
     'POST',
     '/v1/hub/rotate',
     { e2e_pub: e2e, signature: forged },
-    await hub.headers(),
+    await hub.headers('rotate'),
   );
   assert.is(refused.body.error, 'forbidden');
 
   const signature = signed(rotationMessage(hub.hub_id, e2e, hub.pub()));
-  const r = await call(root, 'POST', '/v1/hub/rotate', { e2e_pub: e2e, signature }, await hub.headers());
+  const r = await call(
+    root,
+    'POST',
+    '/v1/hub/rotate',
+    { e2e_pub: e2e, signature },
+    await hub.headers('rotate'),
+  );
   assert.is(r.body.hub_id, hub.hub_id);
   await until(() => (owner.last?.generation ?? 0) > before, 'the route to be bound anew');
 
@@ -136,16 +200,16 @@ test('a hub renews its certificate, and rotates its keys under the same name', a
     sign_pub: hub.pub(next),
     signature: signed(rotationMessage(hub.hub_id, e2e, hub.pub(next))),
   };
-  const rotated = await call(root, 'POST', '/v1/hub/rotate', body, await hub.headers());
+  const rotated = await call(root, 'POST', '/v1/hub/rotate', body, await hub.headers('rotate'));
   assert.is(rotated.status, 200);
   assert.is(
-    (await call(root, 'POST', '/v1/hub/renew', {}, await hub.headers())).status,
+    (await call(root, 'POST', '/v1/hub/renew', {}, await hub.headers('renew'))).status,
     401,
     'the old key is over',
   );
   hub.setKey(next);
   hub.certificate = rotated.body.certificate;
-  assert.is((await call(root, 'POST', '/v1/hub/renew', {}, await hub.headers())).status, 200);
+  assert.is((await call(root, 'POST', '/v1/hub/renew', {}, await hub.headers('renew'))).status, 200);
   assert.is((await hub.enrol()).body.hub_id, hub.hub_id);
   line.close();
   const back = hub.socket();
@@ -159,7 +223,7 @@ test('pairing is accepted over HTTP by the hub of the route alone', async ({ roo
   const other = await newHub(root);
   const body = { sid: tab.sid, hub_id: hub.hub_id };
   const accept = async (h: typeof hub, b: object) =>
-    call(root, 'POST', '/v1/hub/pairing/accept', b, await h.headers());
+    call(root, 'POST', '/v1/hub/pairing/accept', b, await h.headers('pairing-accept'));
   assert.is((await accept(hub, body)).body.error, 'not_found', 'nothing was offered yet');
   await tab.offer({ e2e_pubkey: hub.e2e() });
   assert.is((await accept(hub, body)).body.error, 'hub_offline');

@@ -9,7 +9,7 @@ import { SignJWT } from 'jose';
 import { io, type Socket } from 'socket.io-client';
 import { challengeOf, type ToSign } from '../../firmware/protocol/assertion.ts';
 import { fromBase64url } from '../../firmware/protocol/bytes.ts';
-import type { RouteStatus } from '../../firmware/protocol/wire.ts';
+import type { ProofPurpose, RouteStatus } from '../../firmware/protocol/wire.ts';
 import { migrations } from '../../root/schema.ts';
 import { openStore } from '../../root/store.ts';
 import { freePort } from '../../services/cli/runtime.ts';
@@ -33,6 +33,7 @@ export type RootProcess = Awaited<ReturnType<typeof startRoot>>;
 /** Starts root as a process of its own; `kill` is kill -9, `again` starts it on the same data and port. */
 export async function startRoot(env: Record<string, string> = {}, command: string[] = []) {
   const port = await freePort('127.0.0.1');
+  const frontPort = await freePort('127.0.0.1');
   const data = mkdtempSync(join(tmpdir(), 'ingle-root-'));
   const origin = `http://localhost:${port}`;
   let child: ChildProcess;
@@ -46,6 +47,8 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
         INGLE_ROOT_PORT: String(port),
         INGLE_ROOT_DATA: data,
         INGLE_ROOT_PROXIES: '1',
+        // Reached by other addresses than root calls itself, as behind a proxy.
+        INGLE_ROOT_AUDIENCE: `http://127.0.0.1:${port},http://127.0.0.1:${frontPort}`,
         ...env,
       },
     });
@@ -70,6 +73,8 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
   await launch();
   return {
     port,
+    /** Where a test may put something in front of root; root knows hubs by it. */
+    frontPort,
     origin,
     data,
     url: `http://127.0.0.1:${port}`,
@@ -133,7 +138,7 @@ export async function newHub(root: { url: string; origin: string }) {
   let sign = generateKeyPairSync('ed25519').privateKey;
   const e2e = () => generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }).x as string;
   const from = { 'x-forwarded-for': newAddress() };
-  const identity = { owner_id: '', subnet_id: '', hub_id: '', certificate: '', expires_at: 0 };
+  const identity = { owner_id: '', subnet_id: '', hub_id: '', app_url: '', certificate: '', expires_at: 0 };
   const hub = {
     ...identity,
     e2e,
@@ -145,9 +150,10 @@ export async function newHub(root: { url: string; origin: string }) {
     pub: (k: KeyObject = sign) =>
       createPrivateKey(k.export({ format: 'pem', type: 'pkcs8' })).export({ format: 'jwk' }).x as string,
     /** A proof; `claims` may spoil it. */
-    proof(claims: Record<string, unknown> = {}, key = sign): Promise<string> {
+    proof(purpose: ProofPurpose, claims: Record<string, unknown> = {}, key = sign): Promise<string> {
       const now = Math.floor(Date.now() / 1000);
       return new SignJWT({
+        purpose,
         aud: root.origin,
         iat: now,
         exp: now + 60,
@@ -157,21 +163,27 @@ export async function newHub(root: { url: string; origin: string }) {
         .setProtectedHeader({ alg: 'EdDSA' })
         .sign(key);
     },
-    async headers(claims: Record<string, unknown> = {}) {
+    async headers(purpose: ProofPurpose, claims: Record<string, unknown> = {}) {
       return {
         ...from,
-        authorization: `Bearer ${await hub.proof(claims)}`,
+        authorization: `Bearer ${await hub.proof(purpose, claims)}`,
         'x-ingle-certificate': hub.certificate,
       };
     },
     async enrol() {
-      const body = { sign_pub: hub.pub(), e2e_pub: e2e(), proof: await hub.proof() };
+      const body = { sign_pub: hub.pub(), e2e_pub: e2e(), proof: await hub.proof('enrol') };
       const r = await call(root, 'POST', '/v1/hub/enrol', body, from);
       if (r.status === 200) Object.assign(hub, r.body);
       return r;
     },
     async code(claims: Record<string, unknown> = {}): Promise<string> {
-      const r = await call(root, 'POST', '/v1/owner/login/device-code', {}, await hub.headers(claims));
+      const r = await call(
+        root,
+        'POST',
+        '/v1/owner/login/device-code',
+        {},
+        await hub.headers('device-code', claims),
+      );
       if (r.status !== 200) throw new Error(JSON.stringify(r.body));
       return r.body.device_code;
     },
@@ -184,7 +196,9 @@ export async function newHub(root: { url: string; origin: string }) {
         reconnectionDelayMax: 200,
         extraHeaders: { 'x-forwarded-for': from['x-forwarded-for'] },
         auth: (cb) =>
-          hub.proof().then((proof) => cb({ hub_id: hub.hub_id, certificate: hub.certificate, proof })),
+          hub
+            .proof('socket')
+            .then((proof) => cb({ hub_id: hub.hub_id, certificate: hub.certificate, proof })),
       });
       s.on('status', (_, ack) => ack?.());
       if (o.accept !== false) {

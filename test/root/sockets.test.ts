@@ -63,13 +63,16 @@ test('a handshake without the right papers is refused in the one shape', async (
   assert.is(await refused(connect('/owner', {}, cookie)), 'unauthenticated');
   assert.is(await refused(connect('/owner', { ...owner, more: 1 }, cookie)), 'invalid_request');
   const papers = { hub_id: hub.hub_id, certificate: hub.certificate };
-  assert.is(await refused(connect('/hub', { ...papers, proof: await other.hub.proof() })), 'unauthenticated');
-  assert.is(await refused(connect('/hub', papers)), 'unauthenticated', 'no proof');
   assert.is(
-    await refused(connect('/hub', { ...papers, hub_id: other.hub.hub_id, proof: await hub.proof() })),
+    await refused(connect('/hub', { ...papers, proof: await other.hub.proof('socket') })),
     'unauthenticated',
   );
-  const proof = await hub.proof();
+  assert.is(await refused(connect('/hub', papers)), 'unauthenticated', 'no proof');
+  assert.is(
+    await refused(connect('/hub', { ...papers, hub_id: other.hub.hub_id, proof: await hub.proof('socket') })),
+    'unauthenticated',
+  );
+  const proof = await hub.proof('socket');
   const byName = connect('/owner', { session_jwt: tab.token }, cookie);
   await heard(byName, 'connect');
   byName.close();

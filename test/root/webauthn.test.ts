@@ -192,7 +192,7 @@ test('a session token of another audience, issuer, key or time, tampered or unsi
     await forged.sign(privateKey),
     // Signed by root's own key, but for hubs.
     hub.certificate,
-    await hub.proof({ sid: tab.sid, aud: 'owner' }),
+    await hub.proof('socket', { sid: tab.sid, aud: 'owner' }),
     'x',
     '',
   ];
@@ -234,6 +234,57 @@ test('logging out ends the sid, its route and its socket; the next sid starts at
   assert.is.not(next.body.sid, tab.sid);
   line.close();
   owner.close();
+});
+
+test('with the last passkey every session of the owner ends: nobody who waited becomes the first', async ({
+  root,
+}) => {
+  const { hub, tab } = await signedIn(root);
+  // A verified code, one with a challenge for a registration the hub approved, and a code nobody has used.
+  const waiting = await newTab(root);
+  await waiting.verify(await hub.code());
+  const approved = await newTab(root);
+  await approved.verify(await hub.code({ scope: 'new_passkey' }));
+  const challenge = await approved.post(`${base}/registration/challenge`, { sid: approved.sid });
+  assert.is(challenge.status, 200);
+  const open = await hub.code();
+  const stranger = await signedIn(root);
+  const theirs = await stranger.hub.code();
+
+  const id = encodeURIComponent(tab.keys.keys[0]!.id);
+  const r = await call(root, 'DELETE', `/v1/owner/credentials/${id}`, undefined, tab.bearer());
+  assert.equal(r.body, { ok: true, sessions: 3 });
+  for (const t of [waiting, approved, tab]) {
+    assert.is((await t.register()).body.error, 'unauthenticated');
+    assert.is((await t.login()).body.error, 'unauthenticated');
+  }
+  const credential = approved.keys.create(challenge.body.publicKeyCredentialCreationOptions);
+  const finished = await approved.post(`${base}/registration/finish`, { sid: approved.sid, credential });
+  assert.is(finished.body.error, 'unauthenticated');
+  const late = await newTab(root);
+  assert.is((await late.verify(open)).body.error, 'invalid_device_code', 'a code of before');
+
+  await late.verify(await hub.code());
+  assert.is((await late.register()).status, 200);
+  assert.is((await late.login()).status, 200);
+  // Another owner's sessions and codes are untouched.
+  assert.is((await stranger.tab.login()).status, 200);
+  assert.is((await (await newTab(root)).verify(theirs)).status, 200);
+});
+
+test('of two that were asked to make the first passkey, the second needs the approval', async ({ root }) => {
+  const hub = await newHub(root);
+  const tabs = [await newTab(root), await newTab(root)] as const;
+  const made: Record<string, unknown>[] = [];
+  for (const t of tabs) {
+    await t.verify(await hub.code());
+    const c = await t.post(`${base}/registration/challenge`, { sid: t.sid });
+    made.push(t.keys.create(c.body.publicKeyCredentialCreationOptions));
+  }
+  const finish = (n: 0 | 1) =>
+    tabs[n].post(`${base}/registration/finish`, { sid: tabs[n].sid, credential: made[n] });
+  assert.is((await finish(0)).status, 200);
+  assert.is((await finish(1)).body.error, 'forbidden');
 });
 
 test('revoking a passkey closes the sockets of all its sids at once, and no other', async ({ root }) => {

@@ -1,7 +1,6 @@
 // A root that does what a test tells it: between hub and real root, HTTP passes and socket events go through it.
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server } from 'socket.io';
 import { io, type Socket } from 'socket.io-client';
 import type { RelayMessage } from '../../firmware/protocol/wire.ts';
@@ -11,25 +10,40 @@ type Way = 'to_hub' | 'to_browser';
 type Meddle = (way: Way, m: RelayMessage) => RelayMessage[];
 /** Another event on its way between hub and root; it may change the message. */
 type Other = (event: string, m: Record<string, unknown>) => void;
+/** An HTTP answer of root's on its way to the hub; what is given back goes on instead. */
+type Answers = (path: string, body: Record<string, unknown>) => Record<string, unknown>;
 
 /** Frames go through `meddle`, other events through `set`'s second function. */
 export async function between(root: RootProcess) {
   let meddle: Meddle = (_, m) => [m];
   let other: Other = () => {};
+  let answers: Answers | undefined;
+  let refusal: Record<string, unknown> | undefined;
   const seen: { way: Way; m: RelayMessage }[] = [];
   const http = createServer((q, s) => {
     const out = request(
       root.url + q.url,
       { method: q.method, headers: { ...q.headers, 'x-forwarded-for': '10.9.9.9' } },
       (a) => {
-        s.writeHead(a.statusCode!, a.headers);
-        a.pipe(s);
+        if (!answers) {
+          s.writeHead(a.statusCode!, a.headers);
+          a.pipe(s);
+          return;
+        }
+        const parts: Buffer[] = [];
+        a.on('data', (part: Buffer) => parts.push(part));
+        a.on('end', () => {
+          const body = JSON.parse(Buffer.concat(parts).toString());
+          s.writeHead(a.statusCode!, { 'content-type': 'application/json' });
+          s.end(JSON.stringify(answers ? answers(q.url!, body) : body));
+        });
       },
     );
     out.on('error', () => s.destroy());
     q.pipe(out);
   });
   const server = new Server(http, { transports: ['websocket'] });
+  server.of('/hub').use((_, go) => go(refusal && Object.assign(new Error('refused'), { data: refusal })));
   const ups = new Set<Socket>();
   let hub: { emit(event: string, ...args: unknown[]): unknown } | undefined;
   server.of('/hub').on('connection', (down) => {
@@ -68,10 +82,10 @@ export async function between(root: RootProcess) {
       up.disconnect();
     });
   });
-  http.listen(0, '127.0.0.1');
+  http.listen(root.frontPort, '127.0.0.1');
   await once(http, 'listening');
   return {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${root.frontPort}`,
     seen,
     set(f: Meddle) {
       meddle = f;
@@ -80,9 +94,19 @@ export async function between(root: RootProcess) {
     watch(f: Other) {
       other = f;
     },
+    /** Every HTTP answer, as it passes. */
+    answer(f: Answers) {
+      answers = f;
+    },
+    /** Ends the hub's socket and refuses each new one with this body. */
+    refuse(body: Record<string, unknown>) {
+      refusal = body;
+      for (const u of ups) u.disconnect();
+    },
     honest() {
       meddle = (_, m) => [m];
       other = () => {};
+      answers = refusal = undefined;
     },
     /** Hands the hub a frame of its own. */
     inject(m: RelayMessage) {

@@ -133,7 +133,9 @@ test('while root is away a code cannot be issued, and the answer says what to do
   assert.match((await hub.calls.IssueCode({ new_passkey: false })).device_code, /^\d{3}-\d{3}$/);
 });
 
-test('a hub pointed at another root says so, and enrols there only when it is told to', async ({ hub }) => {
+test('a hub pointed at another root says so, gives it no code, and moves there only as a person has confirmed', async ({
+  hub,
+}) => {
   const other = await startRoot();
   try {
     const before = await hub.calls.Status({});
@@ -145,9 +147,27 @@ test('a hub pointed at another root says so, and enrols there only when it is to
       return /another root service/.test(now.last_error) ? now : undefined;
     });
     assert.equal([s.connected, s.hub_id], [false, before.hub_id]);
-    const e = await hub.calls.Enrol({});
-    assert.is.not(e.hub_id, before.hub_id);
+    for (const call of [() => hub.calls.IssueCode({ new_passkey: false }), () => hub.calls.Enrol({})]) {
+      const e = await call().catch((x) => x);
+      assert.is(e.code, 'conflict');
+      assert.match(e.message, /ingle init/);
+    }
+    const { changes, ...offered } = await hub.calls.Offered({});
+    assert.equal(
+      changes.map((c) => c[0]),
+      ['owner_id', 'subnet_id', 'hub_id', 'app_url'],
+    );
+    assert.is(changes.find((c) => c[0] === 'owner_id')![1], before.owner_id);
+    assert.is(offered.app_url, other.origin);
+    const wrong = await hub.calls.Adopt({ ...offered, owner_id: before.owner_id }).catch((x) => x);
+    assert.is(wrong.code, 'conflict');
+    assert.equal((await hub.calls.Status({})).hub_id, before.hub_id);
+    const e = await hub.calls.Adopt(offered);
+    assert.is(e.hub_id, offered.hub_id);
     await connected(hub);
+    const code = await hub.calls.IssueCode({ new_passkey: false });
+    assert.ok(code.link.startsWith(`${other.origin}/#`));
+    assert.is(code.verify_uri, `${other.origin}/`);
   } finally {
     await other.stop();
   }

@@ -145,6 +145,55 @@ test('a handshake captured on the way opens nothing when it is played again, eve
   p.close();
 });
 
+test('a root that refuses the hub and offers it another owner or application gets neither, nor a code, nor one pin', async (c) => {
+  const p = await paired(c);
+  const before = await status(c);
+  const stolen = { owner_id: 'own_evil', app_url: 'https://evil.example' };
+  for (const change of [stolen, { owner_id: 'own_evil' }, { app_url: 'https://evil.example' }]) {
+    c.evil.answer((path, body) => (path === '/v1/hub/enrol' ? { ...body, ...change } : body));
+    c.evil.refuse({ error: 'unauthenticated', message: 'Open https://evil.example' });
+    const told = await until(async () => {
+      const s = await status(c);
+      return /refused the hub|another place/.test(s.last_error) ? s : undefined;
+    });
+    assert.not.match(told.last_error, /Open https/);
+    for (const call of [
+      () => c.hub.calls.IssueCode({ new_passkey: false }),
+      () => c.hub.calls.Enrol({}),
+      () => c.hub.calls.IssueCode({ new_passkey: true }),
+    ]) {
+      const e = await call().catch((x) => x);
+      assert.is(e.code, 'conflict', e.message);
+      assert.match(e.message, /Nothing was changed.*ingle init/);
+    }
+    const after = await status(c);
+    assert.match(after.last_error, /offers this hub another place/);
+    assert.equal(
+      [after.owner_id, after.subnet_id, after.hub_id, after.browsers],
+      [before.owner_id, before.subnet_id, before.hub_id, before.browsers],
+    );
+    c.evil.honest();
+    await until(async () => (await status(c)).connected, 'the hub to be back with an honest root');
+    assert.is((await status(c)).last_error, '');
+    assert.is((await p.read('/still')).status, 200);
+  }
+  const code = await c.hub.calls.IssueCode({ new_passkey: false });
+  assert.ok(code.link.startsWith(`${c.root.origin}/#`));
+  assert.is(code.verify_uri, `${c.root.origin}/`);
+  p.close();
+});
+
+test('the page a code is typed at is the pinned application’s, whatever root says', async (c) => {
+  c.evil.answer((_, body) => ({
+    ...body,
+    verify_uri: 'https://evil.example/',
+    app_url: 'https://evil.example',
+  }));
+  const code = await c.hub.calls.IssueCode({ new_passkey: false });
+  assert.is(code.verify_uri, `${c.root.origin}/`);
+  assert.ok(code.link.startsWith(`${c.root.origin}/#`));
+});
+
 test('dropped frames end the channel, which comes back; no request is answered by half', async (c) => {
   const p = await paired(c, { handshake: 2000 });
   let n = 0;

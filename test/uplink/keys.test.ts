@@ -9,10 +9,12 @@ import { fromBase64url, toBase64url } from '../../firmware/protocol/bytes.ts';
 import { followRotation } from '../../firmware/protocol/follow.ts';
 import { rotationMessage } from '../../firmware/protocol/rotation.ts';
 import { fromPrivate } from '../../firmware/protocol/x25519.ts';
+import { calm } from '../../firmware/uplink/calm.ts';
 import { keyPath, loadKeys, saveKeys } from '../../firmware/uplink/keyfile.ts';
 import { makeKeys, parseKeys, rotated, signWith, told } from '../../firmware/uplink/keys.ts';
+import { openPins, PROVEN_TTL } from '../../firmware/uplink/pins.ts';
 import { makeProof, renewalDue } from '../../firmware/uplink/proof.ts';
-import { openUplinkStore } from '../../firmware/uplink/store.ts';
+import { MOST_COUNTERS, openUplinkStore } from '../../firmware/uplink/store.ts';
 import { newWindow, pairingLink, workingWindow } from '../../firmware/uplink/window.ts';
 
 const test = suite<{ dir: string }>('keys and windows');
@@ -86,12 +88,13 @@ test('a proof is signed by the identity, lives a minute and never repeats', asyn
   const keys = makeKeys(1);
   const now = Math.floor(Date.now() / 1000);
   const [a, b] = await Promise.all([
-    makeProof(keys, 'https://root', now),
-    makeProof(keys, 'https://root', now),
+    makeProof(keys, 'https://root', now, { purpose: 'renew' }),
+    makeProof(keys, 'https://root', now, { purpose: 'renew' }),
   ]);
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: keys.sign.x }, format: 'jwk' });
   const { payload } = await jwtVerify(a, key, { audience: 'https://root' });
   assert.is(payload.exp! - payload.iat!, 60);
+  assert.is(payload['purpose'], 'renew');
   const other = (await jwtVerify(b, key, { audience: 'https://root' })).payload;
   assert.is.not(payload.jti, other.jti);
   const m = new Uint8Array([1, 2]);
@@ -124,11 +127,64 @@ test('tries already used stay used over a restart, and a burned window stays bur
   for (const left of [2, 1, 0]) {
     const w = (await open())!;
     assert.ok(w.spend());
-    w.failed("pairing_failed");
+    w.failed('pairing_failed');
     assert.is(w.left, left);
     await store.window();
   }
   assert.is(await open(), undefined);
+});
+
+test('root can name any number of sessions, and few are kept; a forgotten one never counts again from below', async () => {
+  const store = await openUplinkStore(':memory:');
+  const victim = await store.reserve('victim', 100, 1);
+  const loud = await store.reserve('loud', 5000, 1);
+  let last = 0;
+  for (let n = 0; n < MOST_COUNTERS; n++) last = await store.reserve(`flood-${n}`, 10, 2);
+  // Both were silent for longest; what is handed out to them now is above all they had.
+  for (const [sid, most] of [
+    ['victim', victim + 100],
+    ['loud', loud + 5000],
+  ] as const) {
+    const first = await store.reserve(sid, 100, 3);
+    assert.ok(first >= most, `${sid} begins at ${first} after ${most}`);
+  }
+  assert.is(await store.counters(), MOST_COUNTERS);
+  // One that was not forgotten goes on where it was.
+  assert.is(await store.reserve(`flood-${MOST_COUNTERS - 1}`, 1, 4), last + 10);
+  await store.close();
+});
+
+test('browsers that owe their assertion are few, on the disk too', async () => {
+  const store = await openUplinkStore(':memory:');
+  let now = 100;
+  const pins = await openPins(store, () => now);
+  for (let n = 0; n < 40; n++) await pins.prove(`b${n}`, false);
+  assert.equal((await store.proven()).length, 16);
+  assert.not(pins.proven('b23'));
+  assert.ok(pins.proven('b24') && pins.proven('b39'));
+  now += PROVEN_TTL;
+  await pins.prove('last', true);
+  assert.equal(
+    (await store.proven()).map((p) => p.id),
+    ['last'],
+  );
+  await store.close();
+});
+
+test('a flood of events is no flood of lines, and says how many were left out', () => {
+  let time = 0;
+  const lines: string[] = [];
+  const note = (m: string, f?: Record<string, unknown>) => void lines.push(`${m} ${f?.['lines'] ?? ''}`);
+  const log = calm({ error: note, warn: note, notice: note, info: note, debug: note }, () => time);
+  for (let n = 0; n < 10_000; n++) log.warn('root asks');
+  const first = lines.length;
+  assert.ok(first <= 200);
+  time += 1000;
+  log.info('channel open');
+  assert.equal(lines.slice(first), [
+    `too many lines at once; some were left out ${10_000 - first}`,
+    'channel open ',
+  ]);
 });
 
 test('numbers of frames are never handed out twice, even over a restart', async ({ dir }) => {
@@ -140,8 +196,13 @@ test('numbers of frames are never handed out twice, even over a restart', async 
   store = await openUplinkStore(file);
   assert.is(await store.reserve('s', 100, 1), Math.max(a, b) + 100);
   assert.is(await store.reserve('other', 100, 1), Math.min(a, b));
+  // What is forgotten begins above all that was ever handed out and forgotten.
   await store.dropCounters(2);
-  assert.is(await store.reserve('s', 1, 3), Math.min(a, b));
+  const past = Math.max(a, b) + 200;
+  assert.is(await store.reserve('s', 1, 3), past);
+  await store.close();
+  store = await openUplinkStore(file);
+  assert.is(await store.reserve('new', 1, 3), past);
   await store.close();
 });
 

@@ -76,6 +76,19 @@ test('the channel idle for longest makes room, and comes back with its next fram
   assert.is(all.openCount(), 3);
 });
 
+test('sessions that take each other’s place are started no faster than the limit', () => {
+  const { all, made, tick } = house({ channels: 1, burst: 4 });
+  for (const sid of ['a', 'b']) all.accept(sid);
+  const flood = () => {
+    for (let i = 0; i < 50; i++) all.receive('ab'[i % 2]!, frame, i);
+  };
+  flood();
+  assert.is(made.length, 5);
+  tick(2000);
+  flood();
+  assert.is(made.length, 7);
+});
+
 test('idle channels are dropped, busy ones stay', () => {
   const { all, made, tick } = house();
   for (const sid of ['a', 'b']) {

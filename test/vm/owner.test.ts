@@ -42,6 +42,7 @@ test.before(async (c) => {
   const origin = `http://localhost:${port}`;
   c.startRoot = async () => {
     const flags = ['--port', `${port}`, '--data', c.data, '--origin', origin, '--spa', join(top, 'dist/spa')];
+    flags.push('--audience', `http://10.0.2.2:${port}`);
     c.root = start(process.execPath, [join(top, 'dist/root/main.js'), ...flags], { stdio: 'ignore' });
     while (!(await fetch(`${origin}/health/live`).catch(() => null))?.ok)
       await new Promise((resolve) => setTimeout(resolve, 50));

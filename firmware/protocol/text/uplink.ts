@@ -4,9 +4,22 @@ import type { Texts } from './i18n.ts';
 export const uplinkTexts = {
   en: {
     rootAway: 'The root service at {root} does not answer. The hub keeps trying.',
-    refused: 'The root service refused the hub: {why}',
+    noAnswer:
+      'The root service at {root} does not answer. Check the network and the address, then try again.',
+    improper:
+      'What answers at {root} is no root service of this version. Check root_url in the hub’s configuration.',
+    rootBusy: 'The root service at {root} has had too many requests. Try again in a minute.',
+    refused: 'The root service at {root} refused the hub ({code}). The hub keeps trying.',
+    wrongAddress:
+      'The root service at {root} goes by other names: {names}. If one of them is yours, set root_url to it in the hub’s configuration; or start root with --audience {audience}.',
     moved:
-      'The hub is enrolled with another root service than {root}. Run `ingle init` to enrol it here; browsers must then be paired again.',
+      'The hub is enrolled with another root service than {root}, and does not connect to it. To move the hub there, run `ingle init`.',
+    changed:
+      'The root service at {root} offers this hub another place ({what}). Nothing was changed. If you moved the hub or its root service, run `ingle init`; if not, somebody who runs the root service may be behind it.',
+    offerChanged:
+      'The root service at {root} now offers another place than the one that was confirmed. Nothing was changed. Run `ingle init` again.',
+    appPinned:
+      'This hub takes the application at {want} only (app_url in its configuration), and the root service at {root} names {got}. Nothing was changed. Correct app_url or root_url.',
     altered:
       'Somebody between browser and hub changed a message. It was thrown away. If this stays, do not trust the root service {root}.',
     replayed:
@@ -27,9 +40,21 @@ export const uplinkTexts = {
   },
   ru: {
     rootAway: 'Корневой сервис {root} не отвечает. Хаб продолжает попытки.',
-    refused: 'Корневой сервис отказал хабу: {why}',
+    noAnswer: 'Корневой сервис {root} не отвечает. Проверьте сеть и адрес и попробуйте снова.',
+    improper:
+      'По адресу {root} отвечает не корневой сервис этой версии. Проверьте root_url в настройках хаба.',
+    rootBusy: 'К корневому сервису {root} слишком много запросов. Попробуйте через минуту.',
+    refused: 'Корневой сервис {root} отказал хабу ({code}). Хаб продолжает попытки.',
+    wrongAddress:
+      'Корневой сервис {root} называет себя иначе: {names}. Если один из этих адресов ваш, укажите его как root_url в настройках хаба; или запустите корневой сервис с --audience {audience}.',
     moved:
-      'Хаб зарегистрирован на другом корневом сервисе, не на {root}. Выполните `ingle init`, чтобы зарегистрировать его здесь; браузеры придётся подключить заново.',
+      'Хаб зарегистрирован на другом корневом сервисе, не на {root}, и к нему не подключается. Чтобы перенести хаб туда, выполните `ingle init`.',
+    changed:
+      'Корневой сервис {root} предлагает хабу другое место ({what}). Ничего не изменено. Если вы перенесли хаб или его корневой сервис, выполните `ingle init`; если нет, за этим может стоять тот, кто держит корневой сервис.',
+    offerChanged:
+      'Корневой сервис {root} предлагает уже не то, что было подтверждено. Ничего не изменено. Выполните `ingle init` снова.',
+    appPinned:
+      'Этот хаб принимает приложение только по адресу {want} (app_url в его настройках), а корневой сервис {root} называет {got}. Ничего не изменено. Исправьте app_url или root_url.',
     altered:
       'Кто-то между браузером и хабом изменил сообщение. Оно отброшено. Если это повторяется, не доверяйте корневому сервису {root}.',
     replayed:
@@ -49,3 +74,5 @@ export const uplinkTexts = {
       'НЕБЕЗОПАСНО: браузер пришёл с таким секретом (insecure_sealed_secret). Что это браузер владельца, подключение не доказывает.',
   },
 } as const satisfies Texts<string>;
+
+export type UplinkText = keyof (typeof uplinkTexts)['en'];

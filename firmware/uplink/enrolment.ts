@@ -1,0 +1,166 @@
+// The hub's place at root: taken once, then pinned. From then on root's word refreshes the certificate and no more;
+// another owner or address is taken only when a person has confirmed exactly that (ARCHITECTURE D24).
+import { IngleError } from '../protocol/errors.ts';
+import type { UplinkText } from '../protocol/text/uplink.ts';
+import type { Config } from '../system/config.ts';
+import type { Log } from '../system/log.ts';
+import type { RootClient } from './root.ts';
+import type { Identity, UplinkStore } from './store.ts';
+
+/** Who the hub belongs to and where its application is: what browsers and passkeys were pinned for. */
+export type Place = Pick<Identity, 'owner_id' | 'subnet_id' | 'hub_id' | 'app_url'>;
+const fields = ['owner_id', 'subnet_id', 'hub_id', 'app_url'] as const;
+
+export interface Change {
+  field: keyof Place;
+  was: string;
+  now: string;
+}
+
+/** What is different in `b`; empty when it is the same place. */
+export function changes(a: Place, b: Place): Change[] {
+  return fields.filter((f) => a[f] !== b[f]).map((field) => ({ field, was: a[field], now: b[field] }));
+}
+
+export interface EnrolmentOptions {
+  config: Pick<Config, 'root_url' | 'app_url'>;
+  store: Pick<UplinkStore, 'setIdentity' | 'adopt'>;
+  root: Pick<RootClient, 'enrol'>;
+  text(key: UplinkText, values?: Record<string, string>): string;
+  log: Log;
+  /** The pinned place, if the hub has one. */
+  identity: Identity | undefined;
+  /** A place was taken, or its certificate is new. */
+  entered(i: Identity, before: Identity | undefined): void;
+  /** Everybody who was let in for the place before is shut out; `write` makes it durable, or all stays as it was. */
+  leave(write: () => Promise<unknown>): Promise<void>;
+}
+
+export function enrolment(o: EnrolmentOptions) {
+  let identity = o.identity;
+  /** Root refuses the present certificate. */
+  let refused = false;
+  let trouble = '';
+  let enrolling: Promise<Identity> | undefined;
+  /** One change at a time: what was asked for one place must not be written over the next. */
+  let tail: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = tail.then(work);
+    tail = mine.catch(() => {});
+    return mine;
+  }
+  const root = o.config.root_url;
+
+  function conflict(why: string, found: readonly Change[] = []): IngleError {
+    return new IngleError('conflict', why, { changes: found });
+  }
+  /** What the configuration has against a place, in words: it may pin the application's address. */
+  function forbids(p: Place): string | undefined {
+    const want = o.config.app_url;
+    return want === '' || want === p.app_url
+      ? undefined
+      : o.text('appPinned', { root, want, got: p.app_url });
+  }
+  /** @throws IngleError `conflict` */
+  function permitted(p: Place): void {
+    const why = forbids(p);
+    if (why) throw conflict(why);
+  }
+  async function keep(fresh: Identity): Promise<Identity> {
+    await o.store.setIdentity(fresh);
+    identity = fresh;
+    return fresh;
+  }
+  async function offer(): Promise<Identity> {
+    const fresh = await o.root.enrol();
+    permitted(fresh);
+    return fresh;
+  }
+  function entered(fresh: Identity, before: Identity | undefined): Identity {
+    refused = false;
+    trouble = '';
+    o.log.notice('enrolled', { hub_id: fresh.hub_id, root: fresh.root_url, app: fresh.app_url });
+    o.entered(fresh, before);
+    return fresh;
+  }
+
+  async function enrolNow(): Promise<Identity> {
+    const before = identity;
+    if (before && before.root_url === root && !refused) {
+      permitted(before);
+      return before;
+    }
+    const fresh = await offer();
+    const found = before ? changes(before, fresh) : [];
+    if (found.length > 0) {
+      const what = found.map((c) => `${c.field} ${c.was} -> ${c.now}`).join(', ');
+      trouble = o.text('changed', { root, what });
+      o.log.warn(trouble);
+      throw conflict(trouble, found);
+    }
+    return entered(await keep(fresh), before);
+  }
+  function enrol(): Promise<Identity> {
+    enrolling ??= inTurn(enrolNow).finally(() => (enrolling = undefined));
+    return enrolling;
+  }
+
+  return {
+    get identity(): Identity | undefined {
+      return identity;
+    },
+    /** What stands between the hub and its root, in words; '' when nothing does. */
+    get trouble(): string {
+      if (identity && identity.root_url !== root) return o.text('moved', { root });
+      return (identity && forbids(identity)) || trouble;
+    },
+    refused(): void {
+      refused = true;
+    },
+    accepted(): void {
+      refused = false;
+      trouble = '';
+    },
+
+    /**
+     * The hub's place, taken if it has none; a refused certificate is made anew for the same place.
+     * @throws IngleError `conflict` when root offers another one: nothing changed. `unavailable`, `rate_limited`
+     */
+    enrol,
+
+    /** The place a code is for. Like `enrol`, but never at another root than the one the hub is enrolled with. */
+    async place(): Promise<Identity> {
+      if (identity && identity.root_url !== root) throw conflict(o.text('moved', { root }));
+      return enrol();
+    },
+
+    /** What root offers now, and what that would change. Changes nothing. @throws IngleError */
+    offered: () =>
+      inTurn(async () => {
+        const fresh = await offer();
+        return { place: fresh as Place, changes: identity ? changes(identity, fresh) : [] };
+      }),
+
+    /**
+     * Takes the place a person has confirmed, if it is what root still offers; who was let in before is forgotten.
+     * @throws IngleError `conflict` when root offers another one by now: nothing changed.
+     */
+    adopt: (confirmed: Place): Promise<Identity> =>
+      inTurn(async () => {
+        const fresh = await offer();
+        if (changes(confirmed, fresh).length > 0) throw conflict(o.text('offerChanged', { root }));
+        const before = identity;
+        if (!before || changes(before, fresh).length === 0) return entered(await keep(fresh), before);
+        await o.leave(() => o.store.adopt(fresh));
+        identity = fresh;
+        o.log.notice('the hub has a new place; former browsers and passkeys are forgotten');
+        return entered(fresh, undefined);
+      }),
+
+    /** A new certificate for the same place. @throws IngleError */
+    refresh: (ask: (i: Identity) => Promise<Identity>): Promise<Identity | undefined> =>
+      inTurn(async () => (identity ? keep(await ask(identity)) : undefined)),
+  };
+}
+
+export type Enrolment = ReturnType<typeof enrolment>;
