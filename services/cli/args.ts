@@ -11,7 +11,7 @@ interface Shape {
 }
 
 export const commands = {
-  init: {},
+  init: { flags: ['yes'], values: ['owner-id', 'subnet-id', 'hub-id', 'app-url'] },
   login: { flags: ['new-passkey'] },
   'hub serve': { values: ['root', 'data'] },
   status: {},

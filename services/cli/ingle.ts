@@ -11,6 +11,7 @@ import { type Parsed as AnyParsed, type Command, groupHelp, parseArgs } from './
 import { doctor } from './doctor.ts';
 import { asNoHub, findHub, type Hub } from './find.ts';
 import { health, secondsOf } from './health.ts';
+import { asker, init } from './init.ts';
 import { exportJournal } from './journal.ts';
 import { login } from './login.ts';
 import { here } from './place.ts';
@@ -39,21 +40,8 @@ type Work = (
 type Look = 'doctor' | 'health' | 'selftest' | 'journal export' | 'technician' | 'rescue';
 
 const work: Record<Exclude<Command, 'hub serve' | Look>, Work> = {
-  async init({ bus }, say) {
-    const uplink = bus.client(uplink1);
-    const e = await uplink.Enrol({});
-    const { root } = await uplink.Status({});
-    const expires = Number(e.expires_at);
-    const days = Math.round((expires - Date.now() / 1000) / 86_400);
-    say.event({ ...e, expires_at: expires, lifetime_days: days });
-    say.line(say.text('initDone', { root }));
-    const row = (name: string, value: string) => say.line(`  ${name.padEnd(14)}${value}`);
-    row(say.text('fieldOwner'), e.owner_id);
-    row(say.text('fieldSubnet'), e.subnet_id);
-    row(say.text('fieldHub'), e.hub_id);
-    row(say.text('fieldKeys'), e.keys);
-    row(say.text('fieldValid'), say.text('validUntil', { date: when(expires), days }));
-  },
+  init: ({ bus }, say, flags, _, json, values) =>
+    init(bus.client(uplink1), say, { flags, values, ask: asker(json) }),
   login: ({ bus }, say, flags, _, json) => login(bus, say, { newPasskey: flags.has('new-passkey'), json }),
   async status({ bus }, say) {
     const s = await bus.client(uplink1).Status({});

@@ -59,6 +59,7 @@ export async function runStart(o: StartOptions): Promise<number> {
   /** Shows a code, and a new one each time it is used, void or expired. */
   function keepCode(h: House): void {
     let timer: NodeJS.Timeout | undefined;
+    let told = '';
     const show = async (why?: 'codeRenewed' | 'codeExpired') => {
       clearTimeout(timer);
       try {
@@ -67,6 +68,7 @@ export async function runStart(o: StartOptions): Promise<number> {
         const expires = Number(code.expires_at);
         const left = Math.max(5, expires - Date.now() / 1000);
         timer = setTimeout(() => show('codeExpired'), left * 1000).unref();
+        told = '';
         say.event({ event: 'code', ...code, expires_at: expires, ...(insecure ? { insecure } : {}) });
         say.line('');
         if (why) say.line(say.text(why));
@@ -78,7 +80,9 @@ export async function runStart(o: StartOptions): Promise<number> {
         say.line(say.text('pairValid', { minutes: Math.round(left / 60) }));
         if (new URL(h.origin).hostname === 'localhost') say.line(say.text('pairLocal'));
       } catch (e) {
-        say.line(say.text('codeWaits', { message: toIngleError(e).message }));
+        const { message } = toIngleError(e);
+        if (message !== told) say.line(say.text('codeWaits', { message }));
+        told = message;
         timer = setTimeout(() => show(why), 5000).unref();
       }
     };

@@ -155,7 +155,7 @@ async function as(user: string, what: string, ...rest: string[]): Promise<Record
 const uplink = ['io.ingle.Uplink1', '/io/ingle/Uplink1', 'io.ingle.Uplink1'];
 
 check('a stranger may not call the hub', async () => {
-  for (const member of ['Status', 'IssueCode', 'RotateKey'])
+  for (const member of ['Status', 'IssueCode', 'RotateKey', 'Enrol', 'Offered', 'Adopt'])
     assert.is((await as('stranger', 'call', ...uplink, member))['error'], 'forbidden');
 });
 
@@ -194,7 +194,7 @@ check("a skill owns its own name alone, and reads the hub's state alone", async 
   assert.is((await as(skill, 'own', 'io.ingle.Skill1.other'))['error'], 'forbidden');
   assert.is((await as(skill, 'own', 'io.ingle.Uplink1'))['error'], 'forbidden');
   assert.equal(await as(skill, 'call', ...uplink, 'Status'), { ok: true });
-  for (const member of ['IssueCode', 'ForgetBrowser', 'RotateKey', 'ListBrowsers'])
+  for (const member of ['IssueCode', 'ForgetBrowser', 'RotateKey', 'ListBrowsers', 'Offered', 'Adopt'])
     assert.is((await as(skill, 'call', ...uplink, member))['error'], 'forbidden', member);
 });
 

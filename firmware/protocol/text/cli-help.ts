@@ -29,9 +29,13 @@ const en = {
   --json                  one JSON object a line on stdout; errors as one object on stderr
   --version               the version
 Exit status: 0 done, 64 wrong use, 66 not found, 69 unavailable, 70 inside, 73 conflict, 75 try again, 77 refused.`,
-  init: `ingle init [--json]
+  init: `ingle init [--yes --owner-id <id> --subnet-id <id> --hub-id <id> --app-url <url>] [--json]
 Makes the hub's keys where there are none and enrols with root. Prints owner_id, subnet_id, hub_id, where the keys
-lie and until when the certificate is valid. Once enrolled it prints what is there.`,
+lie and until when the certificate is valid. Once enrolled it prints what is there.
+If root offers another owner or application than the hub has, it says so, and asks before it takes them: all paired
+browsers and passkeys are forgotten then. Exit status 73 when nothing was taken.
+  --yes             take it without asking, for scripts; only exactly what the four options name
+  --owner-id, --subnet-id, --hub-id <id>, --app-url <url>    what is accepted, as "ingle init" has printed it`,
   login: `ingle login [--new-passkey] [--json]
 Prints the page to open, a code valid for 10 minutes, a link and its QR code; waits until a browser is paired.
   --new-passkey   let the browser register a passkey though the owner has one`,
@@ -118,9 +122,13 @@ const ru: Record<keyof typeof en, string> = {
   --json                  по объекту JSON в строке на stdout; ошибка одним объектом на stderr
   --version               версия
 Код возврата: 0 готово, 64 неверный вызов, 66 не найдено, 69 недоступно, 70 сбой, 73 конфликт, 75 повторите, 77 отказ.`,
-  init: `ingle init [--json]
+  init: `ingle init [--yes --owner-id <id> --subnet-id <id> --hub-id <id> --app-url <url>] [--json]
 Создаёт ключи хаба, если их нет, и регистрирует его на root. Печатает owner_id, subnet_id, hub_id, где лежат ключи и
-до какого срока действует сертификат. Если хаб уже зарегистрирован, печатает то, что есть.`,
+до какого срока действует сертификат. Если хаб уже зарегистрирован, печатает то, что есть.
+Если root предлагает другого владельца или другое приложение, сообщает об этом и спрашивает: при согласии все
+подключённые браузеры и ключи доступа будут забыты. Код возврата 73, если ничего не изменено.
+  --yes             согласиться без вопроса, для скриптов; только на то, что названо четырьмя параметрами
+  --owner-id, --subnet-id, --hub-id <id>, --app-url <url>    на что вы согласны, как это напечатал "ingle init"`,
   login: `ingle login [--new-passkey] [--json]
 Печатает страницу, код на 10 минут, ссылку и её QR-код; ждёт, пока браузер подключится.
   --new-passkey   разрешить новый ключ доступа, хотя у владельца он уже есть`,

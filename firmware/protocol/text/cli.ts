@@ -43,6 +43,21 @@ const en = {
   notInHouse:
     'The hub of npm start has no such service: first-run setup and updates belong to a flashed hub. Pair a browser with: ingle login',
   initDone: 'This hub is enrolled with {root}.',
+  initOther: 'The root service at {root} offers this hub another place than the one it has:',
+  initChange: '{field}: was {was}, would be {now}',
+  initForgets:
+    'If you accept, every paired browser and every passkey is forgotten, and the hub belongs to this owner and opens to this application only.',
+  initDoubt:
+    'If you did not move the hub or its root service, do not accept: somebody who runs the root service could be behind this.',
+  initType: 'To accept, type the address of the application, {host}: ',
+  initKept: 'Nothing was changed.',
+  initScript:
+    'Nothing was changed. Run "ingle init" in a terminal to decide, or name exactly what you accept:\n  {command}',
+  initNames: '--yes wants all that you accept to be named:\n  {command}',
+  initDiffers:
+    'What you named is not what the root service offers. Nothing was changed. Look at it again: ingle init',
+  initAdopted:
+    'The hub has its new place; the browsers and passkeys of before are forgotten. Pair a browser with: ingle login',
   fieldOwner: 'owner_id',
   fieldSubnet: 'subnet_id',
   fieldHub: 'hub_id',
@@ -143,6 +158,20 @@ const ru: Record<keyof typeof en, Text> = {
   notInHouse:
     'У хаба, запущенного через npm start, нет такой службы: первая настройка и обновления есть на прошитом хабе. Подключить браузер: ingle login',
   initDone: 'Хаб зарегистрирован на {root}.',
+  initOther: 'Корневой сервис {root} предлагает хабу другое место, не то, что у него есть:',
+  initChange: '{field}: было {was}, станет {now}',
+  initForgets:
+    'Если вы согласитесь, все подключённые браузеры и все ключи доступа будут забыты; хаб будет принадлежать этому владельцу и открываться только этому приложению.',
+  initDoubt:
+    'Если вы не переносили хаб или его корневой сервис, не соглашайтесь: за этим может стоять тот, кто держит корневой сервис.',
+  initType: 'Чтобы согласиться, введите адрес приложения, {host}: ',
+  initKept: 'Ничего не изменено.',
+  initScript:
+    'Ничего не изменено. Запустите "ingle init" в терминале, чтобы решить, или назовите точно, на что вы согласны:\n  {command}',
+  initNames: 'С --yes нужно назвать всё, на что вы согласны:\n  {command}',
+  initDiffers:
+    'Названо не то, что предлагает корневой сервис. Ничего не изменено. Посмотрите ещё раз: ingle init',
+  initAdopted: 'У хаба новое место; прежние браузеры и ключи доступа забыты. Подключите браузер: ingle login',
   fieldOwner: 'owner_id',
   fieldSubnet: 'subnet_id',
   fieldHub: 'hub_id',
