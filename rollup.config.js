@@ -7,18 +7,16 @@ import commonjs from '@rollup/plugin-commonjs';
 import json from '@rollup/plugin-json';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
 import esbuild, { minify } from 'rollup-plugin-esbuild';
+import { isAbsent, native, nativeBanner, nativeModules } from './rollup.native.js';
 import { page } from './rollup.page.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const define = { INGLE_VERSION: JSON.stringify(version) };
 
-/** Modules with machine code beside them; the image carries them in node_modules. */
-const native = ['sqlite3', 'uWebSockets.js', '@abandonware/bleno', '@abandonware/noble', 'serialport'];
 /** Modules dependencies ask for at run time and do without. */
 const optional = ['x11', 'usocket', 'bufferutil', 'utf-8-validate', 'encoding', 'supports-color'];
 const builtin = new Set(builtinModules);
-const external = (id) =>
-  id.startsWith('node:') || builtin.has(id) || native.some((n) => id === n || id.startsWith(`${n}/`));
+const external = (id) => id.startsWith('node:') || builtin.has(id) || isAbsent(id);
 
 function onwarn(warning, warn) {
   // A page whose import is left as it stands would fail in the browser; better that the build does.
@@ -50,16 +48,17 @@ const withoutXml = {
   load: (id) => (id === '\0xml2js' ? 'export class Builder {}\nexport class Parser {}' : null),
 };
 
-/** A program for Node 20: one self-contained file but for native modules and what it imports on demand. */
+/** A program for Node 20: one self-contained file but for machine code and what it imports on demand. */
 function program(input, file, external_ = external) {
   return {
     input,
     external: external_,
     onwarn,
     // What a bundle imports for its effects is listed in package.json files we do not control; builtins have none.
-    treeshake: { moduleSideEffects: (id, isExternal) => !isExternal || native.includes(id) },
+    treeshake: { moduleSideEffects: (id, isExternal) => !isExternal || nativeModules.includes(id) },
     plugins: [
       withoutXml,
+      native(),
       esbuild({ target: 'node20', define, include: /\.[jt]sx?$/, sourceMap: false }),
       nodeResolve({
         preferBuiltins: true,
@@ -78,8 +77,7 @@ function program(input, file, external_ = external) {
       format: 'es',
       generatedCode: 'es2015',
       // CommonJS dependencies ask for optional modules at run time.
-      banner:
-        "import { createRequire as ingleRequire } from 'node:module';\nconst require = ingleRequire(import.meta.url);",
+      banner: `import { createRequire as ingleRequire } from 'node:module';\nconst require = ingleRequire(import.meta.url);\n${nativeBanner(file)}`,
     },
   };
 }
@@ -123,7 +121,7 @@ const at = (file) => {
   const s = statSync(file, { throwIfNoEntry: false });
   return s ? `${s.size} ${s.mtimeMs}` : '';
 };
-const always = ['package-lock.json', 'rollup.config.js', 'rollup.page.js'];
+const always = ['package-lock.json', 'rollup.config.js', 'rollup.native.js', 'rollup.page.js'];
 function partOf(target) {
   const page = typeof target.input === 'object';
   const out = page ? target.output.dir : `${target.output.dir}/${target.output.entryFileNames}`;

@@ -3,16 +3,17 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../firmware/system/exec.ts';
-import { isNative } from './cross.ts';
+import { isNative } from './compile.ts';
 import { foreignRoot } from './foreign.ts';
-import { sources, suite } from './packages.ts';
+import { mmdebstrap } from './mmdebstrap.ts';
+import { sources } from './packages.ts';
 import { debianTools } from './tools.ts';
 
 /** Never unpacked: documentation and translations nobody reads on a hub. */
 const excluded = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*'];
 
 /** Days and times that packages write down are those of a fixed day: two roots of the same packages are equal. */
-const epoch = '1735689600';
+export const epoch = '1735689600';
 
 /**
  * A directory with Debian's packages in it; made by mmdebstrap once, then kept.
@@ -45,25 +46,18 @@ export async function baseRoot(cache: string, packages: readonly string[], arch:
 
 /** Installs packages as Debian does, its scripts and all. */
 async function nativeRoot(fresh: string, packages: readonly string[], arch: string): Promise<void> {
-  await must(
-    'mmdebstrap',
-    [
-      '--mode=root',
-      '--variant=minbase',
-      '--format=directory',
-      `--architectures=${arch}`,
-      '--aptopt=APT::Install-Recommends "false"',
+  await mmdebstrap(fresh, {
+    arch,
+    packages,
+    variant: 'minbase',
+    options: [
       ...excluded.map((p) => `--dpkgopt=path-exclude=${p}`),
       '--dpkgopt=path-include=/usr/share/doc/*/copyright',
       // The initial RAM disk is ours; Debian's generator would only take time.
       '--essential-hook=mkdir -p "$1/etc/initramfs-tools" "$1/etc/kernel/postinst.d"; ln -sf /bin/true "$1/etc/kernel/postinst.d/initramfs-tools"',
-      `--include=${packages.join(',')}`,
-      suite,
-      fresh,
-      ...sources(),
     ],
-    { timeoutMs: 20 * 60_000, env: { SOURCE_DATE_EPOCH: epoch } },
-  );
+    env: { SOURCE_DATE_EPOCH: epoch },
+  });
 }
 
 function isAlive(pid: number): boolean {

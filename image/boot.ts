@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { must } from '../firmware/system/exec.ts';
-import { sources, suite } from './packages.ts';
+import { mmdebstrap } from './mmdebstrap.ts';
+import { sources } from './packages.ts';
 
 const parts = ['systemd-boot-efi', 'dmsetup', 'busybox-static'];
 
@@ -73,22 +73,7 @@ export async function unpacked(
   mkdirSync(cache, { recursive: true });
   const fresh = `${dir}.${process.pid}`;
   rmSync(fresh, { recursive: true, force: true });
-  await must(
-    'mmdebstrap',
-    [
-      '--mode=root',
-      '--variant=extract',
-      '--format=directory',
-      `--architectures=${arch}`,
-      '--aptopt=APT::Install-Recommends "false"',
-      `--extract-hook=${record}`,
-      `--include=${packages.join(',')}`,
-      suite,
-      fresh,
-      ...sources(),
-    ],
-    { timeoutMs: 10 * 60_000 },
-  );
+  await mmdebstrap(fresh, { arch, packages, variant: 'extract', options: [`--extract-hook=${record}`] });
   if (existsSync(dir)) rmSync(fresh, { recursive: true, force: true });
   else renameSync(fresh, dir);
   return dir;

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -19,15 +20,18 @@ import { baseRoot } from './base.ts';
 import { boardFiles } from './boards.ts';
 import { bootParts, machineOf, unpacked } from './boot.ts';
 import { bundles, filesBelow } from './bundles.ts';
-import { type DeviceFile, deviceJson, devicePath, findDevice, readDevice } from './device.ts';
+import { type DeviceFile, deviceJson, devicePath, faultsOf, findDevice, readDevice } from './device.ts';
 import { fixedUuid } from './disk.ts';
 import { packErofs } from './erofs.ts';
 import type { EspFile } from './esp.ts';
+import { asAnybody } from './host.ts';
 import { makeInitrd } from './initrd.ts';
 import { developmentKeys } from './keys.ts';
+import { licencesPath, licencesText } from './licences.ts';
+import { nativeFiles } from './native.ts';
 import { labPackages, packagesFor } from './packages.ts';
 import { osRelease, systemConf } from './rauc.ts';
-import { makeSbom } from './sbom.ts';
+import { carriedModules, makeSbom } from './sbom.ts';
 import { stage } from './stage.ts';
 import { debianTools } from './tools.ts';
 
@@ -61,23 +65,32 @@ export interface BuildOptions {
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const top = dirname(here);
-export const cache = join(top, '.cache', 'image');
+/** By its real path: systemd's tools take no root that a link leads to. */
+const real = (dir: string) => (existsSync(dir) ? realpathSync(dir) : dir);
+export const cache = join(real(join(top, '.cache')), 'image');
 
 /** Version of what is built, as package.json has it. */
 export function sourceVersion(): string {
   return (JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
+/** What git says of the checkout, whoever's it is; undefined where there is none. */
+export async function inGit(...args: string[]): Promise<{ stdout: Buffer } | undefined> {
+  const r = await run('git', ['-c', 'safe.directory=*', ...args], { cwd: top }).catch(() => undefined);
+  return r?.code === 0 ? r : undefined;
+}
+
 /** Seconds since 1970 that every file of a build has: the commit's, so that two builds of it are equal. */
 export async function sourceDate(): Promise<number> {
   const given = Number(process.env['SOURCE_DATE_EPOCH']);
   if (Number.isInteger(given) && given > 0) return given;
-  const git = await run('git', ['log', '-1', '--format=%ct'], { cwd: top }).catch(() => undefined);
+  const git = await inGit('log', '-1', '--format=%ct');
   return Number(git?.stdout.toString().trim()) || 1_700_000_000;
 }
 
 /** One at a time of this kind, among all processes: who wants what another one is making waits for it. */
 export async function oneAtATime<T>(kind: string, work: () => Promise<T>): Promise<T> {
+  asAnybody();
   const { locked } = (await import('../services/cli/build.mjs' as string)) as {
     locked<T>(work: () => Promise<T>, file: string): Promise<T>;
   };
@@ -85,7 +98,10 @@ export async function oneAtATime<T>(kind: string, work: () => Promise<T>): Promi
 }
 
 /** Builds the hub's root. */
-export const build = (o: BuildOptions = {}): Promise<Built> => oneAtATime('root', () => buildAlone(o));
+export const build = (o: BuildOptions = {}): Promise<Built> =>
+  oneAtATime('root', () => buildAlone(o)).catch((e) => {
+    throw o.device ? faultsOf(o.device, e) : e;
+  });
 
 async function buildAlone(o: BuildOptions): Promise<Built> {
   const arch = o.arch ?? 'amd64';
@@ -99,11 +115,14 @@ async function buildAlone(o: BuildOptions): Promise<Built> {
   const labBase = await unpacked(cache, 'lab', arch, labPackages);
   const parts = await bootParts(cache, arch);
   const dist = await bundles(top, only);
+  const native = await nativeFiles(top, cache, arch);
+  const modules = carriedModules(top, dist.files);
 
   const written = {
     [devicePath]: deviceJson(device.device),
     'etc/rauc/keyring.pem': ring,
     'etc/rauc/system.conf': systemConf(device.device),
+    [licencesPath]: licencesText(top, modules),
     'usr/lib/os-release': osRelease(readFileSync(join(base, 'usr/lib/os-release'), 'utf8'), {
       model: device.device.model,
       version,
@@ -112,6 +131,7 @@ async function buildAlone(o: BuildOptions): Promise<Built> {
   const date = await sourceDate();
   const hash = createHash('sha256').update(base).update(parts).update(dist.hash).update(String(date));
   hash.update(JSON.stringify(written)).update(o.change?.name ?? '');
+  for (const [name, file] of Object.entries(native)) hash.update(name).update(readFileSync(file));
   for (const folder of ['image', 'systemd'])
     for (const f of filesBelow(join(top, folder))) hash.update(f).update(readFileSync(join(top, folder, f)));
   hash.update(readFileSync(join(top, 'package-lock.json')));
@@ -129,7 +149,7 @@ async function buildAlone(o: BuildOptions): Promise<Built> {
   const fresh = `${dir}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
   const staged = join(fresh, 'stage');
-  await stage({ top, base, files: dist.files, out: staged, arch, device: device.device });
+  await stage({ top, base, files: dist.files, native, out: staged, arch, device: device.device });
   const put = (to: string, data: string | Buffer, mode = 0o644) => {
     const path = join(staged, to);
     mkdirSync(dirname(path), { recursive: true });
@@ -145,7 +165,7 @@ async function buildAlone(o: BuildOptions): Promise<Built> {
     base,
     parts,
     root: staged,
-    files: dist.files,
+    modules,
     image: { name: device.device.model, version, arch, date },
   });
   put('usr/share/ingle/sbom.spdx.json', sbom);

@@ -3,10 +3,11 @@
 //   npm run image -- secret                    asks for a console secret and prints its hash
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import { checkDevice, type Device } from '../firmware/device/device.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { hashSecret } from '../firmware/setup/console-secret.ts';
+import { suite } from './packages.ts';
 
 export interface DeviceFile {
   /** The file's name without its ending. */
@@ -15,6 +16,8 @@ export interface DeviceFile {
   device: Device;
   /** CAs trusted for updates, PEM, as the device file names them; empty: the builder's own. */
   keyring: string;
+  /** Where the value of a path stands, `file:line`. */
+  at(path: string): string;
 }
 
 /** Where the root has the device's description. */
@@ -35,35 +38,89 @@ export function findDevice(top: string, wanted: string): string {
 
 /** @throws IngleError `invalid_request` with a line for every fault */
 export function readDevice(file: string): DeviceFile {
-  const { device, faults } = parseDevice(readFileSync(file, 'utf8'), file);
+  const { device, faults, at: lineOf } = parseDevice(readFileSync(file, 'utf8'), file);
   const pem: string[] = [];
-  for (const key of device.update.keys) {
+  for (const [i, key] of device.update.keys.entries()) {
     const at = join(dirname(file), key);
-    if (!existsSync(at)) faults.push(`${file}: update.keys: there is no ${at}`);
+    const path = `update.keys[${i}]`;
+    if (!existsSync(at)) faults.push(`${lineOf(path)}: ${path}: there is no ${at}`);
     else if (!/-----BEGIN CERTIFICATE-----/.test(readFileSync(at, 'utf8')))
-      faults.push(`${file}: update.keys: ${at} holds no certificate`);
+      faults.push(`${lineOf(path)}: ${path}: ${at} holds no certificate`);
     else if (/PRIVATE KEY-----/.test(readFileSync(at, 'utf8')))
-      faults.push(`${file}: update.keys: ${at} holds a private key, which belongs in no image`);
+      faults.push(`${lineOf(path)}: ${path}: ${at} holds a private key, which belongs in no image`);
     else pem.push(readFileSync(at, 'utf8').trim());
   }
   if (faults.length > 0) throw new IngleError('invalid_request', faults.join('\n'), { faults });
   const keyring = pem.length > 0 ? `${pem.join('\n')}\n` : '';
-  return { name: basename(file).replace(/\.ya?ml$/, ''), file, device, keyring };
+  return { name: basename(file).replace(/\.ya?ml$/, ''), file, device, keyring, at: lineOf };
 }
 
-/** The device of a YAML text, and its faults as `file:line: path: what is wrong`. */
-export function parseDevice(text: string, file: string): { device: Device; faults: string[] } {
+/** Bytes and open brackets of a device file: ten times what one with every field has. More would take the reader minutes. */
+const most = { bytes: 16 * 1024, depth: 100, faults: 50 };
+
+/** What is too much of a text to be read at all, or undefined. */
+function excess(text: string): string | undefined {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > most.bytes) return `a device file has at most ${most.bytes} bytes; this one has ${bytes}`;
+  // Groups and lists open by a bracket each, or by a sign at the start of a line.
+  if ((text.match(/[[{]/g)?.length ?? 0) > 2 * most.depth || /^([ \t]*[-?:][ \t]){100}/m.test(text))
+    return `a device file is at most ${most.depth} groups deep`;
+  return undefined;
+}
+
+/**
+ * The device of a YAML text, its faults as `file:line: path: what is wrong`, and where a path's value stands
+ * (`file:line`). A text of any making is judged within a second.
+ */
+export function parseDevice(
+  text: string,
+  file: string,
+): { device: Device; faults: string[]; at(path: string): string } {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, version: '1.2' });
-  const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
-  const faults = [...document.errors, ...document.warnings].map(
-    (e) => `${at(e.pos[0])}: ${e.message.split('\n')[0]!.replace(/ at line .*/, '')}`,
-  );
+  const tooMuch = excess(text);
+  // Keys are compared below, as the library compares each with each.
+  const document = parseDocument(tooMuch ? '' : text, {
+    lineCounter: lines,
+    version: '1.2',
+    uniqueKeys: false,
+  });
+  const lineOf = (offset: number) => `${file}:${lines.linePos(offset).line || 1}`;
+  const at = (path: string) => lineOf(offsetOf(document.contents, path));
+  const faults = tooMuch
+    ? [`${file}:1: ${tooMuch}`]
+    : [...document.errors, ...document.warnings].map(
+        (e) => `${lineOf(e.pos[0])}: ${e.message.split('\n')[0]!.replace(/ at line .*/, '')}`,
+      );
+  if (faults.length === 0)
+    faults.push(...strange(document).map(([offset, says]) => `${lineOf(offset)}: ${says}`));
   const { device, issues } = checkDevice(faults.length > 0 ? {} : document.toJS({ maxAliasCount: 0 }));
   if (faults.length === 0)
-    for (const { path, says } of issues)
-      faults.push(`${at(offsetOf(document.contents, path))}: ${path === '' ? '' : `${path} `}${says}`);
-  return { device, faults };
+    for (const { path, says } of issues.slice(0, most.faults))
+      faults.push(`${at(path)}: ${path === '' ? '' : `${path} `}${says}`);
+  if (issues.length > most.faults) faults.push(`${file}: and ${issues.length - most.faults} more`);
+  return { device, faults: faults.slice(0, most.faults + 1), at };
+}
+
+/** What YAML allows and a device file has not: aliases, by which ten lines may mean a billion, and a key twice. */
+function strange(document: Document): [offset: number, says: string][] {
+  const out: [number, string][] = [];
+  visit(document, {
+    Alias: (_, node) =>
+      void out.push([
+        node.range?.[0] ?? 0,
+        `*${node.source} is an alias: write its value out, a device file has none`,
+      ]),
+    Map: (_, node) => {
+      const seen = new Set<unknown>();
+      for (const { key } of node.items) {
+        const name = isScalar(key) ? key.value : key;
+        if (seen.has(name))
+          out.push([(key as Node).range?.[0] ?? 0, `${name} stands there twice: keys are unique`]);
+        seen.add(name);
+      }
+    },
+  });
+  return out;
 }
 
 /** Where the value of a path stands; of one that is not there, its nearest group. */
@@ -84,6 +141,25 @@ function offsetOf(root: Node | null, path: string): number {
     node = next;
   }
   return offset;
+}
+
+/**
+ * What a build says of packages and modules that do not exist, as faults of the device file that names them.
+ * @param e with `details.packages` or `details.modules`; any other is given back
+ */
+export function faultsOf(d: DeviceFile, e: unknown): unknown {
+  if (!(e instanceof IngleError)) return e;
+  const faults: string[] = [];
+  for (const field of ['packages', 'firmware', 'modules'] as const) {
+    const unknown = e.details?.[field === 'modules' ? 'modules' : 'packages'];
+    for (const [i, name] of d.device[field].entries())
+      if (Array.isArray(unknown) && unknown.includes(name)) {
+        const what =
+          field === 'modules' ? 'the kernel has no such module' : `Debian ${suite} has no such package`;
+        faults.push(`${d.at(`${field}[${i}]`)}: ${field}[${i}] is ${JSON.stringify(name)}: ${what}`);
+      }
+  }
+  return faults.length > 0 ? new IngleError('invalid_request', faults.join('\n'), { faults }) : e;
 }
 
 /** The text of device.json: one top-level field a line, as shell scripts of the boot read it too. */

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { must } from '../firmware/system/exec.ts';
 import { record } from './boot.ts';
 import { filesBelow } from './bundles.ts';
-import { sources, suite } from './packages.ts';
+import { mmdebstrap } from './mmdebstrap.ts';
 import type { Tools } from './tools.ts';
 import { triplet } from './trim.ts';
 
@@ -63,17 +63,12 @@ export async function foreignRoot(o: {
 }): Promise<void> {
   const { native, from, arch, out } = o;
   const status = readFileSync(join(native, 'var/lib/dpkg/status'), 'utf8');
-  const options = [
-    '--mode=root',
-    '--variant=extract',
-    '--format=directory',
-    `--architectures=${arch}`,
-    '--skip=check/qemu',
-    '--aptopt=APT::Install-Recommends "false"',
-    `--extract-hook=${record}`,
-    `--include=${namesFor(status, from, arch).join(',')}`,
-  ];
-  await must('mmdebstrap', [...options, suite, out, ...sources()], { timeoutMs: 20 * 60_000 });
+  await mmdebstrap(out, {
+    arch,
+    packages: namesFor(status, from, arch),
+    variant: 'extract',
+    options: ['--skip=check/qemu', `--extract-hook=${record}`],
+  });
 
   for (const f of made(native)) {
     const path = join(native, f);

@@ -16,6 +16,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { must } from '../firmware/system/exec.ts';
+import { need } from './host.ts';
 
 export interface Keys {
   dir: string;
@@ -268,6 +269,7 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   };
   const act = Object.hasOwn(work, what) ? work[what] : undefined;
   if (!act) throw new IngleError('invalid_request', 'keys takes make, show, rotate, rollover or retire.');
+  await need(['openssl']);
   await act();
   process.stdout.write(`${dir}\n${showKeys(dir).join('\n')}\n`);
   if (what === 'make')

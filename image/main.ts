@@ -3,8 +3,9 @@ import { parseArgs } from 'node:util';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { top } from './build.ts';
 import { runDevice, runSecret } from './device.ts';
+import { runLabel } from './factory.ts';
+import { asAnybody } from './host.ts';
 import { runKeys } from './keys.ts';
-import { runLabel } from './label.ts';
 import { archOf, type ReleaseOptions, release, releaseBundle } from './release.ts';
 import { runImage } from './run.ts';
 
@@ -32,6 +33,7 @@ const others: Readonly<Record<string, (args: string[]) => Promise<unknown>>> = {
 };
 
 async function main(args: string[]): Promise<void> {
+  asAnybody();
   const own = others[args[0] ?? ''];
   if (own) {
     await own(args.slice(1));

@@ -1,4 +1,5 @@
 // The kernel modules a hub may need, by purpose, out of the thousands Debian ships. Pure but for the lists.
+import { IngleError } from '../firmware/protocol/errors.ts';
 import { chosen, rulesOf } from './rules.ts';
 
 /** Paths below `kernel/` without `.ko` and what follows. */
@@ -77,7 +78,7 @@ const nameOf = (file: string) => plain(file).split('/').at(-1)!.replaceAll('-', 
  * @param dep text of modules.dep
  * @param arch Debian architecture
  * @param more names of modules a device adds, such as `ath11k_pci`
- * @throws Error for a name in `more` that the kernel has not
+ * @throws IngleError `invalid_request` for a name in `more` that the kernel has not
  */
 export function keptModules(dep: string, arch: string, more: readonly string[] = []): Set<string> {
   const needs = new Map<string, string[]>();
@@ -94,7 +95,8 @@ export function keptModules(dep: string, arch: string, more: readonly string[] =
   for (const file of needs.keys()) if (chosen(plain(file), rules)) keep(file);
   for (const name of more) {
     const file = [...needs.keys()].find((f) => nameOf(f) === name.replaceAll('-', '_'));
-    if (!file) throw new Error(`The kernel has no module "${name}".`);
+    if (!file)
+      throw new IngleError('invalid_request', `The kernel has no module "${name}".`, { modules: [name] });
     keep(file);
   }
   return stay;

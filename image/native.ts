@@ -1,107 +1,67 @@
-// Modules with machine code and what they need at run time, without sources, tests and other machines' binaries.
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
-import { filesBelow } from './bundles.ts';
+// Machine code that the bundles load from the folder native/ beside them (rollup.native.js), for the target. All other
+// code of npm's modules is in the bundles.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compile } from './compile.ts';
 
-/** The bundles leave these outside; see rollup.config.js. */
-export const nativeModules = ['sqlite3', 'uWebSockets.js', '@abandonware/bleno', 'serialport'];
-
-/** Needed to install or compile, never to run. */
-const buildOnly = new Set([
-  'node-addon-api',
-  'nan',
-  'prebuild-install',
-  'tar',
-  'node-gyp',
-  '@types/node',
-  'usb',
-]);
-const unwanted =
-  /(^|\/)(tests?|docs?|examples?|\.github)(\/|$)|\.(a|o|md|map|[cm]?ts)$|(^|\/)([Mm]akefile|binding\.Makefile)$/;
-/** Of a module that was compiled here, the machine code is enough. */
-const compiled = /(^|\/)(obj(\.target)?|deps|src|tools)(\/|$)|\.(c|cc|cpp|h|hpp|gyp|gypi)$/;
+/** Where a hub has it. */
+export const nativePath = 'usr/lib/ingle/native';
 
 /** The Node ABI of the target's Debian nodejs (20.x). */
 const abi = '115';
-const machine: Record<string, string> = { amd64: 'x64', arm64: 'arm64' };
+/** Debian architecture -> what Node calls it, ELF's number of it (elf.h, EM_X86_64 and EM_AARCH64), serialport's file. */
+const machines: Readonly<Record<string, { cpu: string; elf: number; serial: string }>> = {
+  amd64: { cpu: 'x64', elf: 62, serial: 'glibc' },
+  arm64: { cpu: 'arm64', elf: 183, serial: 'armv8.glibc' },
+};
 
-function isOtherMachine(path: string, arch: string): boolean {
-  const name = basename(path);
-  const cpu = machine[arch] ?? arch;
-  if (/^uws_.*\.node$/.test(name)) return name !== `uws_linux_${cpu}_${abi}.node`;
-  if (path.includes('/prebuilds/')) {
-    const folder = path.split('/prebuilds/')[1]!.split('/')[0]!;
-    return folder !== '' && (folder !== `linux-${cpu}` || name.includes('musl'));
-  }
-  return false;
-}
+/** Name in native/ -> module it is compiled from. */
+const compiled: Readonly<Record<string, string>> = {
+  'node_sqlite3.node': 'sqlite3',
+  'bluetooth_hci_socket.node': '@abandonware/bluetooth-hci-socket',
+};
 
-/** Folders of `name` and all it needs at run time, resolved as Node does from `from`. */
-function closure(name: string, from: string, found: Set<string>): void {
-  if (buildOnly.has(name)) return;
-  for (let at = from; ; at = dirname(at)) {
-    const dir = join(at, 'node_modules', name);
-    if (existsSync(join(dir, 'package.json'))) {
-      if (found.has(dir)) return;
-      found.add(dir);
-      const p = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) as {
-        dependencies?: Record<string, string>;
-        optionalDependencies?: Record<string, string>;
-      };
-      for (const d of Object.keys({ ...p.optionalDependencies, ...p.dependencies })) closure(d, dir, found);
-      return;
-    }
-    if (at === dirname(at)) return;
-  }
-}
-
-/** Folders of the native modules and all they need, such as `node_modules/sqlite3`, sorted. */
-export function nativeFolders(top: string): string[] {
-  const found = new Set<string>();
-  for (const name of nativeModules) closure(name, top, found);
-  return [...found].map((dir) => relative(top, dir)).sort();
-}
-
-/**
- * Copies modules that are installed under `top`, and what they need at run time, to `target`.
- * @param names modules; one that is not installed is left out
- */
-export function copyModules(top: string, target: string, arch: string, names: readonly string[]): void {
-  const found = new Set<string>();
-  for (const name of names) closure(name, top, found);
-  for (const dir of found) {
-    const native = existsSync(join(dir, 'binding.gyp'));
-    cpSync(dir, join(target, relative(join(top, 'node_modules'), dir)), {
-      recursive: true,
-      dereference: true,
-      filter: (path) => {
-        const inside = relative(dir, path);
-        if (inside === '') return true;
-        if (inside.startsWith('node_modules') || unwanted.test(inside)) return false;
-        return !(native && compiled.test(inside)) && !isOtherMachine(`/${inside}`, arch);
-      },
-    });
-  }
+/** Name in native/ -> file below node_modules, as the module's makers compiled it. */
+export function readyMade(arch: string): Record<string, string> {
+  const m = machines[arch];
+  if (!m) throw new Error(`There is no machine "${arch}". One of: ${Object.keys(machines).join(', ')}.`);
+  const uws = `uws_linux_${m.cpu}_${abi}.node`;
+  return {
+    [uws]: join('uWebSockets.js/dist/bin', uws),
+    'serialport.node': `@serialport/bindings-cpp/prebuilds/linux-${m.cpu}/@serialport+bindings-cpp.${m.serial}.node`,
+  };
 }
 
 /** Without these no hub runs; the others are left out where they were not installed. */
-const vital = ['sqlite3/build/Release/node_sqlite3.node', 'uWebSockets.js/package.json'];
+const vital = ['sqlite3', 'uWebSockets.js'];
 
 /**
- * Copies the native modules of the hub to `target`.
- * @throws Error when one that no hub runs without is not there
+ * The machine code of a hub's root: name in native/ -> file here.
+ * @throws Error when a module is missing that no hub runs without, or a file is another machine's
  */
-export function copyNative(top: string, target: string, arch: string): void {
-  copyModules(top, target, arch, nativeModules);
-  for (const file of vital)
-    if (!existsSync(join(target, file))) throw new Error(`node_modules/${file} is missing; run npm ci`);
+export async function nativeFiles(top: string, cache: string, arch: string): Promise<Record<string, string>> {
+  for (const name of vital)
+    if (!existsSync(join(top, 'node_modules', name)))
+      throw new Error(`node_modules/${name} is missing; run npm ci`);
+  const files: Record<string, string> = {};
+  for (const [product, module] of Object.entries(compiled))
+    if (existsSync(join(top, 'node_modules', module)))
+      files[product] = await compile(cache, arch, { top, module, product });
+  for (const [name, file] of Object.entries(readyMade(arch))) {
+    const from = join(top, 'node_modules', file);
+    if (existsSync(from)) files[name] = from;
+  }
+  for (const [name, from] of Object.entries(files)) checkMachine(name, from, arch);
+  return files;
 }
 
-/** ELF's number of a machine (elf.h, EM_X86_64 and EM_AARCH64). */
-const elfMachine: Record<string, number> = { amd64: 62, arm64: 183 };
-
-/** Removes machine code of another machine below `dir`; a module for another system brings some along. */
-export function dropOtherMachines(dir: string, arch: string): void {
-  for (const f of filesBelow(dir).filter((n) => n.endsWith('.node')))
-    if (readFileSync(join(dir, f)).readUInt16LE(18) !== elfMachine[arch]) rmSync(join(dir, f));
+/** @throws Error for a file that is no machine code of `arch` */
+export function checkMachine(name: string, file: string, arch: string): void {
+  const head = readFileSync(file).subarray(0, 20);
+  if (
+    head.length < 20 ||
+    head.readUInt32BE(0) !== 0x7f454c46 ||
+    head.readUInt16LE(18) !== machines[arch]?.elf
+  )
+    throw new Error(`${name} (${file}) is no machine code for ${arch}.`);
 }

@@ -1,8 +1,8 @@
 // What a device maker gets in dist/image: the disk to flash, the bundle that updates to it, and what vouches for both.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { must, run } from '../firmware/system/exec.ts';
-import { sourceVersion, top } from './build.ts';
+import { must } from '../firmware/system/exec.ts';
+import { inGit, sourceVersion, top } from './build.ts';
 import { sha256File } from './bundle.ts';
 import { type DeviceFile, findDevice, readDevice } from './device.ts';
 import { type Flash, flash, update } from './flash.ts';
@@ -87,7 +87,7 @@ export async function release(o: ReleaseOptions): Promise<string> {
   copyFileSync(p.flash.bmap, file('img.bmap'));
   const sbom = join(p.dir, 'sbom.spdx.json');
   copyFileSync(join(p.flash.built.dir, 'sbom.spdx.json'), sbom);
-  const commit = await run('git', ['rev-parse', 'HEAD'], { cwd: top }).catch(() => undefined);
+  const commit = await inGit('rev-parse', 'HEAD');
   const files = [file('img.zst'), file('img.bmap'), bundle];
   const manifest = {
     device: p.device.name,

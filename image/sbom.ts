@@ -5,7 +5,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootPackages } from './boot.ts';
 import { bundled } from './bundles.ts';
-import { nativeFolders } from './native.ts';
+import { headerModules } from './compile.ts';
 import { suite } from './packages.ts';
 
 export interface DebianPackage {
@@ -73,8 +73,23 @@ export function readLock(lock: Lock, folders: readonly string[]): NpmModule[] {
   });
 }
 
-/** Letters, digits, dots and hyphens are all an identifier may have. */
-const id = (...parts: string[]) => `SPDXRef-${parts.join('-').replace(/[^A-Za-z0-9.-]/g, '-')}`;
+/** Letters, digits, dots and hyphens are all an identifier may have; of two that would be equal the later is counted. */
+function identifiers(): (...parts: string[]) => string {
+  const given = new Set<string>();
+  return (...parts) => {
+    const wished = `SPDXRef-${parts.join('-').replace(/[^A-Za-z0-9.-]/g, '-')}`;
+    let id = wished;
+    for (let n = 2; given.has(id); n++) id = `${wished}-${n}`;
+    given.add(id);
+    return id;
+  };
+}
+
+/** Each once, however many folders have it. */
+function once<T>(all: readonly T[], key: (one: T) => string): T[] {
+  const seen = new Set<string>();
+  return all.filter((one) => !seen.has(key(one)) && seen.add(key(one)));
+}
 /** Expressions that name only licences of SPDX's list; anything else is told as a remark. */
 const isExpression = (license: string) =>
   /^[A-Za-z0-9][A-Za-z0-9.+-]*( (AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$/.test(
@@ -97,6 +112,7 @@ export function spdx(
   licences: ReadonlyMap<string, readonly string[]>,
   npm: readonly NpmModule[],
 ): string {
+  const id = identifiers();
   const root = id('image');
   const none = 'NOASSERTION';
   const base = { filesAnalyzed: false, licenseConcluded: none, copyrightText: none };
@@ -111,7 +127,7 @@ export function spdx(
       ...base,
     },
   ];
-  for (const d of debian) {
+  for (const d of once(debian, (p) => `${p.name} ${p.version} ${p.arch}`)) {
     const named = licences.get(d.name) ?? [];
     const purl = `pkg:deb/debian/${encodeURIComponent(d.name)}@${encodeURIComponent(d.version)}?arch=${d.arch}&distro=${suite}`;
     packages.push({
@@ -131,7 +147,7 @@ export function spdx(
       ...base,
     });
   }
-  for (const n of npm) {
+  for (const n of once(npm, (m) => `${m.name} ${m.version} ${m.integrity}`)) {
     const hash = /^sha512-(.+)$/.exec(n.integrity)?.[1];
     const name = n.name.split('/').map(encodeURIComponent).join('/');
     packages.push({
@@ -203,17 +219,27 @@ function isCarried(base: string, root: string, p: DebianPackage): boolean {
 }
 
 /**
+ * Folders of npm's modules in an image, such as `node_modules/yjs`, sorted: those in its bundles, and those whose headers
+ * are compiled into its machine code.
+ * @param files what of dist/ it carries
+ */
+export function carriedModules(top: string, files: readonly string[]): string[] {
+  const headers = headerModules.map((n) => `node_modules/${n}`).filter((d) => existsSync(join(top, d)));
+  return [...new Set([...bundled(top, files), ...headers])].sort();
+}
+
+/**
  * The SBOM of a staged root.
  * @param base the Debian root it was made from, which still has dpkg's records
  * @param parts boot loader, firmware of boards and programs of the initial RAM disk, likewise
- * @param files what of dist/ it carries
+ * @param modules what carriedModules() gave
  */
 export function makeSbom(o: {
   top: string;
   base: string;
   parts: string;
   root: string;
-  files: readonly string[];
+  modules: readonly string[];
   image: ImageOf;
 }): string {
   const recorded = (at: string) => readStatus(readFileSync(join(at, 'var/lib/dpkg/status'), 'utf8'));
@@ -230,6 +256,5 @@ export function makeSbom(o: {
       if (existsSync(file)) licences.set(name, licencesOf(readFileSync(file, 'utf8')));
     }
   const lock = JSON.parse(readFileSync(join(o.top, 'package-lock.json'), 'utf8')) as Lock;
-  const folders = [...new Set([...bundled(o.top, o.files), ...nativeFolders(o.top)])].sort();
-  return spdx(o.image, debian, licences, readLock(lock, folders));
+  return spdx(o.image, debian, licences, readLock(lock, o.modules));
 }

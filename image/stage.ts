@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -13,9 +14,11 @@ import {
 import { dirname, join } from 'node:path';
 import type { Device } from '../firmware/device/device.ts';
 import { must } from '../firmware/system/exec.ts';
+import { epoch } from './base.ts';
 import { filesBelow } from './bundles.ts';
-import { crossModules, isNative } from './cross.ts';
-import { copyNative, dropOtherMachines } from './native.ts';
+import { isNative } from './compile.ts';
+import { asAnybody } from './host.ts';
+import { nativePath } from './native.ts';
 import { addSnapshot } from './snapshot.ts';
 import { sshFiles } from './ssh.ts';
 import { debianTools } from './tools.ts';
@@ -108,6 +111,8 @@ const dropped = [
   'etc/modules-load.d',
   ...links,
 ];
+/** Root's own; Debian lets every user mount what fstab allows them. */
+const withoutSetuid = ['usr/bin/mount', 'usr/bin/umount'];
 /** Empty folders other file systems are mounted on, with their modes. */
 const mountPoints: readonly [string, number][] = [
   ['boot', 0o755],
@@ -133,15 +138,18 @@ const generic: StageDevice = {
 /**
  * Makes `<out>` from `base`; unchanged files are hard links.
  * @param files what of dist/ goes along (see bundles.ts)
+ * @param native machine code (see native.ts)
  */
 export async function stage(o: {
   top: string;
   base: string;
   files: readonly string[];
+  native: Readonly<Record<string, string>>;
   out: string;
   arch: string;
   device?: StageDevice;
 }): Promise<void> {
+  asAnybody();
   const { top, out } = o;
   const device = o.device ?? generic;
   rmSync(out, { recursive: true, force: true });
@@ -151,7 +159,9 @@ export async function stage(o: {
     mkdirSync(dirname(path), { recursive: true });
     // A link shares its bytes with the base; it must go before anything is written.
     rmSync(path, { force: true });
-    cpSync(from, path);
+    cpSync(from, path, { dereference: true });
+    // Of a checkout's modes git keeps only whether a file is a program; the rest is its owner's umask.
+    chmodSync(path, lstatSync(path).mode & 0o100 && !to.endsWith('.node') ? 0o755 : 0o644);
   };
   const write = (to: string, text: string) => {
     const path = join(out, to);
@@ -167,6 +177,12 @@ export async function stage(o: {
       rmSync(join(out, 'etc', f));
       writeFileSync(join(out, 'etc', f), kept, { mode });
     }
+  for (const f of withoutSetuid) {
+    const path = join(out, f);
+    cpSync(path, `${path}.new`);
+    chmodSync(`${path}.new`, 0o755);
+    renameSync(`${path}.new`, path);
+  }
   for (const d of dropped) rmSync(join(out, d), { recursive: true, force: true });
   for (const [d, mode] of mountPoints) {
     mkdirSync(join(out, d));
@@ -195,14 +211,11 @@ export async function stage(o: {
     if (/^units\/[^/@]+$/.test(f) && /^\[Install\]/m.test(said(f))) units.push(f.slice('units/'.length));
   }
   for (const f of o.files) put(join(top, 'dist', f), join('usr/lib/ingle', f));
-  copyNative(top, join(out, 'usr/lib/ingle/node_modules'), o.arch);
-  if (!isNative(o.arch))
-    for (const [to, from] of Object.entries(await crossModules(top, dirname(o.base), o.arch)))
-      put(from, join('usr/lib/ingle/node_modules', to));
-  dropOtherMachines(join(out, 'usr/lib/ingle/node_modules'), o.arch);
+  for (const [name, from] of Object.entries(o.native)) put(from, join(nativePath, name));
   write('usr/lib/ingle/package.json', '{"type":"module"}\n');
 
-  await must('systemd-sysusers', [`--root=${out}`]);
+  // The day on which a user got no password is written down.
+  await must('systemd-sysusers', [`--root=${out}`], { env: { SOURCE_DATE_EPOCH: epoch } });
   const systemctl = (...args: string[]) => must('systemctl', [`--root=${out}`, ...args]);
   await systemctl('mask', ...masked);
   const generators = join(out, 'etc/systemd/system-generators');

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { must, type RunOptions } from '../firmware/system/exec.ts';
-import { sources, suite } from './packages.ts';
+import { need, needRoot } from './host.ts';
+import { mmdebstrap } from './mmdebstrap.ts';
+import { sources } from './packages.ts';
 
 /** Unpacked, never configured: programs that need no service. */
 const forBuilding = ['erofs-utils', 'kmod'];
@@ -30,12 +32,11 @@ export async function debianTools(cache: string, packages: readonly string[] = f
     .slice(0, 16);
   const dir = join(cache, `tools-${hash}`);
   if (!existsSync(dir)) {
+    needRoot('The tools are unpacked first, which wants root rights: sudo npm run image');
+    await need(['mmdebstrap']);
     mkdirSync(cache, { recursive: true });
     const fresh = `${dir}.${process.pid}`;
-    const options = ['--mode=root', '--variant=extract', '--architectures=amd64', '--format=directory'];
-    await must('mmdebstrap', [...options, `--include=${packages.join(',')}`, suite, fresh, ...from], {
-      timeoutMs: 10 * 60_000,
-    });
+    await mmdebstrap(fresh, { arch: 'amd64', packages, variant: 'extract' });
     // Another build may have been quicker.
     if (existsSync(dir)) await must('rm', ['-rf', fresh]);
     else renameSync(fresh, dir);

@@ -43,6 +43,13 @@ const gone = rulesOf(`
   usr/share/vim/ usr/share/doc/ usr/share/mime/ {lib}/gconv/ usr/share/dict/ usr/share/pixmaps/ usr/share/readline/
   usr/share/tabset/ usr/bin/localedef usr/bin/iconv usr/sbin/iconvconfig usr/sbin/locale-gen
   usr/share/i18n/ usr/bin/bashbug usr/bin/c_rehash usr/bin/tzselect usr/bin/catchsegv
+  # Programs that lend their user's rights to whoever starts them: nobody has a password, and systemd starts services.
+  usr/bin/chage usr/bin/chfn usr/bin/chsh usr/bin/expiry usr/bin/gpasswd usr/bin/newgrp usr/bin/passwd usr/bin/su
+  usr/sbin/unix_chkpwd usr/lib/dbus-1.0/dbus-daemon-launch-helper
+  usr/bin/ssh-agent usr/bin/ssh-add usr/lib/openssh/ssh-keysign usr/lib/openssh/ssh-pkcs11-helper
+  usr/lib/openssh/ssh-sk-helper
+  # Keys that Debian's package made when it was installed: a hub makes its own at its first start (image/ssh.ts).
+  etc/ssh/ssh_host_*
   # Names of devices for people: udev's rules work without.
   usr/lib/udev/hwdb.bin usr/lib/udev/hwdb.d/ usr/share/misc/ usr/bin/systemd-hwdb
   usr/lib/systemd/system/systemd-hwdb-update.service

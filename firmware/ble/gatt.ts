@@ -1,6 +1,4 @@
 // The only door to BLE (bleno): serve GATT services, advertise, hear who comes and goes.
-import { createRequire } from 'node:module';
-import type blenoModule from '@abandonware/bleno';
 import { errorTable, IngleError, toIngleError } from '../protocol/errors.ts';
 
 export interface Characteristic {
@@ -36,7 +34,7 @@ export async function openGatt(
   on: { connect(address: string): void; disconnect(address: string): void; lost(): void },
 ): Promise<GattServer> {
   // bleno opens the HCI socket when it is loaded; a hub without an adapter must get that far first.
-  const bleno = createRequire(import.meta.url)('@abandonware/bleno') as typeof blenoModule;
+  const { default: bleno } = await import('@abandonware/bleno');
   const subscribers = new Map<string, { size: number; send: (data: Buffer) => void }>();
 
   await new Promise<void>((resolve, reject) => {

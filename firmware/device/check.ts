@@ -24,6 +24,17 @@ export function text(form: RegExp, allowed: string, absent?: string): Check<stri
   };
 }
 
+/** A value that also has no `fault`: what it says of one that is wrong. */
+export function where(of: Check<string>, fault: (value: string) => string | undefined): Check<string> {
+  return (v, path, issues) => {
+    const before = issues.length;
+    const value = of(v, path, issues);
+    const says = issues.length === before ? fault(value) : undefined;
+    if (says) issues.push({ path, says: `is ${shown(v)}: ${says}` });
+    return value;
+  };
+}
+
 export function oneOf<const T extends string>(allowed: readonly T[], absent?: T): Check<T> {
   return (v, path, issues) => {
     if (v === undefined && absent !== undefined) return absent;
@@ -52,8 +63,10 @@ export function list<T>(of: Check<T>, absent: readonly T[] = []): Check<T[]> {
       issues.push({ path, says: `is ${shown(v)}, not a list` });
       return [...absent];
     }
+    const seen = new Set<unknown>();
     v.forEach((one, i) => {
-      if (v.indexOf(one) !== i) issues.push({ path: `${path}[${i}]`, says: `is ${shown(one)} twice` });
+      if (seen.has(one)) issues.push({ path: `${path}[${i}]`, says: `is ${shown(one)} twice` });
+      seen.add(one);
     });
     return v.map((one, i) => of(one, `${path}[${i}]`, issues));
   };

@@ -1,7 +1,9 @@
 // What a device file says (image/devices/<name>.yaml) and the hub reads (/usr/share/ingle/device.json). Pure.
 import type { Brand } from '../protocol/brand.ts';
-import { flag, type Issue, list, object, oneOf, text } from './check.ts';
+import { flag, type Issue, list, object, oneOf, text, where } from './check.ts';
 import { leastContrast, paletteOf, readable, weakest } from './colour.ts';
+import { countries } from './countries.ts';
+import { faultOfSshKey } from './ssh-key.ts';
 
 /** Ways into setup that a maker may leave out. */
 export const channelNames = ['softap', 'ble', 'serial', 'bot'] as const;
@@ -56,11 +58,22 @@ const debian = /^[a-z0-9][a-z0-9+.-]+$/;
 const address =
   /^(https:\/\/[\w.-]+(:\d+)?|http:\/\/(localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|[\w-]+\.(local|internal|test))(:\d+)?)(\/[\w./~-]*)?$/;
 const httpsOnly = 'an https:// address (http:// for localhost, private addresses, .local, .internal, .test)';
-const line = (allowed: string, absent?: string) => text(/^[^\p{C}]{1,80}$/u, allowed, absent);
 const colour = text(/^(#[0-9a-f]{6})?$/i, 'a colour like "#a8431a" (quote it, # begins a comment)', '');
+/** Hangul's fillers are letters nobody sees. */
+const invisible = /[\u115f\u1160\u3164\uffa0]/g;
+/** Words that are read: not of spaces only, and none at the ends, where nobody sees them. */
+const visible = (value: string) => {
+  if (!/[\p{L}\p{N}]/u.test(value.replace(invisible, ''))) return 'it has no letter and no digit';
+  return value === value.trim() ? undefined : 'it begins or ends with a space';
+};
+/** What a maker may leave out, but not leave blank. */
+const phrase = (least: 0 | 1, most: number, allowed: string) =>
+  where(text(new RegExp(`^[^\\p{C}]{${least},${most}}$`, 'u'), allowed, ''), (v) =>
+    v === '' ? undefined : visible(v),
+  );
 const words = object({
-  title: line('a title of 1 to 80 characters', ' '),
-  support: text(/^[^\p{C}]{0,200}$/u, 'a line of at most 200 characters', ''),
+  title: phrase(1, 80, 'a title of 1 to 80 characters'),
+  support: phrase(0, 200, 'a line of at most 200 characters'),
 });
 
 const file = object({
@@ -71,7 +84,7 @@ const file = object({
     'ingle-{serial4}',
   ),
   brand: object({
-    name: text(/^[^\p{C}]{1,24}$/u, 'a product name of 1 to 24 characters', 'Ingle'),
+    name: where(text(/^[^\p{C}]{1,24}$/u, 'a product name of 1 to 24 characters', 'Ingle'), visible),
     colours: object({ light: colour, dark: colour }),
     texts: object({ en: words, ru: words }),
   }),
@@ -82,7 +95,13 @@ const file = object({
     '',
   ),
   language: oneOf(['en', 'ru'], 'en'),
-  country: text(/^([A-Z]{2}|00)$/, 'two capital letters of ISO 3166-1, or "00" in quotes', '00'),
+  country: where(
+    text(/^([A-Z]{2}|00)$/, 'two capital letters of ISO 3166-1, or "00" in quotes', '00'),
+    (v) =>
+      countries.has(v)
+        ? undefined
+        : 'the radios know no rules of such a country; ISO 3166-1, or "00" in quotes',
+  ),
   channels: list(oneOf(channelNames), channelNames),
   update: object({
     url: text(new RegExp(`^$|${address.source}`), httpsOnly, ''),
@@ -101,12 +120,7 @@ const file = object({
   }),
   ssh: object({
     enabled: flag(false),
-    keys: list(
-      text(
-        /^(ssh-ed25519|ecdsa-sha2-\S+|ssh-rsa|sk-\S+) [A-Za-z0-9+/=]+( [^\n]*)?$/,
-        'a public key of OpenSSH',
-      ),
-    ),
+    keys: list(where(text(/^[^\p{C}]{1,8000}$/u, 'a public key of OpenSSH'), faultOfSshKey)),
   }),
   hardware: object({ wifi: flag(true), bluetooth: flag(true), speaker: flag(true), microphone: flag(true) }),
   packages: list(text(debian, 'a Debian package name')),
@@ -144,7 +158,7 @@ export function checkDevice(value: unknown): { device: Device; issues: Issue[] }
   const texts: Brand['texts'] = {};
   for (const language of ['en', 'ru'] as const) {
     const { title, support } = brand.texts[language];
-    const own = { ...(title.trim() ? { title } : {}), ...(support ? { support } : {}) };
+    const own = { ...(title ? { title } : {}), ...(support ? { support } : {}) };
     if (Object.keys(own).length > 0) texts[language] = own;
   }
   const device: Device = {

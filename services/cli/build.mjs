@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 export const top = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const sources = ['firmware', 'services', 'root', 'spa', 'web-wizard'];
-const configs = ['package.json', 'package-lock.json', 'rollup.config.js', 'rollup.page.js', 'tsconfig.json'];
+const rollups = ['rollup.config.js', 'rollup.native.js', 'rollup.page.js'];
+const configs = ['package.json', 'package-lock.json', ...rollups, 'tsconfig.json'];
 const stampFile = join(top, 'dist/.stamp');
 const lockFile = join(top, 'dist/.lock');
 

@@ -6,8 +6,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { contrast, leastContrast, readable, weakest } from '../../firmware/device/colour.ts';
 import { checkDevice } from '../../firmware/device/device.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
 import { checkSecret } from '../../firmware/setup/console-secret.ts';
-import { deviceJson, findDevice, parseDevice, readDevice } from '../../image/device.ts';
+import { faultsOf as blame, deviceJson, findDevice, parseDevice, readDevice } from '../../image/device.ts';
+import { unknownPackages } from '../../image/mmdebstrap.ts';
 
 const test = suite('device files');
 const least = 'model: x1\nroot_url: https://r.example\n';
@@ -91,9 +93,117 @@ const wrong: [what: string, text: string, line: number, words: RegExp][] = [
   ['a line break in a title', `${least}brand:\n  texts:\n    en: {title: "a\\nb"}\n`, 5, /texts.en.title/],
   ['an old version that is none', `${least}update: {min_version: "1"}\n`, 3, /update.min_version .*1\.2\.0/],
   ['a key twice', `${least}model: y\n`, 3, /unique/],
+  ['a key twice in a group', `${least}update:\n  url: ""\n  url: ""\n`, 5, /url stands there twice/],
+  ['a country there is not', `${least}country: XX\n`, 3, /country is "XX": .*ISO 3166-1/],
+  ['a name of spaces', `${least}brand:\n  name: "   "\n`, 4, /brand.name is " {3}": it has no letter/],
+  ['a name nobody sees', `${least}brand:\n  name: "\u3164\u115f"\n`, 4, /brand.name .*no letter/],
+  ['a name with a space before it', `${least}brand:\n  name: " Hearth"\n`, 4, /begins or ends with a space/],
+  ['a blank title', `${least}brand:\n  texts:\n    en: {title: " "}\n`, 5, /texts.en.title .*no letter/],
+  ['an empty title', `${least}brand:\n  texts:\n    en: {title: ""}\n`, 5, /texts.en.title .*1 to 80/],
+  ['a blank line of support', `${least}brand:\n  texts:\n    ru: {support: " . "}\n`, 5, /texts.ru.support/],
+  ['an alias', `model: &m x1\nroot_url: https://r.example\nhostname: *m\n`, 3, /\*m is an alias/],
+  ['a list within itself', `${least}packages: &p [*p]\n`, 3, /\*p is an alias/],
   ['no YAML', 'model: [x\n', 2, /./],
   ['a list', '- 1\n', 1, /a device file is a group of fields/],
 ];
+/** A public key of OpenSSH of these fields (RFC 4251, 5). */
+const key = (type: string, ...fields: (string | Buffer)[]) =>
+  `${type} ${Buffer.concat(
+    [type, ...fields].map((f) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(Buffer.from(f).length);
+      return Buffer.concat([length, Buffer.from(f)]);
+    }),
+  ).toString('base64')}`;
+const ed25519 = key('ssh-ed25519', Buffer.alloc(32, 7));
+const point = (bytes: number) => Buffer.concat([Buffer.from([4]), Buffer.alloc(bytes - 1, 9)]);
+const rsa = (bits: number) =>
+  key('ssh-rsa', Buffer.from([1, 0, 1]), Buffer.concat([Buffer.from([0]), Buffer.alloc(bits / 8, 0xff)]));
+const goodKeys = [
+  ed25519,
+  `${ed25519} somebody@somewhere, in words`,
+  key('ecdsa-sha2-nistp256', 'nistp256', point(65)),
+  key('ecdsa-sha2-nistp521', 'nistp521', point(133)),
+  key('sk-ssh-ed25519@openssh.com', Buffer.alloc(32, 7), 'ssh:'),
+  key('sk-ecdsa-sha2-nistp256@openssh.com', 'nistp256', point(65), 'ssh:'),
+  rsa(2048),
+  rsa(4096),
+];
+const badKeys: [what: string, key: string, words: RegExp][] = [
+  ['one cut short', ed25519.slice(0, -8), /is broken: copy the whole line/],
+  ['one with a letter lost', ed25519.replace('AAAA', 'AAA'), /is broken/],
+  ['one with something behind it', `${ed25519}AAAA`, /is broken/],
+  ['a type without a key', 'ssh-ed25519', /is broken/],
+  ['words', 'ssh-ed25519 not!base64', /is broken/],
+  ['a key of another type', ed25519.replace('ssh-ed25519', 'ssh-rsa'), /says ssh-rsa and holds another/],
+  ['31 bytes', key('ssh-ed25519', Buffer.alloc(31)), /is broken/],
+  ['a point of another curve', key('ecdsa-sha2-nistp256', 'nistp256', point(97)), /is broken/],
+  ['a curve of another name', key('ecdsa-sha2-nistp256', 'nistp384', point(65)), /is broken/],
+  [
+    'a security key without its application',
+    key('sk-ssh-ed25519@openssh.com', Buffer.alloc(32)),
+    /is broken/,
+  ],
+  ['short RSA', rsa(1024), /1024 bits: at least 2048/],
+  ['DSA', key('ssh-dss', 'x'), /begins with one of ssh-ed25519/],
+  ['options before it', `no-pty ${ed25519}`, /begins with one of/],
+  ['a private key', '-----BEGIN OPENSSH PRIVATE KEY-----', /private key; the public one is in the \.pub/],
+];
+const withKey = (k: string) => `${least}ssh:\n  enabled: true\n  keys:\n    - ${JSON.stringify(k)}\n`;
+for (const [what, k, words] of badKeys) wrong.push([`as an SSH key ${what}`, withKey(k), 6, words]);
+test('every kind of public key that OpenSSH makes is taken', () => {
+  for (const k of goodKeys) assert.equal(faultsOf(withKey(k)), [], k);
+});
+
+test('a device file made to be slow is refused within a second', () => {
+  const many = (n: number, line: (i: number) => string) =>
+    Array.from({ length: n }, (_, i) => line(i)).join('\n');
+  const bomb = `a0: &a0 [x,x,x,x,x,x,x,x,x]\n${many(9, (i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join()}]`)}\n`;
+  const slow: Record<string, string> = {
+    'a billion words by aliases': bomb,
+    'aliases by the thousand': `${least}packages:\n${many(600, (i) => ` - &k${i} k${i}`)}\n${many(600, (i) => ` - *k${i}`)}\n`,
+    'brackets nobody closes': `${least}packages: ${'['.repeat(190)}`,
+    'brackets by the thousand': `${least}packages: ${'['.repeat(14_000)}`,
+    'groups in groups': `${least}packages: ${'{a: '.repeat(3_000)}`,
+    'lists in lists': `${least}packages:\n${'- '.repeat(7_000)}`,
+    'keys in keys': `${least}${'a: '.repeat(5_000)}`,
+    'anchors on anchors': `${least}packages: ${'&a '.repeat(5_000)}`,
+    'tags on tags': `${least}packages: ${'!!str '.repeat(2_600)}`,
+    'keys by the thousand': `${least}${many(1_900, (i) => `k${i}: 1`)}\n`,
+    megabytes: `${least}${many(200_000, (i) => `k${i}: 1`)}\n`,
+  };
+  for (const [what, text] of Object.entries(slow)) {
+    const began = performance.now();
+    const faults = faultsOf(text);
+    const took = performance.now() - began;
+    assert.ok(faults.length > 0 && faults.length <= 52, `${what}: ${faults.length} faults`);
+    for (const f of faults) assert.match(f, /^x\.yaml(:\d+)?: /, what);
+    assert.ok(took < 1000, `${what} took ${took.toFixed()} ms`);
+  }
+});
+
+test('packages, firmware and modules that do not exist are told by the line that names them', () => {
+  const text = `${least}packages:\n  - vim\n  - no-such-package\nfirmware: [common, firmware-none]\nmodules: [i2c_dev, no_such]\n`;
+  const { device, at } = parseDevice(text, 'x.yaml');
+  const d = { name: 'x', file: 'x.yaml', device, keyring: '', at };
+  const told = (details: object) => {
+    const e = blame(d, new IngleError('invalid_request', 'the builder says', { ...details }));
+    return (e as Error).message.split('\n');
+  };
+  assert.equal(told({ packages: ['firmware-none', 'no-such-package'] }), [
+    'x.yaml:5: packages[1] is "no-such-package": Debian trixie has no such package',
+    'x.yaml:6: firmware[1] is "firmware-none": Debian trixie has no such package',
+  ]);
+  assert.equal(told({ modules: ['no_such'] }), [
+    'x.yaml:7: modules[1] is "no_such": the kernel has no such module',
+  ]);
+  assert.equal(told({ packages: ['of-ours'] }), ['the builder says']);
+  assert.equal(
+    unknownPackages("E: Unable to locate package a-b\nE: Package 'c+' has no installation candidate\nE: a-b"),
+    ['a-b', 'c+'],
+  );
+});
+
 for (const [what, text, line, words] of wrong)
   test(`${what} is refused, with its line and what is allowed`, () => {
     const faults = faultsOf(text);

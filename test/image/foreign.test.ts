@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { filesBelow } from '../../image/bundles.ts';
 import { made, namesFor, pathFor } from '../../image/foreign.ts';
-import { dropOtherMachines } from '../../image/native.ts';
+import { checkMachine, readyMade } from '../../image/native.ts';
 
 const test = suite('foreign');
 const dir = mkdtempSync(join(tmpdir(), 'ingle-foreign-'));
@@ -54,18 +53,30 @@ test('what scripts of packages made is told from what packages brought', () => {
   assert.equal(made(join(dir, 'root')), ['etc/link', 'etc/made']);
 });
 
-test('machine code of another machine does not come along', () => {
+test('machine code of another machine is refused, and so is what is none', () => {
   const elf = (machine: number) => {
     const b = Buffer.alloc(64);
     b.write('\x7fELF', 'latin1');
     b.writeUInt16LE(machine, 18);
     return b;
   };
-  put('modules/a/ours.node', elf(183));
-  put('modules/a/theirs.node', elf(62));
-  put('modules/a/index.js', '');
-  dropOtherMachines(join(dir, 'modules'), 'arm64');
-  assert.equal(filesBelow(join(dir, 'modules')), ['a/index.js', 'a/ours.node']);
+  put('ours.node', elf(183));
+  put('theirs.node', elf(62));
+  put('short.node', 'x');
+  put('text.node', 'a text that is longer than the head of machine code');
+  checkMachine('ours', join(dir, 'ours.node'), 'arm64');
+  for (const f of ['theirs', 'short', 'text'])
+    assert.throws(() => checkMachine(f, join(dir, `${f}.node`), 'arm64'), /no machine code for arm64/);
+});
+
+test('every machine has ready-made files among those the modules bring', () => {
+  for (const arch of ['amd64', 'arm64'])
+    for (const [name, file] of Object.entries(readyMade(arch))) {
+      const from = join('node_modules', file);
+      assert.ok(existsSync(from), from);
+      checkMachine(name, from, arch);
+    }
+  assert.throws(() => readyMade('riscv64'), /There is no machine "riscv64"/);
 });
 
 test.run();

@@ -99,6 +99,45 @@ test('the list is SPDX 2.3: every package once, identified, and contained in the
   ]);
 });
 
+test('identifiers are unique, however names are spelled, and a module that lies in two folders is named once', () => {
+  const deb = (name: string) =>
+    readStatus(`Package: ${name}\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1\n`)[0]!;
+  const npm = (name: string, version: string, integrity = '') => ({
+    name,
+    version,
+    license: 'MIT',
+    resolved: '',
+    integrity,
+  });
+  const d = JSON.parse(
+    spdx(
+      image,
+      [deb('libstdc++6'), deb('libstdc--6'), deb('libstdc+-6'), deb('libstdc++6')],
+      new Map(),
+      // "@a/b" and "a-b" are spelled alike once the sign and the slash are gone.
+      [
+        npm('@a/b', '1.0.0'),
+        npm('-a-b', '1.0.0'),
+        npm('ws', '8.0.0'),
+        npm('ws', '8.0.0'),
+        npm('ws', '8.0.1'),
+      ],
+    ),
+  ) as {
+    packages: { SPDXID: string; name: string; versionInfo: string }[];
+    relationships: { spdxElementId: string; relatedSpdxElement: string }[];
+  };
+  const ids = d.packages.map((p) => p.SPDXID);
+  assert.is(new Set(ids).size, ids.length, ids.join(' '));
+  assert.equal(
+    d.packages.slice(1).map((p) => `${p.name} ${p.versionInfo}`),
+    ['libstdc++6 1', 'libstdc--6 1', 'libstdc+-6 1', '@a/b 1.0.0', '-a-b 1.0.0', 'ws 8.0.0', 'ws 8.0.1'],
+  );
+  for (const r of d.relationships)
+    for (const id of [r.spdxElementId, r.relatedSpdxElement])
+      assert.ok(id === 'SPDXRef-DOCUMENT' || ids.includes(id), id);
+});
+
 test('a licence is declared only as SPDX knows it; checksums are in hexadecimal', () => {
   const d = JSON.parse(write());
   const of = (name: string) => d.packages.find((p: { name: string }) => p.name === name);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { top } from '../../image/build.ts';
+import { nativePath } from '../../image/native.ts';
 import { journal } from './hub.ts';
 import type { Vm } from './lab.ts';
 
@@ -15,8 +16,19 @@ export async function bundleCentral(out: string): Promise<string> {
     platform: 'node',
     format: 'cjs',
     target: 'node20',
-    // The product's image carries the first, for bleno; the others are never reached on Linux.
-    external: ['@abandonware/bluetooth-hci-socket', 'ws', 'usb'],
+    // Never reached on Linux.
+    external: ['ws', 'usb'],
+    // The product's image carries it, for bleno.
+    plugins: [
+      {
+        name: 'native',
+        setup: (b) =>
+          b.onResolve({ filter: /bluetooth_hci_socket\.node$/ }, () => ({
+            path: `/${nativePath}/bluetooth_hci_socket.node`,
+            external: true,
+          })),
+      },
+    ],
   });
   return file;
 }
@@ -40,7 +52,7 @@ export async function bleCentral(
   await vm.put('/run/central.json', JSON.stringify(given));
   // The kernel has no part in it: it would connect beside noble, and each wait 40 s for the other (L2CAP_CONN_TIMEOUT).
   const r = await vm.run(
-    `set -o pipefail; NODE_PATH=/usr/lib/ingle/node_modules NOBLE_HCI_DEVICE_ID=1 HCI_CHANNEL_USER=1 node /run/lab/central.cjs ${mode} "$(cat /run/central.json)" | tee /run/central.out`,
+    `set -o pipefail; NOBLE_HCI_DEVICE_ID=1 HCI_CHANNEL_USER=1 node /run/lab/central.cjs ${mode} "$(cat /run/central.json)" | tee /run/central.out`,
     { timeoutMs: 300_000 },
   );
   const heard = r.stdout

@@ -13,10 +13,17 @@ import { openHome, plugRadios } from './wifi.ts';
 const look = `
 const { existsSync, readdirSync, statSync } = require('node:fs');
 const { join } = require('node:path');
-const sqlite3 = require('/usr/lib/ingle/node_modules/sqlite3');
+const { EventEmitter } = require('node:events');
+const { Database, Statement } = require('/usr/lib/ingle/native/node_sqlite3.node');
+// What a bundle's JavaScript adds to the machine code.
+for (const one of [Database, Statement])
+  for (const name in EventEmitter.prototype) one.prototype[name] = EventEmitter.prototype[name];
 async function ask(file, ...questions) {
-  const db = new sqlite3.Database(file);
-  const all = (sql) => new Promise((ok, no) => db.all(sql, (e, rows) => (e ? no(e) : ok(rows[0]))));
+  const db = new Database(file);
+  const all = (sql) => new Promise((ok, no) => {
+    const asked = new Statement(db, sql, (e) => e && no(e));
+    asked.all((e, rows) => (e ? no(e) : ok(rows[0]))).finalize();
+  });
   const said = {};
   for (const q of ['PRAGMA busy_timeout = 20000', ...questions]) Object.assign(said, await all(q));
   await new Promise((ok) => db.close(ok));

@@ -14,7 +14,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { must } from '../../firmware/system/exec.ts';
 import { cache, keepNewest, top } from '../../image/build.ts';
-import { copyModules } from '../../image/native.ts';
 
 const guest = join(dirname(fileURLToPath(import.meta.url)), 'guest');
 
@@ -27,11 +26,10 @@ const libraries = ['libevemu.so.3', 'libevdev.so.2'];
 export async function labDisk(
   labBase: string,
   extra: Readonly<Record<string, string>> = {},
-  modules: readonly string[] = [],
 ): Promise<string> {
   const hash = createHash('sha256')
     .update(labBase)
-    .update([...programs, ...libraries, ...modules].join())
+    .update([...programs, ...libraries].join())
     .update(readFileSync(join(top, 'package-lock.json')));
   for (const f of ['agent.sh', 'dhcp.sh']) hash.update(readFileSync(join(guest, f)));
   for (const [to, from] of Object.entries(extra)) hash.update(to).update(readFileSync(from));
@@ -49,7 +47,6 @@ export async function labDisk(
     mkdirSync(dirname(join(dir, to)), { recursive: true });
     cpSync(from, join(dir, to));
   }
-  copyModules(top, join(dir, 'node_modules'), 'amd64', modules);
   await must('mkfs.erofs', ['-T0', '--all-root', '--quiet', `${file}.new${process.pid}`, dir], {
     timeoutMs: 120_000,
   });

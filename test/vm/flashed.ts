@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../../firmware/system/exec.ts';
 import { type Emulator, emulated } from '../../image/emulator.ts';
-import { writeInto } from '../../image/label.ts';
+import { writeInto } from '../../image/factory.ts';
 import { agentUnit } from './disks.ts';
 
 /**

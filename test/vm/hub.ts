@@ -135,8 +135,8 @@ export const strays =
 export async function startRoot(vm: Vm): Promise<void> {
   await vm.must(
     'systemctl stop lab-root-home 2>/dev/null; mkdir -p /var/lib/lab-root; ' +
-      'mkdir -p /run/lab-root && cp /run/lab/root.js /run/lab-root/main.js && ln -sfn /usr/lib/ingle/node_modules /run/lab-root/node_modules && echo \'{"type":"module"}\' >/run/lab-root/package.json && ' +
-      'systemd-run -q --collect --unit=lab-root-home -p NetworkNamespacePath=/run/netns/home -p WorkingDirectory=/run/lab-root node /run/lab-root/main.js --host 0.0.0.0 --port 8080 --data /var/lib/lab-root --origin http://localhost:8080 ' +
+      'mkdir -p /run/lab-root/root && cp /run/lab/root.js /run/lab-root/root/main.js && ln -sfn /usr/lib/ingle/native /run/lab-root/native && echo \'{"type":"module"}\' >/run/lab-root/package.json && ' +
+      'systemd-run -q --collect --unit=lab-root-home -p NetworkNamespacePath=/run/netns/home -p WorkingDirectory=/run/lab-root node /run/lab-root/root/main.js --host 0.0.0.0 --port 8080 --data /var/lib/lab-root --origin http://localhost:8080 ' +
       `--audience ${rootUrl}`,
   );
 }

@@ -1,14 +1,15 @@
 // timeout: 1200 s
 // The very disk that is flashed, started by UEFI firmware on a medium larger than it, as one labelled device.
-import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { cache } from '../../image/build.ts';
 import { findDevice, readDevice } from '../../image/device.ts';
 import { offsetOf } from '../../image/disk.ts';
+import { factoryImage } from '../../image/factory.ts';
 import { type Flash, flash } from '../../image/flash.ts';
-import { factoryImage, makeLabel } from '../../image/label.ts';
+import { makeLabel, newFactory } from '../../image/label.ts';
+import { debianTools } from '../../image/tools.ts';
 import { blockSize } from '../../image/verity.ts';
 import { journal, reach } from './hub.ts';
 import { boot, cannotRun } from './lab.ts';
@@ -20,15 +21,14 @@ const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);
 const test = suite<Lab>('the flashed image');
 const check = checksOf(test, why);
-const label = makeLabel(readDevice(findDevice('.', 'generic')).device, 'GX-00A7F3');
+const { device } = readDevice(findDevice('.', 'generic'));
+const label = makeLabel(device, newFactory(device, 'GX-00A7F3'));
 let image: Flash;
 test.before(async (c) => {
   if (why) return;
   image = await flash();
-  const dir = mkdtempSync(join(tmpdir(), 'ingle-factory-'));
-  await factoryImage(label.factory, join(dir, 'factory.img'));
-  c.vm = await boot({ flash: image, radios: 2, factory: readFileSync(join(dir, 'factory.img')) });
-  rmSync(dir, { recursive: true });
+  const factory = await factoryImage(await debianTools(cache), label.factory);
+  c.vm = await boot({ flash: image, radios: 2, factory });
   figure('flashed_boot_to_first_command_s', c.vm.bootSeconds.toFixed(1));
 });
 test.after((c) => c.vm?.stop());

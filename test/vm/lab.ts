@@ -70,8 +70,6 @@ export interface BootOptions {
   services?: readonly string[];
   /** More files for the lab's disk: path below /run/lab -> file here. */
   files?: Readonly<Record<string, string>>;
-  /** Node modules for programs of the lab; found from files below /run/lab. */
-  modules?: readonly string[];
   /** More words on the kernel's command line. */
   cmdline?: string;
   /** Starts what is flashed, by UEFI, in place of the root alone. */
@@ -126,7 +124,7 @@ export async function boot(o: BootOptions = {}): Promise<Vm> {
 async function bootOnce(o: BootOptions): Promise<Vm> {
   const built = o.flash?.built ?? (await build(o.services ? { only: o.services } : {}));
   const dir = mkdtempSync(join(tmpdir(), 'ingle-vm-'));
-  const lab = await labDisk(built.labBase, o.files, o.modules);
+  const lab = await labDisk(built.labBase, o.files);
   if (o.flash) await flashDisk(dir, o.flash.disk, o.factory);
   else await dataDisk(join(dir, 'data.raw'));
   let machine: Machine | undefined;
