@@ -46,16 +46,16 @@ function advance(g: string): number {
 const widthOf = (text: string, of: (g: string) => number) =>
   graphemes(text).reduce((sum, g) => sum + of(g), 0);
 
-/** In two: at the break that is nearest to the middle, else in the middle. */
-function halves(text: string): [string, string] {
+/** In two: at the break nearest to the middle that leaves lines of `most` width, else in the middle. */
+function halves(text: string, most: number, of: (g: string) => number): [string, string] {
   const all = graphemes(text);
   const middle = all.length / 2;
-  let best = Math.ceil(middle);
-  const breaks = all.flatMap((g, i) => (/[ -]/.test(g) && i < all.length - 1 ? [i + 1] : []));
-  const nearest = breaks.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle))[0];
-  // One far from the middle would leave a line that has to shrink.
-  if (nearest !== undefined && Math.abs(nearest - middle) <= all.length / 6) best = nearest;
-  return [all.slice(0, best).join('').trimEnd(), all.slice(best).join('')];
+  const cut = (at: number): [string, string] => [all.slice(0, at).join('').trimEnd(), all.slice(at).join('')];
+  const breaks = all
+    .flatMap((g, i) => (/[ -]/.test(g) && i < all.length - 1 ? [i + 1] : []))
+    .sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  const found = breaks.map(cut).find((lines) => lines.every((l) => widthOf(l, of) <= most));
+  return found ?? cut(Math.ceil(middle));
 }
 
 /** A text in one line, or two where one would be too small. */
@@ -68,7 +68,7 @@ function fitted(
   const sizeFor = (lines: string[]) => room / Math.max(...lines.map((l) => widthOf(l, of)));
   const one = sizeFor([text]);
   if (one >= sizes.one) return { size: Math.min(sizes.most, one), lines: [text] };
-  const lines = halves(text);
+  const lines = halves(text, room / sizes.least, of);
   return { size: Math.max(sizes.least, Math.min(sizes.one, sizeFor(lines))), lines };
 }
 
@@ -115,8 +115,8 @@ export function labelSvg(name: string, rows: readonly (readonly [string, string]
     row.lines.unshift({ text: key, x: words.left, size: 2.2, style: '', y: row.lines[0]!.y });
     return row;
   });
-  const all = [head, ...body];
-  const room = words.bottom - words.top - all.reduce((sum, r) => sum + r.height, 0);
+  const all = shrunk([head, ...body]);
+  const room = words.bottom - words.top - heightOf(all);
   const gap = Math.max(0, Math.min(mostGap, room / (all.length - 1)));
   let top = words.top;
   const texts: string[] = [];
@@ -134,6 +134,23 @@ export function labelSvg(name: string, rows: readonly (readonly [string, string]
 ${texts.join('\n')}
 </svg>
 `;
+}
+
+const heightOf = (rows: readonly Row[]) => rows.reduce((sum, r) => sum + r.height, 0);
+
+/** Rows that are too high together, all smaller by the same share. */
+function shrunk(rows: readonly Row[]): readonly Row[] {
+  const share = (words.bottom - words.top) / heightOf(rows);
+  if (share >= 1) return rows;
+  return rows.map((r) => ({
+    height: r.height * share,
+    lines: r.lines.map((l) => ({
+      ...l,
+      size: l.size * share,
+      y: l.y * share,
+      ...(l.width === undefined ? {} : { width: l.width * share }),
+    })),
+  }));
 }
 
 const bounds = (what: 'title' | 'value') => ({ least: least[what], most: most[what] });

@@ -62,6 +62,7 @@ const needs = {
   browser: [
     ['/usr/bin/chromium', 'chromium'],
     ['/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf', 'fonts-dejavu-core'],
+    ['/usr/bin/zbarimg', 'zbar-tools'],
   ],
 };
 

@@ -18,11 +18,13 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { countries } from '../../firmware/device/countries.ts';
 import { must, run } from '../../firmware/system/exec.ts';
 import { baseRoot } from '../../image/base.ts';
 import { bootParts } from '../../image/boot.ts';
 import { cache, top } from '../../image/build.ts';
 import { bundles, filesBelow } from '../../image/bundles.ts';
+import { compile } from '../../image/compile.ts';
 import { packErofs } from '../../image/erofs.ts';
 import { nativeFiles } from '../../image/native.ts';
 import { packagesFor } from '../../image/packages.ts';
@@ -133,12 +135,13 @@ const elsewhere = `
   import { join } from 'node:path';
   import { bundles } from './image/bundles.ts';
   import { packErofs } from './image/erofs.ts';
-  import { nativeFiles } from './image/native.ts';
+  import { compile } from '../../image/compile.ts';
+import { nativeFiles } from './image/native.ts';
   import { stage } from './image/stage.ts';
   import { debianTools } from './image/tools.ts';
   const [base, out, cache, options] = process.argv.slice(2);
   const { files } = await bundles(process.cwd(), []);
-  const native = await nativeFiles(process.cwd(), join(out, '..', 'cache'), 'amd64');
+  const native = await nativeFiles(process.cwd(), cache, 'amd64');
   await stage({ top: process.cwd(), base, files, native, out, arch: 'amd64' });
   await packErofs(await debianTools(cache), out, out + '.erofs', JSON.parse(options));
 `;
@@ -181,6 +184,15 @@ check(
     rmSync(join(dir, 'elsewhere'), { recursive: true });
   },
 );
+
+check('machine code compiled again, in another compiler of the same packages, is equal', async () => {
+  const again = join(dir, 'compiled');
+  mkdirSync(again);
+  const module = '@abandonware/bluetooth-hci-socket';
+  const file = await compile(again, 'amd64', { top, module, product: 'bluetooth_hci_socket.node' });
+  assert.ok(readFileSync(file).equals(readFileSync(native['bluetooth_hci_socket.node']!)));
+  rmSync(again, { recursive: true });
+});
 
 check('no file tells where or by whom it was built', () => {
   const told = [top, cache, join(dir), hostname()].filter((t) => t.length > 6);
@@ -298,6 +310,14 @@ check('nobody has a password, nothing is writable for all, and no program lends 
       assert.match(text(`usr/share/dbus-1/system-services/${f}`), /^SystemdService=/m, f);
 });
 
+check('the countries a device file may name are those whose rules the radios have', () => {
+  const db = readFileSync(join(root(), 'usr/lib/firmware/regulatory.db-debian'));
+  // Magic, version, then four bytes a country until one is empty (net/wireless/reg.c, struct fwdb_country).
+  const there: string[] = [];
+  for (let at = 8; db.readUInt16BE(at + 2) !== 0; at += 4) there.push(db.toString('latin1', at, at + 2));
+  assert.equal(there.sort(), [...countries].sort());
+});
+
 check('names are asked of name servers only', () => {
   assert.match(text('usr/lib/systemd/resolved.conf.d/ingle.conf'), /^LLMNR=no\nMulticastDNS=no$/m);
   for (const f of filesBelow(join(root(), 'usr/lib/systemd/network')))
@@ -380,7 +400,15 @@ check(
       names.some((n) => n.startsWith('linux-image-')),
       'the kernel',
     );
-    for (const name of ['perl-base', 'libx264-164', 'typescript', 'rollup', 'playwright-core'])
+    for (const name of [
+      'perl-base',
+      'libx264-164',
+      'typescript',
+      'rollup',
+      'playwright-core',
+      'node-gyp',
+      'npmlog',
+    ])
       assert.not(names.includes(name), name);
     for (const p of d.packages) assert.ok(p.versionInfo, p.name);
   },
