@@ -137,8 +137,8 @@ for (const f of code) {
 const plan = new Set(
   (
     'firmware services web-wizard root spa systemd image test .ci package.json package-lock.json tsconfig.json ' +
-    'biome.json knip.json rollup.config.js rollup.page.js .gitignore .npmrc .editorconfig .gitattributes ' +
-    'README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md LICENSE'
+    'biome.json knip.json rollup.config.js rollup.native.js rollup.page.js .gitignore .npmrc .editorconfig ' +
+    '.gitattributes README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md LICENSE'
   ).split(' '),
 );
 for (const name of new Set(files.map((f) => f.split('/')[0])))

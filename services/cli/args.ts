@@ -25,6 +25,7 @@ export const commands = {
   doctor: {},
   health: { flags: ['commit'], values: ['wait'] },
   selftest: {},
+  licences: {},
   'journal export': { arguments: ['where'] },
   technician: { flags: ['export'] },
   rescue: {},

@@ -13,6 +13,7 @@ import { asNoHub, findHub, type Hub } from './find.ts';
 import { health, secondsOf } from './health.ts';
 import { asker, init } from './init.ts';
 import { exportJournal } from './journal.ts';
+import { licences } from './licences.ts';
 import { login } from './login.ts';
 import { here } from './place.ts';
 import { rescue } from './rescue.ts';
@@ -37,7 +38,7 @@ type Work = (
 ) => Promise<void>;
 
 /** Commands that look at a hub, also at one that is down. */
-type Look = 'doctor' | 'health' | 'selftest' | 'journal export' | 'technician' | 'rescue';
+type Look = 'doctor' | 'health' | 'licences' | 'selftest' | 'journal export' | 'technician' | 'rescue';
 
 const work: Record<Exclude<Command, 'hub serve' | Look>, Work> = {
   init: ({ bus }, say, flags, _, json, values) =>
@@ -102,6 +103,10 @@ const looks: Record<
   doctor: async (say, language) => doctor(await here(), say, language),
   health: (say, language, values, o) =>
     health(here, say, language, { seconds: secondsOf(values['wait'], 0), commit: o.flags.has('commit') }),
+  async licences(say) {
+    licences(say);
+    return 0;
+  },
   selftest: async (say, language) => selftest(await here(), say, language),
   async 'journal export'(say, language, _, { arguments: [where = ''] }) {
     await exportJournal(await here(), where, say, language);

@@ -23,6 +23,7 @@ const en = {
   doctor                  look at everything: what is wrong and what to do
   health                  whether this version is well
   selftest                the factory's test of radios, sound and storage
+  licences                the licences of what is in this image
   journal export <where>  logs without secrets, to a folder or "usb"
   help [command]          this text, or a command's
 
@@ -83,6 +84,9 @@ Exit status 69 when it is not well.`,
   selftest: `ingle selftest [--json]
 Exercises what the device file says the device has: radios, speaker and microphone, storage, clock, label. Prints
 PASS- and four characters of this device and version, or FAIL- with the codes of what failed; see image/README.md.`,
+  licences: `ingle licences [--json]
+Prints the licences of Ingle and of the npm packages in it. Those of Debian's packages are in
+/usr/share/doc/<package>/copyright.`,
   'journal export': `ingle journal export <folder | usb> [--json]
 Writes the journal, the doctor's findings and what runs into a new folder, without passwords, PINs, tokens and keys.
 "usb" takes the first USB stick (FAT, exFAT or ext4); it needs root.`,
@@ -116,6 +120,7 @@ const ru: Record<keyof typeof en, string> = {
   doctor                  осмотреть всё: что не так и что делать
   health                  в порядке ли эта версия
   selftest                заводская проверка радио, звука и памяти
+  licences                лицензии того, что есть в этом образе
   journal export <куда>   журналы без секретов: папка или "usb"
   help [команда]          эта справка или справка команды
 
@@ -176,6 +181,9 @@ const ru: Record<keyof typeof en, string> = {
   selftest: `ingle selftest [--json]
 Проверяет то, что есть у устройства по его описанию: радио, динамик и микрофон, память, часы, наклейку. Печатает
 PASS- и четыре знака этого устройства и версии или FAIL- с кодами отказов; см. image/README.md.`,
+  licences: `ingle licences [--json]
+Печатает лицензии Ingle и пакетов npm в нём. Лицензии пакетов Debian лежат в
+/usr/share/doc/<пакет>/copyright.`,
   'journal export': `ingle journal export <папка | usb> [--json]
 Пишет журнал, выводы doctor и сведения о системе в новую папку, без паролей, пин-кодов, токенов и ключей.
 "usb" берёт первую флешку (FAT, exFAT или ext4); нужны права root.`,

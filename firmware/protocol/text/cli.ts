@@ -99,6 +99,8 @@ const en = {
   browsersLine: '{id}  {label}, paired {paired}, last seen {seen}',
   browserForgotten: 'The browser is forgotten and its channels are closed.',
   tokenRotated: 'The token of the local API is new. It lies in {file}',
+  licencesMissing:
+    "There is no {file}: it is part of a hub's image. In a checkout LICENSE is ours, and node_modules holds the others.",
   tokenMissing: 'There is no local API token at {file}. Start the hub once; it makes one.',
   setupState: 'Setup is at: {state}',
   setupRestarted: 'Setup has started again. The hub tests its sound first; then its channels open.',
@@ -216,6 +218,8 @@ const ru: Record<keyof typeof en, Text> = {
   browsersLine: '{id}  {label}, подключён {paired}, был {seen}',
   browserForgotten: 'Браузер забыт, его каналы закрыты.',
   tokenRotated: 'Ключ локального API заменён. Он лежит в {file}',
+  licencesMissing:
+    'Файла {file} нет: он есть в образе хаба. В исходном коде наша лицензия в файле LICENSE, остальные в node_modules.',
   tokenMissing: 'Нет ключа локального API: {file}. Запустите хаб один раз, он его создаст.',
   setupState: 'Настройка: {state}',
   setupRestarted: 'Настройка начата заново. Сначала хаб проверит звук, затем откроет каналы.',
