@@ -83,13 +83,15 @@ export function parseDevice(
     lineCounter: lines,
     version: '1.2',
     uniqueKeys: false,
+    // Each fault would get a copy of its line, however long that is.
+    prettyErrors: false,
   });
   const lineOf = (offset: number) => `${file}:${lines.linePos(offset).line || 1}`;
   const at = (path: string) => lineOf(offsetOf(document.contents, path));
   const faults = tooMuch
     ? [`${file}:1: ${tooMuch}`]
     : [...document.errors, ...document.warnings].map(
-        (e) => `${lineOf(e.pos[0])}: ${e.message.split('\n')[0]!.replace(/ at line .*/, '')}`,
+        (e) => `${lineOf(e.pos[0])}: ${e.message.split('\n')[0]!}`,
       );
   if (faults.length === 0)
     faults.push(...strange(document).map(([offset, says]) => `${lineOf(offset)}: ${says}`));

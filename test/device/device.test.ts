@@ -173,9 +173,11 @@ test('a device file made to be slow is refused within a second', () => {
     megabytes: `${least}${many(200_000, (i) => `k${i}: 1`)}\n`,
   };
   for (const [what, text] of Object.entries(slow)) {
-    const began = performance.now();
+    // Of the processor: the machine may be busy with other things.
+    const began = process.cpuUsage();
     const faults = faultsOf(text);
-    const took = performance.now() - began;
+    const { user, system } = process.cpuUsage(began);
+    const took = (user + system) / 1000;
     assert.ok(faults.length > 0 && faults.length <= 52, `${what}: ${faults.length} faults`);
     for (const f of faults) assert.match(f, /^x\.yaml(:\d+)?: /, what);
     assert.ok(took < 1000, `${what} took ${took.toFixed()} ms`);
