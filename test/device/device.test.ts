@@ -138,6 +138,9 @@ const badKeys: [what: string, key: string, words: RegExp][] = [
   ['a key of another type', ed25519.replace('ssh-ed25519', 'ssh-rsa'), /says ssh-rsa and holds another/],
   ['31 bytes', key('ssh-ed25519', Buffer.alloc(31)), /is broken/],
   ['a point of another curve', key('ecdsa-sha2-nistp256', 'nistp256', point(97)), /is broken/],
+  ['a compressed point', key('ecdsa-sha2-nistp256', 'nistp256', Buffer.alloc(65, 2)), /is broken/],
+  ['one with a sign at its end', `${ed25519}!`, /is broken/],
+  ['a security key of no application', key('sk-ssh-ed25519@openssh.com', Buffer.alloc(32), ''), /is broken/],
   ['a curve of another name', key('ecdsa-sha2-nistp256', 'nistp384', point(65)), /is broken/],
   [
     'a security key without its application',
@@ -182,6 +185,12 @@ test('a device file made to be slow is refused within a second', () => {
     for (const f of faults) assert.match(f, /^x\.yaml(:\d+)?: /, what);
     assert.ok(took < 1000, `${what} took ${took.toFixed()} ms`);
   }
+});
+
+test('a file deeper or longer than any is told so in words', () => {
+  assert.match(faultsOf(`${least}packages: ${'['.repeat(14_000)}`).join(), /at most 100 groups deep/);
+  assert.match(faultsOf(`${least}packages:\n${'- '.repeat(7_000)}`).join(), /at most 100 groups deep/);
+  assert.match(faultsOf(`${least}# ${'x'.repeat(20_000)}`).join(), /at most 16384 bytes; this one has/);
 });
 
 test('packages, firmware and modules that do not exist are told by the line that names them', () => {
