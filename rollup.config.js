@@ -128,21 +128,24 @@ function partOf(target) {
   const memory = `dist/.parts/${createHash('sha256').update(out).digest('hex').slice(0, 16)}.json`;
   const remember = {
     name: 'remember',
-    writeBundle() {
+    writeBundle(_, bundle) {
       const beside = page
         ? readdirSync(Object.keys(target.input)[0], { recursive: true, withFileTypes: true })
             .filter((e) => e.isFile())
             .map((e) => `${e.parentPath ?? e.path}/${e.name}`)
         : [];
       const modules = [...this.getModuleIds(), ...this.getWatchFiles()].filter((id) => existsSync(id));
-      const files = Object.fromEntries([...always, ...beside, ...modules].map((f) => [f, at(f)]));
+      const sources = Object.fromEntries([...always, ...beside, ...modules].map((f) => [f, at(f)]));
       mkdirSync('dist/.parts', { recursive: true });
-      writeFileSync(memory, JSON.stringify(files));
+      // Pieces of earlier builds stay in the folder, as a program that runs may still ask for them.
+      const outputs = Object.keys(bundle).map((f) => `${target.output.dir}/${f}`);
+      writeFileSync(memory, JSON.stringify({ sources, outputs }));
     },
   };
   target.plugins.push(remember);
   if (!existsSync(memory) || !existsSync(out)) return true;
-  return Object.entries(JSON.parse(readFileSync(memory, 'utf8'))).some(([f, was]) => at(f) !== was);
+  const { sources } = JSON.parse(readFileSync(memory, 'utf8'));
+  return !sources || Object.entries(sources).some(([f, was]) => at(f) !== was);
 }
 
 // INGLE_BUILD picks some of it while one part is worked on: INGLE_BUILD=uplink npm run build

@@ -21,6 +21,29 @@ export function carried(file: string, only: readonly string[]): boolean {
   return only.length === 0 || (service !== undefined && only.includes(service));
 }
 
+interface Part {
+  /** Files it was made of. */
+  sources: Record<string, string>;
+  /** Files it was written to, from dist/ on. */
+  outputs: string[];
+}
+
+/** What rollup.config.js wrote down of each part it built. */
+function parts(top: string): Map<string, Part> {
+  const dir = join(top, 'dist/.parts');
+  const files = existsSync(dir) ? readdirSync(dir).filter((f) => f.endsWith('.json')) : [];
+  return new Map(files.map((f) => [f, JSON.parse(readFileSync(join(dir, f), 'utf8')) as Part]));
+}
+
+/**
+ * Files of dist/ without programs that the last build of their part did not write: pieces of earlier ones, whose names
+ * end in another hash.
+ */
+export function current(top: string, files: readonly string[]): string[] {
+  const written = new Set([...parts(top).values()].flatMap((p) => p.outputs ?? []));
+  return files.filter((f) => !/^services\/.*\.js$/.test(f) || written.has(`dist/${f}`));
+}
+
 /**
  * Folders of the npm modules that went into bundles, such as `node_modules/yjs`, sorted; rollup.config.js wrote down
  * what each was made of.
@@ -29,11 +52,10 @@ export function carried(file: string, only: readonly string[]): boolean {
 export function bundled(top: string, files: readonly string[]): string[] {
   const found = new Set<string>();
   const outputs = new Set(files.map((f) => (/^(spa|web-wizard)\//.exec(f)?.[1] ?? f).replace(/^/, 'dist/')));
+  const known = parts(top);
   for (const out of outputs) {
-    const memory = `${createHash('sha256').update(out).digest('hex').slice(0, 16)}.json`;
-    const file = join(top, 'dist/.parts', memory);
-    if (!existsSync(file)) continue;
-    for (const source of Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object)) {
+    const part = known.get(`${createHash('sha256').update(out).digest('hex').slice(0, 16)}.json`);
+    for (const source of Object.keys(part?.sources ?? {})) {
       const folder = /(?:^|\/)(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1];
       if (folder) found.add(folder);
     }
@@ -63,7 +85,12 @@ export async function bundles(
     }
   }
   const dist = join(top, 'dist');
-  const files = existsSync(dist) ? filesBelow(dist).filter((f) => carried(f, only)) : [];
+  const files = existsSync(dist)
+    ? current(
+        top,
+        filesBelow(dist).filter((f) => carried(f, only)),
+      )
+    : [];
   const hash = createHash('sha256');
   for (const f of files) hash.update(f).update(readFileSync(join(dist, f)));
   return { files, hash: hash.digest('hex') };

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { boardFiles } from '../../image/boards.ts';
-import { carried, filesBelow } from '../../image/bundles.ts';
+import { carried, current, filesBelow } from '../../image/bundles.ts';
 import { findDevice, readDevice } from '../../image/device.ts';
 import { aliasesOf, dependenciesOf, loadOrder } from '../../image/initrd.ts';
 import { osRelease, systemConf } from '../../image/rauc.ts';
@@ -79,6 +79,17 @@ test('every file of systemd/ has a place in the root', () => {
   for (const f of filesBelow('systemd')) assert.ok(placeOf(f), f);
   assert.is(placeOf('units/ingle-wifi.service'), 'usr/lib/systemd/system/ingle-wifi.service');
   assert.is(placeOf('elsewhere/x'), undefined);
+});
+
+test('pieces of programs that an earlier build left are not carried', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-parts-'));
+  mkdirSync(join(dir, 'dist/.parts'), { recursive: true });
+  const part = { sources: {}, outputs: ['dist/services/uplink/main.js', 'dist/services/uplink/hash-New.js'] };
+  writeFileSync(join(dir, 'dist/.parts/one.json'), JSON.stringify(part));
+  const files = ['main.js', 'hash-Old.js', 'hash-New.js'].map((f) => `services/uplink/${f}`);
+  const others = ['services/audio/fvad.wasm', 'services/skills/x/manifest.json', 'spa/assets/spa-1.js'];
+  assert.equal(current(dir, [...files, ...others]), [files[0], files[2], ...others]);
+  rmSync(dir, { recursive: true });
 });
 
 test('a hub carries its services and not the public root', () => {
