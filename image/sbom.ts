@@ -123,7 +123,7 @@ export function spdx(
       versionInfo: image.version,
       downloadLocation: none,
       licenseDeclared: none,
-      primaryPackagePurpose: 'OPERATING-SYSTEM',
+      primaryPackagePurpose: 'OPERATING_SYSTEM',
       ...base,
     },
   ];
