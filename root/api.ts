@@ -140,9 +140,9 @@ export const endpoints: Record<string, Record<string, [keyof Limits | null, Endp
   '/v1/hub/enrol': {
     POST: [
       'enrol',
-      async (root, _, body) => {
+      async (root, req, body) => {
         const b = shape(body, { sign_pub: 'string', e2e_pub: 'string', proof: 'string' });
-        return enrol(root, b.sign_pub, b.e2e_pub, b.proof);
+        return enrol(root, b.sign_pub, b.e2e_pub, b.proof, req.header(POW_HEADER));
       },
     ],
   },

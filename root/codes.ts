@@ -162,6 +162,7 @@ async function take(root: Root, sid: string, code: string, among: { ticket?: str
     }
     await db.run('INSERT OR REPLACE INTO code_taken VALUES (?, ?)', found.hub_id, now);
     const hub = (await db.get<Hub>('SELECT * FROM hub WHERE hub_id = ?', found.hub_id))!;
+    await db.run('UPDATE hub SET kept = 1 WHERE hub_id = ? AND kept = 0', found.hub_id);
     await db.run(
       `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, scope = ?, browser_key_id = NULL,
        tries = 0, last_seen = ?, exp = ? WHERE sid = ?`,

@@ -1,9 +1,10 @@
 // Writing a relay frame: the packet Socket.IO would make, straight onto the WebSocket.
 import type { Socket } from 'socket.io';
+import type { Backlog, Receiver } from './backlog.ts';
 
 /** What engine.io keeps under a Socket.IO socket on uWebSockets.js. */
 interface Line {
-  conn: { transport: { name: string; socket?: WebSocketLine } };
+  conn: { transport: { socket?: WebSocketLine; gate?: Receiver } };
 }
 interface WebSocketLine {
   /** 1 sent, 0 sent or queued with backpressure, 2 dropped. */
@@ -36,24 +37,28 @@ const write = () => {
 
 /**
  * Sends a frame to one side. Socket.IO's own emit would copy, scan and encode the same three fields again.
- * A receiver that is too far behind is cut off at once, as if its network had gone: it will connect again.
+ * A receiver that is too far behind is cut off at once, as if its network had gone: it will connect again. So is one
+ * that makes too much wait together with others (`Backlog`).
  * @returns false when the frame did not go out
  */
 export function sendFrame(
+  backlog: Backlog,
   to: Socket,
   side: keyof typeof heads,
   sid: string,
   ctr: number,
   frame: Uint8Array,
 ): boolean {
-  const ws = (to as unknown as Line).conn.transport.socket;
+  const { socket: ws, gate } = (to as unknown as Line).conn.transport;
   if (!ws) return false;
   line = ws;
   text = `${heads[side](sid)}${ctr}}]`;
   bytes = frame;
   try {
     ws.cork(write);
-    if (result === 1 || (result === 0 && ws.getBufferedAmount() <= MAX_WAITING[side])) return true;
+    if (result === 1) return true;
+    const waiting = ws.getBufferedAmount();
+    if (result === 0 && waiting <= MAX_WAITING[side]) return !gate || backlog.note(gate, waiting);
     ws.close();
     return false;
   } catch {

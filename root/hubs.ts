@@ -103,18 +103,29 @@ export async function authenticateTls(root: Root, certificate: unknown, pem: str
   throw new IngleError('unauthenticated', 'The TLS certificate is not of this hub.');
 }
 
-/** Enrols the holder of `sign_pub`: the same key always gets the same identity. */
-export async function enrol(root: Root, signPub: string, e2ePub: string, proof: string) {
+/**
+ * Enrols the holder of `sign_pub`: the same key always gets the same identity.
+ * @param pow solution of a puzzle; new hubs need one while very many enrol
+ */
+export async function enrol(root: Root, signPub: string, e2ePub: string, proof: string, pow: string) {
   publicKey32(signPub, 'sign_pub');
   publicKey32(e2ePub, 'e2e_pub');
+  const known = await root.store.get('SELECT 1 FROM hub WHERE sign_pub = ?', signPub);
+  if (!known) {
+    root.enrolments.check(signPub, pow);
+    root.enrolments.failed();
+  }
   await checkProof(root, proof, signPub, 'enrol');
-  const id = (kind: string) => `${kind}_${toBase64url(random(12))}`;
+  // The same key has the same ids, also after it was forgotten; one that a hub gave up when it rotated gets others.
+  const derived = (kind: string) => `${kind}_${root.tokens.mac(kind, signPub).slice(0, 16)}`;
   const hub = await root.store.transaction(async (db) => {
     const old = await db.get<Hub>('SELECT * FROM hub WHERE sign_pub = ?', signPub);
     if (old) {
       await db.run('UPDATE hub SET e2e_pub = ? WHERE hub_id = ?', e2ePub, old.hub_id);
       return old;
     }
+    const taken = await db.get('SELECT 1 FROM hub WHERE hub_id = ?', derived('hub'));
+    const id = (kind: string) => (taken ? `${kind}_${toBase64url(random(12))}` : derived(kind));
     const fresh = {
       hub_id: id('hub'),
       owner_id: id('own'),
@@ -126,13 +137,15 @@ export async function enrol(root: Root, signPub: string, e2ePub: string, proof: 
     await db.run('INSERT INTO owner VALUES (?, ?)', fresh.owner_id, now);
     await db.run('INSERT INTO subnet VALUES (?, ?, ?)', fresh.subnet_id, fresh.owner_id, now);
     await db.run(
-      'INSERT INTO hub VALUES (?, ?, ?, ?, ?, ?)',
+      `INSERT INTO hub (hub_id, owner_id, subnet_id, sign_pub, e2e_pub, created, kept)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
       fresh.hub_id,
       fresh.owner_id,
       fresh.subnet_id,
       signPub,
       e2ePub,
       now,
+      taken ? 1 : 0,
     );
     return fresh;
   });
@@ -154,8 +167,9 @@ export async function rotate(root: Root, hub: Hub, e2ePub: string, signPub: stri
   if (!good) throw new IngleError('forbidden', 'The rotation is not signed by the present key.');
   const changed = await root.store
     .run(
-      'UPDATE hub SET e2e_pub = ?, sign_pub = ? WHERE hub_id = ? AND sign_pub = ?',
+      'UPDATE hub SET e2e_pub = ?, kept = max(kept, sign_pub != ?), sign_pub = ? WHERE hub_id = ? AND sign_pub = ?',
       e2ePub,
+      signPub,
       signPub,
       hub.hub_id,
       hub.sign_pub,

@@ -1,10 +1,11 @@
 // Starts root: opens the store, listens, sweeps, and ends well.
 import { join } from 'node:path';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
+import { openBacklog } from './backlog.ts';
 import { type RootConfig, readConfig, usage } from './config.ts';
 import { openGuesses } from './guesses.ts';
 import { log } from './log.ts';
-import { endSessions, seconds, sweepRecords } from './records.ts';
+import { endSessions, seconds, sweepHubs, sweepRecords } from './records.ts';
 import { openRelay } from './relay.ts';
 import { openLimits, type Root } from './root.ts';
 import { migrations } from './schema.ts';
@@ -15,14 +16,19 @@ import { openTokens } from './tokens.ts';
 
 const FLUSH_MS = 1000;
 const BEAT_MS = 15_000;
+/** New hubs a minute, over everybody, from which each costs work. */
+const ENROLMENTS = 300;
 
 async function run(config: RootConfig): Promise<void> {
   const store = await openStore(join(config.data, 'root.sqlite'), migrations);
   const tokens = await openTokens(store, config.origin);
-  const relay = await openRelay(store);
+  const backlog = openBacklog();
+  const relay = await openRelay(store, backlog);
   const surge = openSurge(config.surge, (text) => tokens.mac('pow', text));
   const guesses = openGuesses(config.guesses);
-  const root: Root = { config, store, tokens, relay, surge, guesses, limits: openLimits() };
+  const enrolments = openSurge(ENROLMENTS, (text) => tokens.mac('pow_enrol', text));
+  const limits = openLimits();
+  const root: Root = { config, store, tokens, relay, backlog, surge, guesses, enrolments, limits };
   const server = await serve(root);
   log('notice', 'listening', { host: config.host, port: server.port, origin: config.origin });
 
@@ -30,7 +36,7 @@ async function run(config: RootConfig): Promise<void> {
   const timers = [
     setInterval(() => relay.flush().catch(failed('writing stages')), FLUSH_MS),
     setInterval(() => relay.beat(), BEAT_MS),
-    setInterval(() => sweep(root).catch(failed('the sweep')), config.sweep * 1000),
+    setInterval(() => sweep(root).then(server.sweep).catch(failed('the sweep')), config.sweep * 1000),
   ];
   let ending = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -69,6 +75,7 @@ async function sweep(root: Root): Promise<void> {
       now - SESSION_IDLE,
     );
     await sweepRecords(db);
+    await sweepHubs(db, root.relay.isOnline);
     return [...gone, ...(await endSessions(db, 'exp <= ?', now))];
   });
   for (const sid of ended) root.relay.drop(sid);

@@ -41,6 +41,9 @@ export type Credential = {
 
 export type RouteRow = { sid: string; hub_id: string; e2e: string; generation: number; last_seen: number };
 
+/** Lifetime of a sid nobody has used yet, seconds. */
+export const NEW_TTL = 3600;
+
 /** Unix seconds. */
 export function seconds(): number {
   return Math.floor(Date.now() / 1000);
@@ -80,9 +83,11 @@ export async function endSessions(
   value: string | number,
 ) {
   const rows = await db.all<{ sid: string }>(`SELECT sid FROM session_web WHERE ${where}`, value);
-  for (const { sid } of rows)
+  for (const { sid } of rows) {
+    await db.run('INSERT OR REPLACE INTO ended_sid VALUES (?, ?)', sid, seconds() + NEW_TTL);
     for (const table of ['session_web', 'pairing_challenge', 'e2e_browser_pub', 'route'])
       await db.run(`DELETE FROM ${table} WHERE sid = ?`, sid);
+  }
   return rows.map((r) => r.sid);
 }
 
@@ -106,6 +111,30 @@ export function credentialsOf(db: Db, owner: string): Promise<Credential[]> {
 
 /** Removes what is over, but sessions, whose sockets must go with them. */
 export async function sweepRecords(db: Db): Promise<void> {
-  for (const table of ['device_code', 'pairing_challenge', 'e2e_browser_pub', 'spent_proof'])
+  for (const table of ['device_code', 'pairing_challenge', 'e2e_browser_pub', 'spent_proof', 'ended_sid'])
     await db.run(`DELETE FROM ${table} WHERE exp <= ?`, seconds());
+}
+
+/** A hub that never came online is forgotten after a day, one nobody ever paired with a month after it was last there. */
+const UNUSED = { never: 86_400, offline: 30 * 86_400 };
+
+/**
+ * Forgets hubs that were enrolled and never used, with owner and subnet. Their ids follow from their key, so one that
+ * comes back after all enrols as who it was.
+ * @param present whether a hub is online
+ */
+export async function sweepHubs(db: Db, present: (hubId: string) => boolean): Promise<void> {
+  const now = seconds();
+  const unused = await db.all<Hub>(
+    `SELECT * FROM hub WHERE kept = 0 AND seen <= ? AND max(created, seen) <= ? - CASE seen WHEN 0 THEN ? ELSE ? END
+     LIMIT 500`,
+    ...[now - UNUSED.never, now, UNUSED.never, UNUSED.offline],
+  );
+  for (const { hub_id, owner_id, subnet_id } of unused) {
+    if (present(hub_id)) continue;
+    await db.run('DELETE FROM device_code WHERE hub_id = ?', hub_id);
+    await db.run('DELETE FROM hub WHERE hub_id = ?', hub_id);
+    await db.run('DELETE FROM owner WHERE owner_id = ?', owner_id);
+    await db.run('DELETE FROM subnet WHERE subnet_id = ?', subnet_id);
+  }
 }

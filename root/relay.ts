@@ -4,6 +4,7 @@ import { IngleError } from '../firmware/protocol/errors.ts';
 import { MAX_FRAME } from '../firmware/protocol/limits.ts';
 import { next, type StageEvent, stageTable } from '../firmware/protocol/stage.ts';
 import type { RouteStatus, Stage } from '../firmware/protocol/wire.ts';
+import type { Backlog } from './backlog.ts';
 import { sendFrame } from './frames.ts';
 import { allow, type HubLine, type Link, newHub, newLink } from './links.ts';
 import { log, short } from './log.ts';
@@ -26,7 +27,7 @@ type Routed = {
 type Drops = 'malformed' | 'no_route' | 'counter' | 'rate' | 'slow' | 'unknown';
 
 /** Opens the relay with the routes of the store, all waiting: sockets did not outlive the process before. */
-export async function openRelay(store: Store) {
+export async function openRelay(store: Store, backlog: Backlog) {
   const links = new Map<string, Link>();
   const hubs = new Map<string, HubLine>();
   /** Links whose stage is not yet in the store. */
@@ -127,6 +128,7 @@ export async function openRelay(store: Store) {
   return {
     /** The live stage of a sid that has a link. */
     stageOf: (sid: string): Stage | undefined => links.get(sid)?.stage,
+    isOnline: (hubId: string): boolean => hubs.get(hubId)?.online ?? false,
     isConnected: (sid: string): boolean => (links.get(sid)?.browser ?? null) !== null,
     connected: () => [...links.values()].filter((l) => l.browser !== null).map((l) => l.sid),
 
@@ -241,7 +243,7 @@ export async function openRelay(store: Store) {
       if (ctr <= link.up) return drop('counter');
       if (!allow(link, 'up', frame.length)) return drop('rate');
       link.up = ctr;
-      if (!sendFrame(link.hub.socket!, 'hub', link.sid, ctr, frame)) return drop('slow');
+      if (!sendFrame(backlog, link.hub.socket!, 'hub', link.sid, ctr, frame)) return drop('slow');
       if (link.passed !== 3) passed(link, 1);
       return true;
     },
@@ -254,7 +256,7 @@ export async function openRelay(store: Store) {
       if (ctr <= link.down) return drop('counter');
       if (!allow(link, 'down', frame.length)) return drop('rate');
       link.down = ctr;
-      if (!sendFrame(link.browser, 'browser', sid, ctr, frame)) return drop('slow');
+      if (!sendFrame(backlog, link.browser, 'browser', sid, ctr, frame)) return drop('slow');
       if (link.passed !== 3) passed(link, 2);
       return true;
     },

@@ -1,6 +1,7 @@
 // What the pieces of root share.
 
 import { CODE_TRIES_PER_IP_MINUTE } from '../firmware/protocol/limits.ts';
+import type { Backlog } from './backlog.ts';
 import type { RootConfig } from './config.ts';
 import type { Guesses } from './guesses.ts';
 import { type Limit, limit } from './limit.ts';
@@ -14,12 +15,18 @@ export interface Root {
   store: Store;
   tokens: Tokens;
   relay: Relay;
+  backlog: Backlog;
   surge: Surge;
   guesses: Guesses;
+  /** Work for new hubs while very many enrol. */
+  enrolments: Surge;
   limits: Limits;
 }
 
-export type Limits = Record<'session' | 'enrol' | 'hub' | 'verify' | 'webauthn' | 'socket', Limit>;
+export type Limits = Record<
+  'session' | 'enrol' | 'hub' | 'verify' | 'webauthn' | 'socket' | 'connect',
+  Limit
+>;
 
 /** Tries a minute and client address; `verify` as the design says, the others far above what people do. */
 export function openLimits(now: () => number = Date.now): Limits {
@@ -30,5 +37,6 @@ export function openLimits(now: () => number = Date.now): Limits {
     verify: limit(CODE_TRIES_PER_IP_MINUTE, 60, now),
     webauthn: limit(240, 60, now),
     socket: limit(600, 60, now),
+    connect: limit(600, 60, now),
   };
 }

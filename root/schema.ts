@@ -3,7 +3,8 @@
 /**
  * `session:web:{sid}` -> session_web, and so on; `online:hub` and `online:browser` live in memory, since a socket
  * does not outlive the process. Codes, tickets, hubs' addresses and cookies are kept as keyed hashes only. `code_taken`:
- * when the last code of a hub was taken.
+ * when the last code of a hub was taken. A hub is `kept` once a code of it was taken, or when its ids do not follow from
+ * its key; `seen`: when it last came online. `ended_sid`: sids that are over and whose signature still holds.
  */
 export const migrations = [
   `CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -32,4 +33,10 @@ CREATE TABLE spent_proof (jti TEXT PRIMARY KEY, exp INTEGER NOT NULL) STRICT;`,
   `ALTER TABLE device_code ADD COLUMN network TEXT NOT NULL DEFAULT '';
 ALTER TABLE device_code ADD COLUMN ticket TEXT NOT NULL DEFAULT '';
 CREATE TABLE code_taken (hub_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;`,
+  `ALTER TABLE hub ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hub ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
+UPDATE hub SET kept = 1;
+CREATE INDEX hub_unused ON hub (kept, seen);
+CREATE INDEX hub_of_owner ON hub (owner_id);
+CREATE TABLE ended_sid (sid TEXT PRIMARY KEY, exp INTEGER NOT NULL) STRICT;`,
 ] as const;

@@ -7,14 +7,21 @@ import { IngleError } from '../firmware/protocol/errors.ts';
 import { MAX_BODY } from '../firmware/protocol/limits.ts';
 import { answer, isApi } from './api.ts';
 import { MAX_WAITING } from './frames.ts';
+import { openGate } from './gate.ts';
 import { failure, type Reply, type Request, securityHeaders } from './http.ts';
 import { log } from './log.ts';
 import type { Root } from './root.ts';
+import { readCookie } from './session.ts';
 import { openSockets } from './sockets.ts';
 import { openStatic } from './static.ts';
 
+/** How long a client may take to send a body, milliseconds. */
+const BODY_MS = 15_000;
+
 export interface RootServer {
   port: number;
+  /** Forgets what is over. */
+  sweep(): void;
   /** Closes all sockets and stops listening. */
   close(): Promise<void>;
 }
@@ -38,9 +45,6 @@ export async function serve(root: Root): Promise<RootServer> {
       decide(null, origin === undefined || origin === '' || origin === config.origin);
     },
   });
-  io.attachApp(app, { maxBackpressure: 2 * MAX_WAITING.hub, idleTimeout: 120 } as Parameters<
-    typeof io.attachApp
-  >[1]);
 
   /** The client's address: what the outermost of our own proxies saw. */
   function ipOf(header: (name: string) => string, peer: string): string {
@@ -51,7 +55,16 @@ export async function serve(root: Root): Promise<RootServer> {
       .filter((s) => s !== '');
     return seen[seen.length - config.proxies] ?? peer;
   }
-  openSockets(io, root, ipOf);
+  const gate = openGate({
+    limit: root.limits.connect,
+    backlog: root.backlog,
+    ipOf,
+    cookieOf: (header) => readCookie(header, config.origin),
+  });
+  const options = { maxBackpressure: 2 * MAX_WAITING.hub, idleTimeout: 120 };
+  io.attachApp(gate.before(app), options as Parameters<typeof io.attachApp>[1]);
+  io.engine.on('connection', gate.connection);
+  openSockets(io, root, gate, ipOf);
 
   const files = openStatic(config.spa);
   const security = Object.entries(securityHeaders(config.origin));
@@ -73,6 +86,7 @@ export async function serve(root: Root): Promise<RootServer> {
     );
   return {
     port: config.port,
+    sweep: gate.sweep,
     async close() {
       us_listen_socket_close(listening as Parameters<typeof us_listen_socket_close>[0]);
       // The connections first: clients then take it for the network and come back to the next process.
@@ -83,7 +97,7 @@ export async function serve(root: Root): Promise<RootServer> {
   };
 }
 
-type Incoming = Request & { aborted: boolean };
+type Incoming = Request & { aborted: boolean; answered: boolean; complete: boolean };
 
 /** Copies what we need out of uWebSockets.js's request, which is gone after this turn. */
 function read(
@@ -103,12 +117,20 @@ function read(
     header,
     ip: ipOf(header, Buffer.from(res.getRemoteAddressAsText()).toString()),
     aborted: false,
+    answered: false,
+    // Without a body, the last piece comes after the answer.
+    complete: Number(header('content-length')) === 0 && header('transfer-encoding') === '',
     body: () => body!,
   };
   body = new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let size = 0;
+    const late = setTimeout(() => {
+      // Else it was answered, and uWebSockets.js throws.
+      if (!incoming.answered) res.close();
+    }, BODY_MS);
     res.onAborted(() => {
+      clearTimeout(late);
       incoming.aborted = true;
       reject(new IngleError('invalid_request', 'The request was cut off.'));
     });
@@ -118,6 +140,10 @@ function read(
         parts.length = 0;
         reject(new IngleError('too_large', `A body may have at most ${MAX_BODY} bytes.`));
       } else parts.push(Buffer.from(chunk.slice(0)));
+      if (last) {
+        incoming.complete = true;
+        clearTimeout(late);
+      }
       if (last && size <= MAX_BODY) resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
     });
   });
@@ -128,12 +154,13 @@ function read(
 
 function write(res: HttpResponse, req: Incoming, reply: Reply, security: [string, string][]): void {
   if (req.aborted) return;
+  req.answered = true;
   res.cork(() => {
     res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
     for (const [k, v] of security) res.writeHeader(k, v);
     for (const [k, v] of Object.entries(reply.headers)) res.writeHeader(k, v);
     // A body that was refused half-way cannot be skipped: the connection ends with the answer.
-    const close = reply.status === 413;
+    const close = !req.complete;
     if (req.method === 'HEAD' || reply.status === 304)
       res.endWithoutBody(Buffer.byteLength(reply.body), close);
     else res.end(reply.body, close);

@@ -1,13 +1,19 @@
 // Web sessions: a cookie is a browser, a sid is a tab (D3), a session token is a logged-in sid.
-import { random, toBase64url } from '../firmware/protocol/bytes.ts';
+import { fromBase64url, random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
 import { sameText } from './hubs.ts';
-import { credentialsOf, digest, endSessions, findSession, type Session, seconds } from './records.ts';
+import {
+  credentialsOf,
+  digest,
+  endSessions,
+  findSession,
+  NEW_TTL,
+  type Session,
+  seconds,
+} from './records.ts';
 import type { Root } from './root.ts';
 
-/** Lifetime of a sid nobody has used yet, seconds. */
-const NEW_TTL = 3600;
 /** The cookie outlives its sids, so that a browser stays the same one. */
 const COOKIE_TTL = 365 * 86400;
 
@@ -43,32 +49,58 @@ function isOurs(root: Root, cookie: string): boolean {
   return sameText(cookie, newCookie(root, cookie.slice(0, 22)));
 }
 
+/**
+ * A new sid: when it was made (4 bytes), 8 random bytes, and root's signature (12 bytes) over both and the browser's
+ * cookie. So it is no record until it is used, and asking for many costs root nothing that stays.
+ */
+function newSid(root: Root, cookie: string): string {
+  const head = new Uint8Array(12);
+  new DataView(head.buffer).setUint32(0, seconds());
+  head.set(random(8), 4);
+  return toBase64url(head) + sidMac(root, toBase64url(head), cookie);
+}
+function sidMac(root: Root, head: string, cookie: string): string {
+  return root.tokens.mac('sid', `${head}.${digest(cookie)}`).slice(0, 16);
+}
+/** Whether root made this sid for this browser, not too long ago, and it is not over. */
+async function isNew(root: Root, sid: string, cookie: string): Promise<boolean> {
+  if (!/^[\w-]{32}$/.test(sid) || !sameText(sid.slice(16), sidMac(root, sid.slice(0, 16), cookie)))
+    return false;
+  const made = new DataView(fromBase64url(sid.slice(0, 16)).buffer).getUint32(0);
+  if (made + NEW_TTL <= seconds()) return false;
+  return (await root.store.get('SELECT 1 FROM ended_sid WHERE sid = ?', sid)) === undefined;
+}
+
 /** Makes a sid for a browser; or says the stage of `resume` when that is a live sid of this browser. */
 export async function openSession(root: Root, cookie: string, resume: string | undefined) {
   if (resume !== undefined && cookie !== '') {
     const old = await findSession(root.store, resume);
     if (old && sameText(old.cookie, digest(cookie)))
       return { body: { sid: old.sid, stage: root.relay.stageOf(old.sid) ?? old.stage }, cookie: undefined };
+    if (!old && (await isNew(root, resume, cookie)))
+      return { body: { sid: resume, stage: 'NEW' }, cookie: undefined };
   }
   const mine = isOurs(root, cookie) ? cookie : newCookie(root);
-  const sid = toBase64url(random(16));
-  const now = seconds();
-  await root.store.run(
-    'INSERT INTO session_web (sid, cookie, stage, last_seen, exp) VALUES (?, ?, ?, ?, ?)',
-    sid,
-    digest(mine),
-    'NEW',
-    now,
-    now + NEW_TTL,
-  );
+  const sid = newSid(root, mine);
   const secure = root.config.origin.startsWith('https:') ? '; Secure' : '';
   const set = `${cookieName(root.config.origin)}=${mine}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${COOKIE_TTL}${secure}`;
   return { body: { sid, stage: 'NEW' }, cookie: set };
 }
 
-/** The session of a sid, which only the browser that opened it may name. @throws IngleError `unauthenticated` */
+/**
+ * The session of a sid, which only the browser that opened it may name. A new one becomes a record here.
+ * @throws IngleError `unauthenticated`
+ */
 export async function sessionOf(root: Root, sid: string, cookie: string): Promise<Session> {
-  const s = sid.length <= 64 ? await findSession(root.store, sid) : undefined;
+  let s = sid.length <= 64 ? await findSession(root.store, sid) : undefined;
+  if (!s && (await isNew(root, sid, cookie))) {
+    const now = seconds();
+    await root.store.run(
+      `INSERT OR IGNORE INTO session_web (sid, cookie, stage, last_seen, exp) VALUES (?, ?, 'NEW', ?, ?)`,
+      ...[sid, digest(cookie), now, now + NEW_TTL],
+    );
+    s = await findSession(root.store, sid);
+  }
   if (!s || !sameText(s.cookie, digest(cookie)))
     throw new IngleError('unauthenticated', 'This session is over. Reload the page.');
   return s;

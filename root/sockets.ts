@@ -2,11 +2,13 @@
 import type { Server, Socket } from 'socket.io';
 import { type ErrorBody, IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import { shape } from '../firmware/protocol/json.ts';
+import type { Gate } from './gate.ts';
 import { authenticateHub, authenticateTls } from './hubs.ts';
-import { clientKey } from './limit.ts';
+import { clientKey, tooMany } from './limit.ts';
 import type { HubLine, Link } from './links.ts';
 import { log, short } from './log.ts';
 import { accept } from './pairing.ts';
+import { seconds } from './records.ts';
 import type { Root } from './root.ts';
 import { authenticate, readCookie } from './session.ts';
 
@@ -35,6 +37,7 @@ const forgotten = Object.freeze({}) as Socket['handshake'];
 export function openSockets(
   io: Server,
   root: Root,
+  gate: Gate,
   ipOf: (header: (n: string) => string, peer: string) => string,
 ) {
   const { relay } = root;
@@ -57,7 +60,10 @@ export function openSockets(
         : (await authenticateHub(root, certificate, proof, 'socket')).hub;
       if (hub.hub_id !== hub_id)
         throw new IngleError('unauthenticated', 'The certificate is of another hub.');
+      const away = gate.away(hub_id);
+      if (away > 0) throw tooMany(away);
       socket.data = { hub_id, subnet_id: hub.subnet_id, waiting: 0 };
+      gate.admit(socket.conn, 'hub', hub.owner_id, hub_id);
       go();
     } catch (e) {
       go(refusal(e));
@@ -75,6 +81,7 @@ export function openSockets(
       if (auth.sid !== undefined && auth.sid !== sid)
         throw new IngleError('unauthenticated', 'The token is of another session.');
       socket.data = { sid, cookie, busy: false, link: null } satisfies OwnerData;
+      gate.admit(socket.conn, 'browser', cookie, cookie);
       go();
     } catch (e) {
       go(refusal(e));
@@ -91,6 +98,9 @@ export function openSockets(
         throw new IngleError('forbidden', 'This connection is of another hub.');
       if (data.line.socket !== socket) throw new IngleError('conflict', 'A newer connection took over.');
       relay.hubOnline(data.line);
+      void root.store
+        .run('UPDATE hub SET seen = ? WHERE hub_id = ? AND kept = 0', seconds(), hub_id)
+        .catch((e) => log('error', 'a hub was not noted', { cause: e }));
       log('info', 'hub online', { hub_id });
     },
     'pairing.accept': async (socket, m) => {
@@ -133,6 +143,7 @@ export function openSockets(
         if (!socket.connected) return undefined;
         const { link, status } = relay.browserUp(session, socket);
         data.link = link;
+        gate.owns(socket.conn, link.owner_id);
         return status;
       } finally {
         data.busy = false;
@@ -143,14 +154,16 @@ export function openSockets(
   function hubGone(this: Socket) {
     const { line, hub_id } = this.data as HubData;
     relay.hubDown(line, this);
+    this.conn.close();
     log('info', 'hub offline', { hub_id });
   }
   function ownerGone(this: Socket) {
     const { link } = this.data as OwnerData;
     if (link) relay.browserDown(link, this);
+    this.conn.close();
   }
-  const dispatchHub = dispatcher(hubEvents, () => relay.unknown());
-  const dispatchOwner = dispatcher(ownerEvents, () => relay.unknown());
+  const dispatchHub = dispatcher(hubEvents, () => relay.unknown(), gate.wrote);
+  const dispatchOwner = dispatcher(ownerEvents, () => relay.unknown(), gate.wrote);
 
   io.of('/hub').on('connection', (socket) => {
     slim(socket, dispatchHub);
@@ -169,18 +182,24 @@ export function openSockets(
  * One function a namespace instead of listeners a socket: it costs no memory a socket, sees unknown events too, and
  * runs while the frame's buffer is valid (uWebSockets.js takes it back after the tick).
  */
-function dispatcher(events: Record<string, Event>, unknown: () => void) {
+function dispatcher(events: Record<string, Event>, unknown: () => void, wrote: (conn: object) => void) {
   const table = new Map(Object.entries(events));
   return function dispatch(this: Socket, args: unknown[]): void {
     const last = args[args.length - 1];
-    const ack = typeof last === 'function' ? (last as Ack) : undefined;
+    const reply = typeof last === 'function' ? (last as Ack) : undefined;
+    const ack =
+      reply &&
+      ((answer: object) => {
+        reply(answer);
+        wrote(this.conn);
+      });
     try {
       const event = table.get(args[0] as string);
       if (!event) {
         unknown();
         throw new IngleError('invalid_request', 'This event is not known here.');
       }
-      const result = event(this, args[1] === ack ? undefined : args[1]);
+      const result = event(this, args[1] === reply ? undefined : args[1]);
       if (result instanceof Promise)
         result.then(
           (value) => ack?.({ ok: true, ...(value as object | undefined) }),

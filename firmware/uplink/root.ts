@@ -2,6 +2,8 @@
 import { toBase64url } from '../protocol/bytes.ts';
 import { fromBody, IngleError } from '../protocol/errors.ts';
 import { DEVICE_CODE_TTL, MAX_BODY } from '../protocol/limits.ts';
+import { POW_HEADER, solvePow } from '../protocol/pow.ts';
+import { puzzleOf } from '../protocol/puzzle.ts';
 import { rotationMessage } from '../protocol/rotation.ts';
 import type { UplinkText } from '../protocol/text/uplink.ts';
 import { type HubKeys, signWith } from './keys.ts';
@@ -89,10 +91,20 @@ export function rootClient(o: RootOptions) {
     return new IngleError('unauthenticated', o.text('refused', { ...named, code: e.code }));
   }
 
-  /** Asks; once more if root's clock was the trouble. @throws IngleError in our words */
-  async function ask(attempt: () => Promise<Answer>): Promise<Record<string, unknown>> {
+  /**
+   * Asks; once more each if root's clock was the trouble, and if it wants work done first, as while very many enrol.
+   * @throws IngleError in our words
+   */
+  async function ask(
+    attempt: (headers?: Record<string, string>) => Promise<Answer>,
+  ): Promise<Record<string, unknown>> {
     let answer = await attempt();
-    if ('refusal' in answer && learnTime(answer.refusal)) answer = await attempt();
+    for (let again = 0; again < 2 && 'refusal' in answer; again++) {
+      const puzzle = puzzleOf(answer.refusal);
+      if (puzzle) answer = await attempt({ [POW_HEADER]: await solvePow(puzzle.challenge, puzzle.bits) });
+      else if (learnTime(answer.refusal)) answer = await attempt();
+      else break;
+    }
     if ('refusal' in answer) throw explained(answer.refusal);
     return answer.said;
   }
@@ -121,13 +133,10 @@ export function rootClient(o: RootOptions) {
      * @throws IngleError `unavailable`, `rate_limited`, `unauthenticated`
      */
     async enrol(): Promise<Identity> {
-      const said = await ask(async () =>
-        post('/v1/hub/enrol', {
-          sign_pub: o.keys().sign.x,
-          e2e_pub: e2ePub(),
-          proof: await proofFor({ purpose: 'enrol' }),
-        }),
-      );
+      const said = await ask(async (headers) => {
+        const keys = { sign_pub: o.keys().sign.x, e2e_pub: e2ePub() };
+        return post('/v1/hub/enrol', { ...keys, proof: await proofFor({ purpose: 'enrol' }) }, headers);
+      });
       const { owner_id, subnet_id, hub_id, app_url } = said;
       if (!isId(owner_id) || !isId(subnet_id) || !isId(hub_id) || !isOrigin(app_url)) throw improper();
       return { ...certified(said), owner_id, subnet_id, hub_id, app_url, root_url: o.root_url };

@@ -12,6 +12,7 @@ import { type Config, dataOf, version } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
 import { calm } from './calm.ts';
 import { changes, enrolment } from './enrolment.ts';
+import { fairFrames } from './fair.ts';
 import { keyPath } from './keyfile.ts';
 import { openKeyring } from './keyring.ts';
 import { type Link, link } from './link.ts';
@@ -197,7 +198,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
         const sealed_secret = await sealed?.give(m.sid, m.browser_pub);
         return sealed_secret === undefined ? {} : { sealed_secret };
       },
-      frame: (m) => void all.receive(m.sid, m.frame, m.ctr),
+      frame: fairFrames((m) => void all.receive(m.sid, m.frame, m.ctr)),
       e2ePub: () => ring.keys.e2e[0]!.x,
     });
     live = { link: l, all };

@@ -21,7 +21,7 @@ export function message(binary: boolean, payload: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([binary ? 0x82 : 0x81, ...head]), payload]);
 }
 
-/** Connects to a namespace; settles once the server has let us in. */
+/** Connects to a namespace, or to none (''); settles once the server has let us in. */
 export async function openLine(
   port: number,
   namespace: string,
@@ -38,6 +38,7 @@ export async function openLine(
   const line: Line = { tcp, onMessage: () => {}, text: (t) => tcp.write(message(false, Buffer.from(t))) };
   let rest: Buffer = Buffer.alloc(0);
   let upgraded = false;
+  let inside = false;
   return new Promise((resolve, reject) => {
     tcp.on('error', reject);
     tcp.on('close', () => reject(new Error('the server closed the connection')));
@@ -70,10 +71,14 @@ export async function openLine(
         const binary = (b[at]! & 15) === 2;
         const payload = b.subarray(at + head, at + head + n);
         at += head + n;
-        if (!binary && payload[0] === 0x30) line.text(`40${namespace},${JSON.stringify(auth)}`);
+        if (!binary && payload[0] === 0x30 && namespace === '') {
+          inside = true;
+          resolve(line);
+        } else if (!binary && payload[0] === 0x30) line.text(`40${namespace},${JSON.stringify(auth)}`);
         else if (!binary && payload[0] === 0x32) line.text('3');
         else if (!binary && payload[0] === 0x34 && payload[1] === 0x30) resolve(line);
-        else if (!binary && payload[0] === 0x34 && payload[1] === 0x34) reject(new Error(payload.toString()));
+        else if (!binary && payload[0] === 0x34 && payload[1] === 0x34 && !inside)
+          reject(new Error(payload.toString()));
         else line.onMessage(binary, payload);
       }
       rest = at === b.length ? Buffer.alloc(0) : Buffer.from(b.subarray(at));

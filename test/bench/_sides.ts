@@ -1,4 +1,4 @@
-// Both sides of the benches `relay` and `idle`: our root with signed-in browsers, and the bare forwarder.
+// Both sides of the benches `relay`, `idle` and `flood`: our root with signed-in browsers, and the bare forwarder.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { digest } from '../../root/records.ts';
 import { openTokens } from '../../root/tokens.ts';
 import { freePort } from '../../services/cli/runtime.ts';
 import { call, type Hub, newHub, openDatabase, startRoot, until } from '../root/kit.ts';
+import type { Flooder } from './_flooder.ts';
 import { type Line, openLine } from './_line.ts';
 
 export interface Side {
@@ -13,7 +14,7 @@ export interface Side {
   port: number;
   pid: number;
   hubs: Line[];
-  browsers: { sid: string; hub: number; line: Line }[];
+  browsers: { sid: string; hub: number; line: Line; papers: Flooder }[];
   stop(): Promise<void>;
 }
 
@@ -92,9 +93,8 @@ export async function ours(
         if (text.includes('"route":"bound"')) resolve();
       };
     });
-    line.text(
-      `42/owner,["owner.online",${JSON.stringify({ sid: t.sid, session_jwt: t.token, browser_key_id: t.key })}]`,
-    );
+    const greeting = `42/owner,["owner.online",${JSON.stringify({ sid: t.sid, session_jwt: t.token, browser_key_id: t.key })}]`;
+    line.text(greeting);
     const r = await call(
       root,
       'POST',
@@ -104,7 +104,9 @@ export async function ours(
     );
     if (r.status !== 200) throw new Error(JSON.stringify(r.body));
     await up;
-    return { sid: t.sid, hub: t.hub, line };
+    const auth = { token: t.token, sid: t.sid };
+    const papers = { namespace: '/owner', auth, headers: from, sid: t.sid, greeting };
+    return { sid: t.sid, hub: t.hub, line, papers };
   });
   return { name: 'ours', port: root.port, pid: root.pid(), hubs: lines, browsers, stop: () => root.stop() };
 }
@@ -131,8 +133,10 @@ export async function peer(
   await atRest?.(child.pid!);
   const browsers = await inGroups(count, async (i) => {
     const sid = randomBytes(16).toString('base64url');
-    const line = await openLine(port, '/owner', { sid, hub_id: `hub${i % hubs}` });
-    return { sid, hub: i % hubs, line };
+    const auth = { sid, hub_id: `hub${i % hubs}` };
+    const line = await openLine(port, '/owner', auth);
+    const papers = { namespace: '/owner', auth, headers: {}, sid, greeting: '' };
+    return { sid, hub: i % hubs, line, papers };
   });
   return {
     name: 'peer',

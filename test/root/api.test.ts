@@ -181,7 +181,7 @@ test('each tab has its own sid, of its own browser, behind a strict cookie', asy
   const a = await call(root, 'POST', '/v1/session', {}, from());
   const set = a.headers.get('set-cookie')!;
   for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(set.includes(part), part);
-  assert.match(a.body.sid, /^[\w-]{22}$/);
+  assert.match(a.body.sid, /^[\w-]{32}$/);
   assert.is(a.body.stage, 'NEW');
   const cookie = set.split(';')[0]!;
   const b = await call(root, 'POST', '/v1/session', {}, { ...from(), cookie });
@@ -287,7 +287,7 @@ test('broken HTTP and broken packets end their own connection and nothing else',
   );
   await raw(root.port, 'GET /socket.io/?EIO=3&transport=websocket&sid=__proto__ HTTP/1.1\r\nHost: x\r\n\r\n');
   assert.ok(root.alive());
-  assert.is((await newTab(root)).sid.length, 22);
+  assert.is((await newTab(root)).sid.length, 32);
 });
 
 test('SIGTERM ends root well', async () => {

@@ -10,7 +10,7 @@ import { limit, networkKey } from '../../root/limit.ts';
 import { type Hub, seconds } from '../../root/records.ts';
 import { openLimits, type Root } from '../../root/root.ts';
 import { migrations } from '../../root/schema.ts';
-import { openSession } from '../../root/session.ts';
+import { openSession, readCookie, sessionOf } from '../../root/session.ts';
 import { openStore } from '../../root/store.ts';
 import { openTokens } from '../../root/tokens.ts';
 
@@ -175,7 +175,9 @@ test('the sum is right: hits in a code space a thousand times smaller are as man
 async function rootInMemory() {
   const store = await openStore(':memory:', migrations);
   const hub: Hub = { hub_id: 'h', owner_id: 'o', subnet_id: 'n', sign_pub: 's', e2e_pub: 'e' };
-  await store.run("INSERT INTO hub VALUES ('h', 'o', 'n', 's', 'e', 0)");
+  await store.run(
+    "INSERT INTO hub (hub_id, owner_id, subnet_id, sign_pub, e2e_pub, created) VALUES ('h', 'o', 'n', 's', 'e', 0)",
+  );
   const root = {
     store,
     tokens: await openTokens(store, 'http://localhost'),
@@ -187,14 +189,19 @@ async function rootInMemory() {
   const home = '198.51.100.7';
   const ticket = 'T'.repeat(22);
   const issue = async () => (await issueCode(root, hub, wishOf({ ticket }, home))).device_code;
+  /** A sid that has become a record, as it does before its first code is looked at. */
+  const newSid = async () => {
+    const { body, cookie } = await openSession(root, '', undefined);
+    return (await sessionOf(root, body.sid, readCookie(cookie!.split(';')[0]!, root.config.origin))).sid;
+  };
   const type = async (code: string, ip: string, ticket = '') => {
-    const { sid } = (await openSession(root, '', undefined)).body;
+    const sid = await newSid();
     return verifyCode(root, sid, { code, ip, ticket, pow: '' }).then(
       () => 'taken',
       (e) => (e.details?.near ? 'near' : e.code),
     );
   };
-  return { root, home, ticket, issue, type };
+  return { root, home, ticket, issue, type, newSid };
 }
 const wrong = (code: string, i: number) =>
   String((Number(code.replace('-', '')) + 1 + i) % 1_000_000).padStart(6, '0');
@@ -228,7 +235,7 @@ test('somebody on the hub’s own network gets few guesses, and the link passes 
 });
 
 test('a ticket is of one code, spent with it, and no wrong ticket counts against the sid', async () => {
-  const { root, home, ticket, issue, type } = await rootInMemory();
+  const { root, home, ticket, issue, type, newSid } = await rootInMemory();
   const code = await issue();
   assert.is(await type(wrong(code, 1), home, ticket), 'invalid_device_code', 'the ticket without its code');
   assert.is(await type(code, home, ticket), 'taken');
@@ -236,7 +243,7 @@ test('a ticket is of one code, spent with it, and no wrong ticket counts against
   const old = await issue();
   await root.store.run('UPDATE device_code SET exp = ? WHERE bind_sid IS NULL', seconds());
   assert.is(await type(old, home, ticket), 'invalid_device_code', 'expired');
-  const { sid } = (await openSession(root, '', undefined)).body;
+  const sid = await newSid();
   const next = await issue();
   const typed = { code: wrong(next, 5), ip: home, ticket: 'U'.repeat(22), pow: '' };
   await verifyCode(root, sid, typed).catch(() => {});
