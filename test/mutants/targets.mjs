@@ -1,0 +1,46 @@
+// The files on which trust hangs, each with the suites that must notice a change in it; `most`: a sample of so many
+// mutants, where all would take long.
+const protocol = (name) => `test/protocol/${name}.test.ts`;
+const root = (name) => `test/root/${name}.test.ts`;
+const uplink = (name) => `test/uplink/${name}.test.ts`;
+
+export const targets = [
+  { file: 'firmware/protocol/noise.ts', suites: [protocol('noise')] },
+  { file: 'firmware/protocol/cpace.ts', suites: [protocol('cpace')] },
+  { file: 'firmware/protocol/ed25519.ts', suites: [protocol('ed25519')] },
+  { file: 'firmware/protocol/x25519.ts', suites: [protocol('noise'), protocol('seal')] },
+  { file: 'firmware/protocol/seal.ts', suites: [protocol('seal')] },
+  { file: 'firmware/protocol/assertion.ts', suites: [protocol('assertion')] },
+  { file: 'firmware/protocol/ticket.ts', suites: [protocol('ticket')] },
+  { file: 'firmware/protocol/rotation.ts', suites: [uplink('keys')] },
+  { file: 'firmware/protocol/follow.ts', suites: [uplink('keys')] },
+  { file: 'firmware/protocol/stage.ts', suites: [protocol('stage')] },
+  { file: 'firmware/protocol/pairing.ts', suites: [protocol('hostile-root'), protocol('channel')], most: 60 },
+  {
+    file: 'firmware/protocol/responder.ts',
+    suites: [protocol('channel'), protocol('hostile-root')],
+    most: 60,
+  },
+  {
+    file: 'firmware/protocol/initiator.ts',
+    suites: [protocol('channel'), protocol('hostile-root')],
+    most: 60,
+  },
+  { file: 'firmware/protocol/control.ts', suites: [protocol('control')] },
+  { file: 'firmware/documents/acl.ts', suites: ['test/documents/acl.test.ts'] },
+  { file: 'firmware/system/token.ts', suites: ['test/services/documents.test.ts'], most: 60 },
+  { file: 'firmware/wifi/nft.ts', suites: ['test/wifi/config.test.ts'] },
+  { file: 'firmware/update/version.ts', suites: ['test/update/rules.test.ts'] },
+  { file: 'firmware/update/offer.ts', suites: ['test/update/rules.test.ts'] },
+  { file: 'firmware/setup/access.ts', suites: ['test/setup/access.test.ts'] },
+  { file: 'firmware/setup/backoff.ts', suites: ['test/setup/backoff.test.ts'] },
+  { file: 'firmware/uplink/headers.ts', suites: [uplink('forward')] },
+  { file: 'firmware/uplink/token.ts', suites: [uplink('forward')] },
+  { file: 'firmware/uplink/admission.ts', suites: [uplink('admission')] },
+  { file: 'firmware/uplink/pins.ts', suites: [uplink('admission')] },
+  { file: 'firmware/uplink/passkey.ts', suites: [uplink('admission')] },
+  { file: 'root/guesses.ts', suites: [root('guesses')] },
+  { file: 'root/records.ts', suites: [root('records')] },
+  { file: 'root/tokens.ts', suites: [root('tokens')], most: 60 },
+  { file: 'root/codes.ts', suites: [root('guesses'), root('codes')], most: 60 },
+];
