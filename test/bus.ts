@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start, stop } from '../firmware/system/exec.ts';
+import { tethered } from './child.ts';
+import { within } from './wait.ts';
 
 /** Starts a dbus-daemon only this user reaches; `INGLE_BUS_ADDRESS` is set to it unless `quiet`. */
 export async function privateBus(o: { quiet?: boolean; servicedir?: string } = {}) {
@@ -17,17 +19,16 @@ ${o.servicedir ? `<servicedir>${o.servicedir}</servicedir>` : ''}
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>
 </busconfig>`,
   );
-  const child = start(
-    'dbus-daemon',
-    ['--config-file', config, '--nofork', '--nopidfile', '--print-address'],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+  const daemon = ['dbus-daemon', '--config-file', config, '--nofork', '--nopidfile', '--print-address'];
+  const [first, ...rest] = [...tethered, ...daemon];
+  const child = start(first!, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const address = await within(
+    new Promise<string>((resolve, reject) => {
+      child.on('error', reject);
+      child.stdout!.once('data', (d: Buffer) => resolve(d.toString().trim()));
+    }),
+    'dbus-daemon to say its address',
   );
-  const address = await new Promise<string>((resolve, reject) => {
-    child.on('error', reject);
-    child.stdout!.once('data', (d: Buffer) => resolve(d.toString().trim()));
-  });
   if (!o.quiet) process.env['INGLE_BUS_ADDRESS'] = address;
   return {
     address,

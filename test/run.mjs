@@ -57,6 +57,15 @@ if (!args.includes('--no-setup')) {
   await need.install(files);
 }
 
+/** What ends the files that run; a file also dies with this process (kill -9), and its children with it. */
+const groups = new Set();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.on(signal, () => {
+    for (const end of groups) end();
+    process.exit(130);
+  });
+const tethered = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
+
 let passed = 0;
 let failed = 0;
 let skipped = 0;
@@ -149,7 +158,8 @@ function failuresIn(plain) {
 
 function runFile(file, { seconds, patient }) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    const [first, ...rest] = [...tethered, process.execPath, '--import', 'tsx', file];
+    const child = spawn(first, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
       env: { ...process.env, FORCE_COLOR: '0', NODE_ENV: 'test' },
@@ -157,10 +167,21 @@ function runFile(file, { seconds, patient }) {
     // Its children inherit it: a third of a processor that two others want.
     if (patient) setPriority(child.pid, 5);
     let out = '';
+    let lingers;
+    let lingered = false;
     const keep = (d) => {
       out += d;
       if (out.length > 2_000_000) out = out.slice(-1_000_000);
+      // A file whose tests are over ends by itself, or something is left open.
+      clearTimeout(lingers);
+      if (/^\s+Skipped: +\S+\s*$/m.test(stripVTControlCharacters(out.slice(-200))))
+        lingers = setTimeout(() => {
+          out += `\nIts tests are over, but sockets, timers or children keep the file from ending.\n`;
+          lingered = true;
+          killGroup();
+        }, 30_000);
     };
+
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     const killGroup = () => {
@@ -172,10 +193,14 @@ function runFile(file, { seconds, patient }) {
       out += `\nThe file took longer than ${seconds} s and was stopped.\n`;
       killGroup();
     }, seconds * 1000);
+    groups.add(killGroup);
+    // A descendant that outlives the file may hold its pipes open: the group ends first.
+    child.on('exit', killGroup);
     child.on('close', (code) => {
       clearTimeout(timer);
-      killGroup();
-      resolve({ code: code ?? 1, out });
+      clearTimeout(lingers);
+      groups.delete(killGroup);
+      resolve({ code: lingered ? 1 : (code ?? 1), out });
     });
   });
 }

@@ -177,6 +177,18 @@ process.on('exit', () => process.env.COVERAGE && _keep(process.env.COVERAGE, JSO
   return out;
 }
 
+/** Runs a bundled suite with a mutant switched on; `none`: it must pass. */
+async function run(s, id, more = {}) {
+  const r = await execute(process.execPath, [s.script], {
+    cwd: box,
+    env: env({ __STRYKER_ACTIVE_MUTANT__: id, ...more }),
+    seconds: s.limit,
+    stopAt: id === 'none' ? undefined : /✘/,
+  });
+  if (id === 'none' && r.code !== 0) throw new Error(`${s.suite} fails without a mutant:\n${r.out}`);
+  return r;
+}
+
 async function measure(stryker, target) {
   const began = Date.now();
   const { mutants, content } = await mutate(stryker, target.file);
@@ -186,12 +198,7 @@ async function measure(stryker, target) {
     const script = await bundle(suite);
     const coverage = join(box, 'coverage.json');
     const at = Date.now();
-    const { code, out } = await execute(process.execPath, [script], {
-      cwd: box,
-      env: env({ COVERAGE: coverage }),
-      seconds: 300,
-    });
-    if (code !== 0) throw new Error(`${suite} fails without a mutant:\n${out}`);
+    await run({ suite, script, limit: 300 }, 'none', { COVERAGE: coverage });
     const covered = new Set(Object.keys(JSON.parse(readFileSync(coverage, 'utf8'))));
     const seconds = (Date.now() - at) / 1000;
     suites.push({ suite, script, covered, limit: seconds * 4 + 6, seconds });
@@ -212,12 +219,7 @@ async function measure(stryker, target) {
     for (let m = queue.shift(); m; m = queue.shift()) {
       let how;
       for (const s of suites.filter((x) => x.covered.has(m.id))) {
-        const r = await execute(process.execPath, [s.script], {
-          cwd: box,
-          env: env({ __STRYKER_ACTIVE_MUTANT__: m.id }),
-          seconds: s.limit,
-          stopAt: /✘/,
-        });
+        const r = await run(s, m.id);
         if (r.late) how = 'late';
         else if (r.code !== 0) how = 'killed';
         if (how) break;
@@ -227,6 +229,8 @@ async function measure(stryker, target) {
     }
   };
   await Promise.all(Array.from({ length: jobs }, worker));
+  // What fails now fails for another reason than its mutant.
+  for (const s of suites) await run(s, 'none');
   copyFileSync(target.file, join(box, target.file));
   const noticed = count.killed + count.late;
   console.log(

@@ -13,6 +13,7 @@ import { initiator } from '../../firmware/protocol/initiator.ts';
 import { type PairingWindow, pairingWindow } from '../../firmware/protocol/pairing.ts';
 import { responder } from '../../firmware/protocol/responder.ts';
 import { generate, type KeyPair } from '../../firmware/protocol/x25519.ts';
+import { until } from '../wait.ts';
 
 export interface Frame {
   to: 'hub' | 'browser';
@@ -150,14 +151,7 @@ export async function world(
   return w;
 }
 
-/** Waits for a condition, not for a time. */
-export async function until(what: () => unknown, name = String(what)): Promise<void> {
-  for (let i = 0; i < 3000; i++) {
-    if (what()) return;
-    await new Promise((r) => setTimeout(r, i < 200 ? 1 : 10));
-  }
-  throw new Error(`never came true: ${name}`);
-}
+export { until };
 
 export const bothOpen = (w: World) =>
   until(() => w.browser.state === 'open' && w.hub.state === 'open', 'both open');

@@ -1,7 +1,6 @@
 // A real root process, hubs and browsers for the tests of root and for its benches.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,19 +13,13 @@ import { migrations } from '../../root/schema.ts';
 import { openStore } from '../../root/store.ts';
 import { freePort } from '../../services/cli/runtime.ts';
 import { authenticator } from '../authenticator.ts';
+import { ended as end, child as tether } from '../child.ts';
+import { until, within } from '../wait.ts';
 
-/** Waits until `check` gives something true. The limit is for a machine that hangs, not for a slow one. */
-export async function until<T>(
-  check: () => T | Promise<T>,
-  what = 'a condition',
-): Promise<NonNullable<Awaited<T>>> {
-  for (let i = 0; i < 6000; i++) {
-    const v = await check();
-    if (v) return v as NonNullable<Awaited<T>>;
-    await new Promise((r) => setTimeout(r, 10));
-  }
-  throw new Error(`waited in vain for ${what}`);
-}
+export { until };
+
+/** The sockets of hubs and tabs that were opened. */
+const sockets = new Set<Socket>();
 
 export type RootProcess = Awaited<ReturnType<typeof startRoot>>;
 
@@ -40,7 +33,7 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
   let log = '';
   async function launch() {
     const line = [...command, process.execPath, '--import', 'tsx', 'root/main.ts'];
-    child = spawn(line[0]!, line.slice(1), {
+    child = tether(line[0]!, line.slice(1), {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         ...process.env,
@@ -63,13 +56,7 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
       );
     }, 'root to be ready');
   }
-  async function ended(signal: NodeJS.Signals) {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-    const gone = once(child, 'exit');
-    child.kill(signal);
-    await gone;
-    return child.exitCode;
-  }
+  const ended = (signal: NodeJS.Signals) => end(child, signal, 'root');
   await launch();
   return {
     port,
@@ -85,6 +72,9 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
     kill: () => ended('SIGKILL'),
     terminate: () => ended('SIGTERM'),
     async stop() {
+      // Also those of a test that failed before it closed them: they would keep the file from ending.
+      for (const s of sockets) s.disconnect();
+      sockets.clear();
       await ended('SIGKILL');
       rmSync(data, { recursive: true, force: true });
     },
@@ -106,7 +96,7 @@ export async function call(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const r = await fetch(root.url + path, {
+  const asked = fetch(root.url + path, {
     method,
     headers: {
       // A kept connection may just be closed by the other side, or belong to a root that was killed meanwhile.
@@ -116,7 +106,8 @@ export async function call(
     },
     body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
   });
-  const text = await r.text();
+  const r = await within(asked, `the answer to ${method} ${path}`);
+  const text = await within(r.text(), `the body of the answer to ${method} ${path}`);
   let parsed: unknown = text;
   try {
     parsed = JSON.parse(text);
@@ -200,6 +191,7 @@ export async function newHub(root: { url: string; origin: string }) {
             .proof('socket')
             .then((proof) => cb({ hub_id: hub.hub_id, certificate: hub.certificate, proof })),
       });
+      sockets.add(s);
       s.on('status', (_, ack) => ack?.());
       if (o.accept !== false) {
         s.on('connect', () => s.emit('hub.online', hub.online()));
@@ -287,6 +279,7 @@ export async function newTab(
         extraHeaders: { cookie, 'x-forwarded-for': from['x-forwarded-for'] },
         auth: (cb) => cb({ token: tab.token, sid: tab.sid }),
       }) as Socket & { last?: RouteStatus };
+      sockets.add(s);
       s.on('status', (m: RouteStatus, ack?: () => void) => {
         s.last = m;
         ack?.();
@@ -310,13 +303,17 @@ export async function signedIn(root: { url: string; origin: string }) {
 
 /** The first event of that name, as its arguments. */
 export function heard(s: Socket, event: string): Promise<unknown[]> {
-  return new Promise((resolve) => s.once(event, (...args: unknown[]) => resolve(args)));
+  const first = new Promise<unknown[]>((resolve) => s.once(event, (...args: unknown[]) => resolve(args)));
+  const waited = within(first, `the event ${event}`);
+  // A test that fails before it looks is told of its own failure, not of this.
+  waited.catch(() => {});
+  return waited;
 }
 
 /** Emits and gives the acknowledgement. */
 // biome-ignore lint/suspicious/noExplicitAny: looked at field by field in assertions
 export function ask(s: Socket, event: string, ...args: unknown[]): Promise<any> {
-  return s.timeout(30_000).emitWithAck(event, ...args);
+  return within(s.emitWithAck(event, ...args), `the acknowledgement of ${event}`);
 }
 
 /** Root's own database, for what time alone would bring about. */

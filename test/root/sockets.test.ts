@@ -251,7 +251,7 @@ test('a browser that stops reading is cut off and the hub goes on with the other
   const other = second.socket();
   await until(() => other.last?.route === 'bound');
   // The raw socket under the client stops being read, as on a phone that lost its radio.
-  const raw = (x.owner.io.engine.transport as unknown as { ws: { pause(): void } }).ws;
+  const raw = (x.owner.io.engine.transport as unknown as { ws: { pause(): void; resume(): void } }).ws;
   raw.pause();
   let heardOther = 0;
   other.on('relay.to_browser', () => heardOther++);
@@ -265,6 +265,8 @@ test('a browser that stops reading is cut off and the hub goes on with the other
   await until(() => heardOther > 0);
   assert.ok(other.connected);
   assert.ok(x.line.connected);
+  // One that does not read would wait for the other side's goodbye.
+  raw.resume();
   x.close();
   other.close();
 });

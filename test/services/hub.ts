@@ -9,27 +9,28 @@ import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
 import { freePort } from '../../services/cli/runtime.ts';
 import { privateBus } from '../bus.ts';
+import { ended, tethered } from '../child.ts';
+import { until as untilTrue, within } from '../wait.ts';
 
 export const owner: Principal = { owner_id: 'o1', browser: 'phone1', role: 'owner', elevated_until: 4e9 };
 
 export const principal = (p: Partial<Principal> = {}): string =>
   toBase64url(utf8(JSON.stringify({ ...owner, ...p })));
 
-/** Waits for a condition, asking again and again; fails by name after a minute. */
-export async function until<T>(
+/** Waits for a condition, asking again and again; an error is no answer yet. */
+export function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  seconds = 60,
-): Promise<NonNullable<T>> {
-  const end = Date.now() + seconds * 1000;
-  for (;;) {
-    const value = await Promise.resolve()
-      .then(ask)
-      .catch(() => undefined);
-    if (value) return value as NonNullable<T>;
-    if (Date.now() > end) throw new Error(`never came: ${what}`);
-    await new Promise((r) => setTimeout(r, 50));
-  }
+  seconds?: number,
+): Promise<NonNullable<Awaited<T>>> {
+  return untilTrue(
+    () =>
+      Promise.resolve()
+        .then(ask)
+        .catch(() => undefined),
+    what,
+    seconds,
+  ) as Promise<NonNullable<Awaited<T>>>;
 }
 
 export interface Answered {
@@ -71,7 +72,8 @@ export async function startHub(
   const children = new Map<string, ChildProcess>();
 
   function spawn(name: string, args: string[]): ChildProcess {
-    const child = start(process.execPath, ['--import', 'tsx', ...args], {
+    const [first, ...rest] = [...tethered, process.execPath, '--import', 'tsx', ...args];
+    const child = start(first!, rest, {
       env,
       stdio: ['ignore', 'inherit', 'inherit'],
     });
@@ -99,7 +101,7 @@ export async function startHub(
         headers?: Record<string, string>;
       } = {},
     ): Promise<Answered> {
-      const r = await fetch(base + path, {
+      const asked = fetch(base + path, {
         method,
         headers: {
           'x-service-token': tokenOf(),
@@ -112,7 +114,8 @@ export async function startHub(
             ? { body: JSON.stringify(a.body) }
             : {}),
       });
-      const text = await r.text();
+      const r = await within(asked, `the answer to ${method} ${path}`);
+      const text = await within(r.text(), `the body of the answer to ${method} ${path}`);
       return {
         status: r.status,
         headers: r.headers,
@@ -128,11 +131,7 @@ export async function startHub(
     },
     async kill(name: string): Promise<void> {
       const child = children.get(name);
-      if (!child || child.exitCode !== null || child.signalCode !== null) return;
-      await new Promise<void>((gone) => {
-        child.once('close', () => gone());
-        child.kill('SIGKILL');
-      });
+      if (child) await ended(child, 'SIGKILL', name);
     },
     /** Settles when a skill serves the owner. */
     async available(id: string, as: Partial<Principal> = owner): Promise<void> {

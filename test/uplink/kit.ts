@@ -1,5 +1,5 @@
 // A real uplink process on a private bus, a local API of plain parts, and the browser's end of it all.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -26,6 +26,7 @@ import { generate, type KeyPair } from '../../firmware/protocol/x25519.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { privateBus } from '../bus.ts';
+import { ended as end, child as tether } from '../child.ts';
 import { newTab, until } from '../root/kit.ts';
 
 type Tab = Awaited<ReturnType<typeof newTab>>;
@@ -89,6 +90,9 @@ export async function localApi(token = 'local-token') {
   };
 }
 
+/** What `phone` made. */
+const phones = new Set<{ close(): void }>();
+
 export type UplinkProcess = Awaited<ReturnType<typeof startUplink>>;
 
 /** Starts services/uplink as its unit does; `kill` is kill -9, `again` starts it on the same data. */
@@ -103,7 +107,7 @@ export async function startUplink(o: { root: string; apiPort: number; token: str
   let log = '';
   let root = o.root;
   async function launch() {
-    child = spawn(process.execPath, ['--import', 'tsx', 'services/uplink/main.ts'], {
+    child = tether(process.execPath, ['--import', 'tsx', 'services/uplink/main.ts'], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         ...process.env,
@@ -125,11 +129,7 @@ export async function startUplink(o: { root: string; apiPort: number; token: str
     }, 'uplink on the bus');
   }
   async function ended(signal: NodeJS.Signals) {
-    if (child.exitCode === null && child.signalCode === null) {
-      const gone = once(child, 'exit');
-      child.kill(signal);
-      await gone;
-    }
+    await end(child, signal, 'uplink');
     await until(async () => !(await bus.listNames()).includes(uplink1.bus), 'the name to be free');
     return child.exitCode;
   }
@@ -154,6 +154,9 @@ export async function startUplink(o: { root: string; apiPort: number; token: str
       return e;
     },
     async stop() {
+      // Also those of a test that failed before it closed them: they would keep the file from ending.
+      for (const p of phones) p.close();
+      phones.clear();
       child.kill('SIGKILL');
       bus.close();
       await daemon.stop();
@@ -343,5 +346,6 @@ export async function phone(
       socket.close();
     },
   };
+  phones.add(p);
   return p;
 }
