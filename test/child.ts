@@ -13,11 +13,16 @@ export function child(program: string, args: readonly string[], o: SpawnOptions 
 }
 
 /** Ends a child and waits until it is gone; one that does not go is named and killed. */
-export async function ended(c: ChildProcess, signal: NodeJS.Signals, what: string): Promise<number | null> {
+export async function ended(
+  c: ChildProcess,
+  signal: NodeJS.Signals,
+  what: string,
+  seconds?: number,
+): Promise<number | null> {
   if (c.exitCode !== null || c.signalCode !== null) return c.exitCode;
   const gone = once(c, 'exit');
   c.kill(signal);
-  await within(gone, `${what} to end on ${signal}`).catch((e) => {
+  await within(gone, `${what} to end on ${signal}`, seconds).catch((e) => {
     c.kill('SIGKILL');
     throw e;
   });
