@@ -145,7 +145,7 @@ export async function handshake(o: HandshakeOptions): Promise<Handshake> {
   await mixHash(o.initiator ? rs! : o.s.publicKey);
 
   const turn = (writes: boolean) => {
-    if (at > 1 || (at === 0) === o.initiator ? !writes : writes) throw new RangeError('not this side’s turn');
+    if (at > 1 || writes !== ((at === 0) === o.initiator)) throw new RangeError('not this side’s turn');
     return tokens[o.pattern][at++ as 0 | 1].split(' ');
   };
   return {

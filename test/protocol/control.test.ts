@@ -57,6 +57,27 @@ test('what is no control message is left to others; what is malformed is refused
   );
 });
 
+test('a message of no known kind, or with a need of no known kind, is refused by name', () => {
+  const decode = (m: object) => decodeControl(Uint8Array.of(0, ...utf8(JSON.stringify(m))));
+  const refused = (m: object, pointer: string) =>
+    assert.throws(
+      () => decode(m),
+      (e: { code?: string; details?: object }) => {
+        assert.equal([e.code, e.details], ['invalid_request', { pointer }]);
+        return true;
+      },
+    );
+  const ids = { hub_id: 'h', hub_name: 'n', version: '1', owner_id: 'o' };
+  const welcome = { t: 'welcome', ...ids, admitted: true, first: false, elevated_until: 0 };
+  for (const t of ['no', 'toString', '', 7, null, ['admitted'], undefined])
+    refused({ t, elevated_until: 0 }, '/t');
+  assert.equal(decode({ t: 'admitted', elevated_until: 5 }), { t: 'admitted', elevated_until: 5 });
+  for (const need of ['no', '', 'Assertion']) refused({ ...welcome, need }, '/need');
+  assert.is((decode(welcome) as { need: unknown }).need, null, 'nothing is needed');
+  assert.is((decode({ ...welcome, need: 'assertion' }) as { need: unknown }).need, 'assertion');
+  assert.is(decodeControl(Uint8Array.of(1, ...utf8('{"t":"admitted","elevated_until":5}'))), null);
+});
+
 test('the typed code is taken however it is grouped, and nothing else is', () => {
   for (const t of ['482-913 507-226', '482913507226', ' 482 913 507 226 '])
     assert.equal(splitTyped(t), { code: '482913', secret: '507226' });

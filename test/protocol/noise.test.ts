@@ -174,4 +174,62 @@ test('a private key made by WebCrypto cannot be exported, and survives a structu
   assert.equal(await restore(clone).dh(other.publicKey), await other.dh(k.publicKey));
 });
 
+test('messages that were lost are counted, up to a bound, and none that is forged', async () => {
+  const { a, b } = await pair('IK');
+  const [x, y] = await shake(a, b);
+  const ad = Uint8Array.of(1);
+  const sent: Uint8Array[] = [];
+  for (let i = 0; i < 4; i++) sent.push(await x.send.encrypt(Uint8Array.of(i), ad));
+  assert.is(x.send.used, 4);
+  assert.is(y.receive.used, 0);
+  assert.is(await y.receive.missing(sent[3]!, ad, 3), 3);
+  assert.is(await y.receive.missing(sent[3]!, ad, 2), 0, 'beyond the bound');
+  assert.is(await y.receive.missing(sent[1]!, ad, 3), 1);
+  assert.is(await y.receive.missing(sent[0]!, ad, 3), 0, 'nothing is missing before the next one');
+  assert.is(await y.receive.missing(sent[1]!, Uint8Array.of(2), 3), 0, 'not its associated data');
+  assert.equal(await y.receive.decrypt(sent[0]!, ad), Uint8Array.of(0));
+  assert.is(y.receive.used, 1);
+});
+
+test('a handshake goes in turns, with what its pattern needs, and within a message', async () => {
+  const range = (e: unknown) => e instanceof RangeError;
+  const late = async (work: Promise<unknown>) => assert.ok(range(await work.catch((e) => e)));
+  const s = await generate();
+  await late(handshake({ pattern: 'IK', initiator: true, prologue: none, s }));
+  const { a, b } = await pair('IK');
+  await late(a.read(new Uint8Array(96)));
+  await late(b.write());
+  const first = await a.write();
+  await late(a.write());
+  await b.read(first);
+  await late(b.read(first));
+  await a.read(await b.write());
+  await late(b.write());
+  await late(a.write());
+  await late(a.read(first));
+  await late(b.read(first));
+  for (const psk of [undefined, new Uint8Array(31), new Uint8Array(33)]) {
+    const p = await pair('IKpsk2', { psk: [psk, psk] as never });
+    await p.b.read(await p.a.write());
+    await late(p.b.write());
+  }
+  const given = await pair('IKpsk2', { psk: [undefined, undefined] as never });
+  given.a.setPsk(new Uint8Array(32).fill(1));
+  given.b.setPsk(new Uint8Array(32).fill(1));
+  const [x, y] = await shake(given.a, given.b);
+  assert.equal(await y.receive.decrypt(await x.send.encrypt(none, none), none), none);
+  const room = 65535 - 32 - 48 - 16;
+  assert.is((await (await pair('IK')).a.write(new Uint8Array(room))).length, 65535);
+  assert.is(await code((await pair('IK')).a.write(new Uint8Array(room + 1))), 'too_large');
+});
+
+test('a handshake message that is cut anywhere is refused as forged', async () => {
+  const { a } = await pair('IK');
+  const whole = await a.write();
+  for (const n of [0, 31, 32, 33, 79, 80, 95]) {
+    const { b } = await pair('IK');
+    assert.is(await code(b.read(whole.subarray(0, n))), 'forbidden', `${n} bytes`);
+  }
+});
+
 test.run();

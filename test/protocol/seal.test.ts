@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { random, toHex } from '../../firmware/protocol/bytes.ts';
-import { seal, unseal } from '../../firmware/protocol/seal.ts';
+import { insecureFeature, seal, unseal } from '../../firmware/protocol/seal.ts';
 import { generate } from '../../firmware/protocol/x25519.ts';
 
 const test = suite('sealed secret');
