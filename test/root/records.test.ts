@@ -33,7 +33,8 @@ async function put(store: Store, table: string, given: Record<string, unknown>) 
     `SELECT name, type FROM pragma_table_info('${table}')`,
   );
   const values = columns.map(
-    ({ name, type }) => (given[name] ?? (type === 'TEXT' ? '' : type === 'BLOB' ? Buffer.alloc(0) : 0)) as string | number,
+    ({ name, type }) =>
+      (given[name] ?? (type === 'TEXT' ? '' : type === 'BLOB' ? Buffer.alloc(0) : 0)) as string | number,
   );
   await store.run(`INSERT INTO ${table} VALUES (${columns.map(() => '?').join()})`, ...values);
 }
@@ -130,7 +131,7 @@ test('the passkeys of an owner come in the order they were made', async ({ store
     ['a', 'o', 2],
     ['x', 'p', 0],
   ] as const)
-    await put(store, 'webauthn_cred', { cred_id, owner_id, created });
+    await put(store, 'webauthn_cred', { cred_id, owner_id, created, browser_key_id: cred_id });
   assert.equal(
     (await credentialsOf(store, 'o')).map((c) => c.cred_id),
     ['b', 'a', 'c'],

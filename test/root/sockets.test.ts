@@ -90,6 +90,24 @@ test('a handshake without the right papers is refused in the one shape', async (
   assert.ok(root.alive());
 });
 
+test('a browser is told that its route is bound when it is, not with the next beat', async ({ root }) => {
+  const { hub, tab } = await signedIn(root);
+  const line = hub.socket({ accept: false });
+  const owner = tab.socket();
+  await Promise.all([heard(line, 'connect'), heard(owner, 'status')]);
+  await ask(line, 'hub.online', hub.online());
+  const request = heard(line, 'pairing.request');
+  await tab.offer();
+  await request;
+  assert.is(owner.last!.route, 'waiting');
+  assert.is((await ask(line, 'pairing.accept', { sid: tab.sid })).ok, true);
+  // Whatever root sent before this answer has come.
+  await ask(owner, 'relay.to_hub', null);
+  assert.is(owner.last!.route, 'bound');
+  line.close();
+  owner.close();
+});
+
 test('replayed, reordered and duplicated frames stop at root, in both directions', async ({ root }) => {
   const x = await bound(root);
   const { sid } = x.tab;
