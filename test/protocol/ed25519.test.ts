@@ -104,4 +104,40 @@ test('a key or a signature of another length is none', async () => {
   }
 });
 
+test('a point in another than its one encoding is refused (RFC 8032, not ZIP 215)', async () => {
+  const { ed25519 } = await import('@noble/curves/ed25519.js');
+  const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(new Uint8Array(32).fill(3));
+  const message = utf8('message');
+  // R is the neutral element, y = 1 or, in the encoding that ZIP 215 takes as well, p + 1.
+  const made = (r: Uint8Array) => {
+    const h = createHash('sha512').update(r).update(pointBytes).update(message).digest();
+    return new Uint8Array([...r, ...bytesOf((littleEndian(h) * scalar) % L)]);
+  };
+  const other = fromHex('eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f');
+  assert.is(ed25519.verify(made(other), message, pointBytes, { zip215: true }), true, 'the test is sound');
+  for (const how of engines) assert.is(await verifyEd25519(pointBytes, made(other), message, how), false);
+});
+
+test('WebCrypto checks where it has Ed25519, and the portable engine where it has not', async () => {
+  const { key, sign: make } = signer();
+  const m = utf8('m');
+  const [verify, importKey] = [crypto.subtle.verify, crypto.subtle.importKey];
+  let asked = 0;
+  crypto.subtle.verify = (...args) => {
+    asked++;
+    return verify.apply(crypto.subtle, args);
+  };
+  try {
+    assert.is(await verifyEd25519(key, make(m), m), true);
+    assert.is(asked, 1);
+    assert.is(await verifyEd25519(key, make(m), m, 'portable'), true);
+    assert.is(asked, 1);
+    crypto.subtle.importKey = () => Promise.reject(new DOMException('no Ed25519', 'NotSupportedError'));
+    assert.is(await verifyEd25519(key, make(m), m), true);
+    assert.is(asked, 1);
+  } finally {
+    Object.assign(crypto.subtle, { verify, importKey });
+  }
+});
+
 test.run();

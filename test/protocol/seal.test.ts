@@ -1,4 +1,5 @@
 // The sealed secret of the insecure debug mode: for one browser's key, one session, one hub.
+import { createDecipheriv, hkdfSync } from 'node:crypto';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -49,6 +50,23 @@ test('a sealed secret that was altered, cut or made up is refused', async () => 
       assert.is(await code(unseal(bytes, browser, 's', 'h')), 'pairing_failed');
     }),
     { numRuns: 60 },
+  );
+});
+
+test('the key of a sealed secret is HKDF over both keys, under its own label, session and hub', async () => {
+  assert.is(insecureFeature, 'insecure-sealed-secret', 'as hubs have said it since');
+  const browser = await generate();
+  const s = secret();
+  const sealed = await seal(s, browser.publicKey, 's', 'h');
+  const ephemeral = sealed.slice(0, 32);
+  const salt = Buffer.concat([ephemeral, browser.publicKey]);
+  const info = 'ingle sealed_secret 1["s","h"]';
+  const key = Buffer.from(hkdfSync('sha256', await browser.dh(ephemeral), salt, info, 32));
+  const open = createDecipheriv('aes-256-gcm', key, Buffer.alloc(12));
+  open.setAuthTag(sealed.subarray(96));
+  assert.is(
+    open.update(sealed.subarray(32, 96), undefined, 'hex') + open.final('hex'),
+    toHex(s.hubStatic) + toHex(s.psk),
   );
 });
 

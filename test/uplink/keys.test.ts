@@ -70,6 +70,11 @@ test('a browser follows a new key only when the identity it pinned has signed it
     sign_pub: k.sign.x,
     signature: toBase64url(signWith(k, rotationMessage(hubId, keys.e2e[0]!.x, k.sign.x))),
   });
+  /** What the pinned identity has signed, whatever it says. */
+  const signed = (m: ReturnType<typeof statement>) => ({
+    ...m,
+    signature: toBase64url(signWith(keys, rotationMessage('hub_1', m.e2e_pub, m.sign_pub))),
+  });
   const got = await followRotation(statement(keys), 'hub_1', keys.sign.x);
   assert.is(toBase64url(got), keys.e2e[0]!.x);
   for (const bad of [
@@ -78,6 +83,8 @@ test('a browser follows a new key only when the identity it pinned has signed it
     { ...statement(keys), e2e_pub: other.e2e[0]!.x },
     { ...statement(keys), signature: '' },
     { ...statement(keys), e2e_pub: '!' },
+    signed({ ...statement(keys), sign_pub: other.sign.x }),
+    signed({ ...statement(keys), e2e_pub: toBase64url(new Uint8Array(31).fill(9)) }),
   ]) {
     const e = await followRotation(bad, 'hub_1', keys.sign.x).catch((x) => x);
     assert.is(e.code, 'forbidden');
