@@ -1,3 +1,4 @@
+import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -28,6 +29,24 @@ test('the draft’s vector for ristretto255 and SHA-512 comes out at every step'
   assert.equal(multiply(ya, v('Yb')), v('K'));
   assert.equal(multiply(yb, v('Ya')), v('K'));
   assert.equal(await isk(v('sid'), v('K'), v('Ya'), v('ADa'), v('Yb'), v('ADb')), v('ISK_IR'));
+});
+
+test('lengths are LEB128', () => {
+  const head = (n: number) => [...lvCat(new Uint8Array(n)).subarray(0, -n || undefined)];
+  assert.equal([head(0), head(127), head(128), head(300)], [[0], [127], [128, 1], [172, 2]]);
+});
+
+test('confirmations and psk are made of the ISK under their own labels', async () => {
+  const [ya, yb] = [scalarOf(v('ya')), scalarOf(v('yb'))];
+  const input = { secret: '507226', ci: v('CI'), sid: v('sid') };
+  const a = await cpaceInitiator(input, v('ADa'), ya);
+  const b = await cpaceResponder(input, a.ya, v('ADa'), v('ADb'), yb);
+  const key = await isk(input.sid, multiply(ya, b.yb), a.ya, v('ADa'), b.yb, v('ADb'));
+  const mac = createHash('sha512').update('CPaceMac').update(input.sid).update(key).digest();
+  const tag = (y: Uint8Array, ad: Uint8Array) => createHmac('sha512', mac).update(lvCat(y, ad)).digest('hex');
+  assert.is(toHex(b.ta), tag(a.ya, v('ADa')));
+  assert.is(toHex(b.tb), tag(b.yb, v('ADb')));
+  assert.is(toHex(b.psk), Buffer.from(hkdfSync('sha256', key, input.sid, 'ingle/1 psk', 32)).toString('hex'));
 });
 
 test('the draft’s invalid points are refused, its valid one is not', () => {

@@ -165,6 +165,13 @@ test('tweetnacl and WebCrypto compute the same', async () => {
   }
 });
 
+test('a private key of another length is none', async () => {
+  for (const n of [0, 31, 33]) {
+    const e = await fromPrivate(new Uint8Array(n)).catch((x) => x);
+    assert.instance(e, RangeError, `${n} bytes`);
+  }
+});
+
 test('a private key made by WebCrypto cannot be exported, and survives a structured clone', async () => {
   const k = await generate();
   const clone = structuredClone(k.stored);
