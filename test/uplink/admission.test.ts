@@ -335,4 +335,37 @@ test('pins, elevation and half-done pairings survive a restart', async () => {
   assert.equal(await h.store.browsers(), []);
 });
 
+test('a browser is called what it says, without control characters, in 64 characters', async () => {
+  for (const [given, kept] of [
+    [' Ann\u0007\u202e’s phone ', 'Ann’s phone'],
+    ['x'.repeat(70), 'x'.repeat(64)],
+    ['\u0000 ', 'Browser'],
+    [undefined, 'Browser'],
+  ] as const) {
+    const h = await hub();
+    const b = h.browser();
+    const p = passkey();
+    await h.pins.prove(b.id, false);
+    b.shake();
+    const credential = p.assert({ challenge: await b.challenge() });
+    await b.a.control({ t: 'assertion', credential, public_key: p.publicKey, label: given });
+    assert.equal([h.pins.browser(b.id)!.label, h.pins.passkey(p.id)!.label], [kept, kept]);
+  }
+});
+
+test('a paired browser may be wrong five times in one handshake, and stays paired', async () => {
+  const h = await hub();
+  const b = h.browser();
+  const [p, other] = [passkey(), passkey()];
+  await h.pins.prove(b.id, false);
+  b.shake();
+  await b.assert(p, { key: p.publicKey });
+  b.shake();
+  for (let i = 0; i < 5; i++) assert.is((await b.assert(other)).error, 'assertion_failed');
+  assert.is((await b.assert(p)).error, 'rate_limited');
+  assert.equal([h.failures, b.a.admitted()], [[], true]);
+  b.shake();
+  assert.is((await b.assert(p)).t, 'admitted');
+});
+
 test.run();
