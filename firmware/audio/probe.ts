@@ -10,7 +10,7 @@ export interface ProbeSpec {
 
 /** Chirp 250 ms (spec: 150-300 ms), then 1.75 s (spec: 1.5-2 s) from 200 to 4000 Hz. */
 export const probeSpec: ProbeSpec = {
-  chirp: { from: 800, to: 3200, duration: 0.25 },
+  chirp: { from: 800, to: 3900, duration: 0.25 },
   gap: 0.15,
   sweep: { from: 200, to: 4000, duration: 1.75 },
   level: 0.5,
@@ -68,4 +68,10 @@ function edges(x: Float64Array, head: number, tail: number): Float64Array {
   for (let i = 0; i < tail && i < x.length; i++)
     x[x.length - 1 - i]! *= 0.5 - 0.5 * Math.cos((Math.PI * i) / tail);
   return x;
+}
+
+/** When the sweep plays frequency `f`, seconds after its own beginning. */
+export function sweepTime(p: ProbeSpec, f: number): number {
+  const { from, to, duration } = p.sweep;
+  return (duration * Math.log(f / from)) / Math.log(to / from);
 }

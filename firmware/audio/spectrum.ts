@@ -32,33 +32,56 @@ export function realSpectrum(x: Float64Array, size: number): Float64Array {
 }
 
 /**
- * Magnitude of the analytic signal whose spectrum is bins `from` .. `to` of `spectrum` (and nothing else), at
- * `points` equally spaced times over the whole period. The band is moved to zero first, which leaves the magnitude
- * as it is, so `points` need only exceed the number of bins.
+ * The analytic signal whose spectrum is bins `from` .. `to` of `spectrum` (and nothing else), at `points` equally
+ * spaced times over the whole period, interleaved. The band is moved to zero first, which turns phases and leaves
+ * magnitudes as they are, so `points` need only exceed the number of bins.
  */
-export function envelope(spectrum: Float64Array, from: number, to: number, points: number): Float64Array {
+export function analytic(spectrum: Float64Array, from: number, to: number, points: number): Float64Array {
   const band = new Float64Array(2 * points);
   band.set(spectrum.subarray(2 * from, 2 * Math.min(to, from + points)));
   const time = new Float64Array(2 * points);
   plan(points).inverseTransform(time, band);
-  const out = new Float64Array(points);
-  for (let i = 0; i < points; i++) {
-    const re = time[2 * i]!;
-    const im = time[2 * i + 1]!;
-    out[i] = Math.sqrt(re * re + im * im) * points;
+  return time;
+}
+
+/** Its magnitude, scaled so that it does not depend on `points`. */
+export function envelope(spectrum: Float64Array, from: number, to: number, points: number): Float64Array {
+  return magnitude(analytic(spectrum, from, to, points), points);
+}
+
+/** Magnitudes of interleaved numbers, times `scale`. */
+export function magnitude(z: Float64Array, scale: number): Float64Array {
+  const out = new Float64Array(z.length / 2);
+  for (let i = 0; i < out.length; i++) {
+    const re = z[2 * i]!;
+    const im = z[2 * i + 1]!;
+    out[i] = Math.sqrt(re * re + im * im) * scale;
   }
   return out;
 }
 
-/** Power of each bin, averaged over `2 * half + 1` neighbours. */
-export function smoothPower(spectrum: Float64Array, half: number): Float64Array {
-  const bins = spectrum.length / 2;
-  const sum = new Float64Array(bins + 1);
-  for (let k = 0; k < bins; k++) sum[k + 1] = sum[k]! + spectrum[2 * k]! ** 2 + spectrum[2 * k + 1]! ** 2;
-  const out = new Float64Array(bins);
-  for (let k = 0; k < bins; k++) {
+/** Spectrum of an interleaved signal, its length a power of two. */
+export function complexSpectrum(z: Float64Array): Float64Array {
+  const out = new Float64Array(z.length);
+  plan(z.length / 2).transform(out, z);
+  return out;
+}
+
+/** Power of each bin. */
+export function powerOf(spectrum: Float64Array): Float64Array {
+  const out = new Float64Array(spectrum.length / 2);
+  for (let k = 0; k < out.length; k++) out[k] = spectrum[2 * k]! ** 2 + spectrum[2 * k + 1]! ** 2;
+  return out;
+}
+
+/** Each number averaged over `2 * half + 1` neighbours. */
+export function smooth(x: Float64Array, half: number): Float64Array {
+  const sum = new Float64Array(x.length + 1);
+  for (let k = 0; k < x.length; k++) sum[k + 1] = sum[k]! + x[k]!;
+  const out = new Float64Array(x.length);
+  for (let k = 0; k < x.length; k++) {
     const a = Math.max(0, k - half);
-    const b = Math.min(bins, k + half + 1);
+    const b = Math.min(x.length, k + half + 1);
     out[k] = (sum[b]! - sum[a]!) / (b - a);
   }
   return out;

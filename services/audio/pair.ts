@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Device, Sink } from '../../firmware/audio/device.ts';
 import { levels } from '../../firmware/audio/level.ts';
-import { MAX_DELAY, type Measurement, measure, type Verdict } from '../../firmware/audio/measure.ts';
+import {
+  isSteady,
+  MAX_DELAY,
+  type Measurement,
+  measure,
+  type Verdict,
+} from '../../firmware/audio/measure.ts';
 import { fromS16, parseWav } from '../../firmware/audio/pcm.ts';
 import { probeDuration, probeSpec, renderProbe } from '../../firmware/audio/probe.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
@@ -71,7 +77,7 @@ export function judge(played: Float32Array, heard: Float32Array, monitor: boolea
   const m = measure({ samples: heard.subarray(from, to), rate: RATE, origin: origin - from / RATE, monitor });
   const { corr, latency_ms, snr_db, confidence, path } = m;
   // The sink's own monitor is digital: echoes there mean that the playback itself stuttered, which no OK survives.
-  const stuttered = reference.tail_db[1] > -28 || Math.min(...reference.agreement) < 0.8;
+  const stuttered = reference.tail_db[1] > -28 || !isSteady(reference.drift, reference.snr_db);
   const verdict = m.verdict === 'ok' && stuttered ? 'glitching' : m.verdict;
   return { verdict, corr, latency_ms, snr_db, confidence, path };
 }

@@ -1,7 +1,7 @@
 // Simulated rooms: image-source impulse responses, noises, converters. All from one seed.
 
 import { probeDuration, probeSpec, renderProbe } from '../../firmware/audio/probe.ts';
-import { convolve, powerOfTwo, realSpectrum } from '../../firmware/audio/spectrum.ts';
+import { analytic, convolve, powerOfTwo, realSpectrum } from '../../firmware/audio/spectrum.ts';
 
 /** mulberry32: small, seeded, good enough for rooms. */
 export function random(seed: number): () => number {
@@ -105,31 +105,38 @@ export function impulseResponse(room: Room, rate: number, r: () => number): Floa
 
 export type Noise = 'white' | 'pink' | 'babble' | 'music';
 export const noises: Noise[] = ['white', 'pink', 'babble', 'music'];
-const tables = new Map<string, Float64Array>();
+const tables = new Map<string, { samples: Float64Array; power: Float64Array }>();
 
 /** A stretch of noise with power 1 within the probe's band. */
 export function noise(kind: Noise, rate: number, length: number, r: () => number): Float64Array {
   const key = `${kind}${rate}`;
   let table = tables.get(key);
   if (!table) {
-    table = makeNoise(kind, rate, Math.round(rate * 12), random(kind.length * 977 + rate));
+    const samples = makeNoise(kind, rate, Math.round(rate * 12), random(kind.length * 977 + rate));
+    table = { samples, power: powerUntil(band(samples, rate)) };
     tables.set(key, table);
   }
-  const from = Math.floor(r() * (table.length - length));
-  const part = table.slice(from, from + length);
-  const power = bandPower(part, rate);
+  const from = Math.floor(r() * (table.samples.length - length));
+  const power = (table.power[from + length]! - table.power[from]!) / length;
   const gain = (r() < 0.5 ? -1 : 1) / Math.sqrt(power);
-  return part.map((v) => v * gain);
+  return table.samples.slice(from, from + length).map((v) => v * gain);
 }
 
-/** Mean power of a signal between 200 and 4000 Hz. */
-export function bandPower(x: Float64Array, rate: number): number {
+/** Power summed up to each sample. */
+function powerUntil(x: Float64Array): Float64Array {
+  const out = new Float64Array(x.length + 1);
+  for (let i = 0; i < x.length; i++) out[i + 1] = out[i]! + x[i]! ** 2;
+  return out;
+}
+
+/** What of a signal lies between 200 and 4000 Hz. */
+function band(x: Float64Array, rate: number): Float64Array {
   const size = powerOfTwo(x.length);
   const s = realSpectrum(x, size);
-  let sum = 0;
-  for (let k = Math.ceil((200 * size) / rate); k < (4000 * size) / rate; k++)
-    sum += s[2 * k]! ** 2 + s[2 * k + 1]! ** 2;
-  return (2 * sum) / size / x.length;
+  s.fill(0, 0, 2 * Math.ceil((200 * size) / rate));
+  s.fill(0, 2 * Math.floor((4000 * size) / rate));
+  const half = analytic(s, 0, size / 2, size);
+  return new Float64Array(x.length).map((_, i) => 2 * half[2 * i]!);
 }
 
 function makeNoise(kind: Noise, rate: number, length: number, r: () => number): Float64Array {
@@ -252,7 +259,8 @@ export function record(s: Scene): Float64Array {
     if (k < 1 || k + 2 >= wet.length) continue;
     out[i] = cubic(wet[k - 1]!, wet[k]!, wet[k + 1]!, wet[k + 2]!, at - k);
   }
-  const probe = Math.sqrt(bandPower(out, s.rate) * (length / (s.rate * probeDuration(probeSpec))));
+  // The probe has nothing outside its band.
+  const probe = Math.sqrt(out.reduce((a, v) => a + v * v, 0) / (s.rate * probeDuration(probeSpec)));
   const n = noise(s.noise, s.rate, length, s.r);
   const gain = probe / 10 ** (s.snr_db / 20);
   let peak = 0;
