@@ -15,6 +15,8 @@ const arrival = {
   before_s: 0.025,
   skirt_s: 0.001,
   near: 5,
+  /** Noise alone is so much louder in some stretches than on the whole, as power. */
+  swing: 1.5,
 } as const;
 
 /** Mean power between two indices. */
@@ -72,13 +74,14 @@ export function firstArrival(
   const from = Math.max(first, highest - Math.round(arrival.earliest_s / step));
   const before = Math.round(arrival.before_s / step);
   const skirt = Math.round(arrival.skirt_s / step);
-  const silent = arrival.above * Math.sqrt(meanPower(e, from - 0.24 / step, from));
+  const noise = meanPower(e, from - 0.24 / step, from);
+  const silent = arrival.above * Math.sqrt(noise);
   const lobe = Math.round(arrival.lobe_s / step);
   let most = Math.max(silent, arrival.share * e[highest]!);
   // Mean power of the stretch before each point: it moves along with it.
   let near = sumPower(e, from - skirt - before, from - skirt, 0);
   for (let i = from; i < highest; i++) {
-    const level = arrival.near * Math.sqrt(Math.max(0, near) / before);
+    const level = arrival.near * Math.sqrt(Math.max(0, near / before - arrival.swing * noise));
     if (level > most) most = level;
     const least = Math.max(level, silent, arrival.share * e[highest]!);
     const peak = e[i]! >= least && e[i]! >= e[i - 1]! && e[i]! > e[i + 1]!;

@@ -13,7 +13,7 @@ import { crossSpectrum, smoothPower } from './correlation.ts';
 import { decimate } from './decimate.ts';
 import { type Drift, driftOf, takeDriftOut } from './drift.ts';
 import { type Levels, levels } from './level.ts';
-import { exponentialSweep, type ProbeSpec, probeSpec, sweepStart } from './probe.ts';
+import { exponentialSweep, type ProbeSpec, probeDuration, probeSpec, sweepStart } from './probe.ts';
 import { analytic, envelope, magnitude, powerOfTwo, realSpectrum } from './spectrum.ts';
 
 export type Verdict =
@@ -88,7 +88,7 @@ const limits = {
   chirp: 10,
   /** Crystals are 100 ppm at worst, and a pair of cheap ones 300. More is no crystal. */
   drift: 400e-6,
-  /** Seconds, without noise; noise as loud as the probe makes three times as much. What is below hardly moves the delay. */
+  /** Seconds, without noise; noise as loud as the probe makes five times as much. */
   step_s: 0.0001,
 } as const;
 
@@ -151,7 +151,11 @@ export function measure(r: Recording, p: ProbeSpec = probeSpec, longest = MAX_DE
     evidence.prominence >= limits.prominence &&
     level.peak_db > limits.silence_db;
   const sweepAt = r.origin + latency + sweepStart(p);
-  const gap = found ? longestFlat(r, sweepAt, sweepAt + p.sweep.duration) : 0;
+  const sweepEnds = sweepAt + p.sweep.duration;
+  const gap = Math.max(
+    found ? longestFlat(r, sweepAt, sweepEnds) : 0,
+    missingEnd(r, found ? sweepEnds : r.origin + probeDuration(p)),
+  );
   return {
     ...evidence,
     verdict: judge(r, evidence, found, gap, corr),
@@ -165,7 +169,7 @@ export function measure(r: Recording, p: ProbeSpec = probeSpec, longest = MAX_DE
 
 /** Whether the delay is the same all along the probe, but for the drift of two crystals. */
 export function isSteady(d: Drift, snr_db: number): boolean {
-  const step = limits.step_s * (1 + 2 * 10 ** (-snr_db / 20));
+  const step = limits.step_s * (1 + 4 * 10 ** (-snr_db / 20));
   return d.clear >= limits.chirp && Math.abs(d.rate) <= limits.drift && d.step <= step;
 }
 
@@ -175,13 +179,15 @@ type Found = Pick<Evidence, 'levels' | 'tail_db' | 'hidden' | 'drift' | 'snr_db'
 function judge(r: Recording, f: Found, found: boolean, gap: number, corr: number): Verdict {
   if (f.levels.peak_db < limits.silence_db) return 'too_quiet';
   if (f.levels.clipped > limits.clipped) return 'too_loud';
-  if (!found) {
+  if (!found && gap <= limits.dropout_s) {
     if (f.levels.rms_db < limits.quiet_db) return 'too_quiet';
     return f.levels.rms_db > -40 ? 'noisy' : 'no_estimate';
   }
   if (r.monitor) return 'digital_loopback';
   if (gap > limits.dropout_s) return 'glitching';
   if (f.tail_db[1] < limits.tail_db) return 'digital_loopback';
+  const { clear, rate } = f.drift;
+  if (clear >= limits.chirp && Math.abs(rate) > limits.drift) return 'glitching';
   const drowned = corr < limits.corr || f.hidden > limits.hidden;
   // Noise hides the chirp as well; where there is little of it, something was lost.
   if (!isSteady(f.drift, f.snr_db)) return drowned && f.snr_db < limits.quiet_snr ? 'noisy' : 'glitching';
@@ -190,10 +196,7 @@ function judge(r: Recording, f: Found, found: boolean, gap: number, corr: number
   return f.tail_db[0] > limits.tail_db ? 'ok' : 'noisy';
 }
 
-/**
- * Longest run of one and the same value between two times of the recording, seconds: samples that never came. What a
- * recording that ends too early lacks counts as well: so little of the sweep can be anything.
- */
+/** Longest run of one and the same value between two times of the recording, seconds: samples that never came. */
 function longestFlat(r: Recording, from: number, to: number): number {
   let run = 0;
   let longest = 0;
@@ -202,7 +205,12 @@ function longestFlat(r: Recording, from: number, to: number): number {
     run = r.samples[i] === r.samples[i - 1] ? run + 1 : 0;
     if (run > longest) longest = run;
   }
-  return Math.max(longest / r.rate, to - r.samples.length / r.rate);
+  return longest / r.rate;
+}
+
+/** What a recording that ends before a time lacks, seconds: so little of the sweep can be anything. */
+function missingEnd(r: Recording, until: number): number {
+  return until - r.samples.length / r.rate;
 }
 
 function confidence(ratio: number, corr: number, steady: boolean): number {
