@@ -6,12 +6,15 @@ const arrival = {
   earliest_s: 0.06,
   /** Weakest direct sound, as a share of the highest peak: side lobes stay below a hundredth, a band's edges below a tenth. */
   share: 0.16,
+  /** A reflection that took five metres more is hardly 9 dB louder: what is weaker so long before is noise. */
+  far_s: 0.015,
+  far_share: 0.35,
   /** What is this near before a peak, and weaker than this share of it, is its side lobe: devices bend phases. */
   lobe_s: 0.00085,
   lobe_share: 0.35,
   /** Times the root of the mean power of the noise before: noise of 60 ms gets there once in 10,000 times. */
   above: 3.8,
-  /** The stretch right before, and how far a peak has to stand out of it: gains that change smear the loud peaks. */
+  /** The stretch right before (and what of a peak's own rise stays out of it), and how far a peak has to stand out of it: gains that change smear the loud peaks. */
   before_s: 0.025,
   skirt_s: 0.001,
   near: 5,
@@ -76,6 +79,7 @@ export function firstArrival(
   const skirt = Math.round(arrival.skirt_s / step);
   const noise = meanPower(e, from - 0.24 / step, from);
   const silent = arrival.above * Math.sqrt(noise);
+  const far = arrival.far_s / step;
   const lobe = Math.round(arrival.lobe_s / step);
   let most = Math.max(silent, arrival.share * e[highest]!);
   // Mean power of the stretch before each point: it moves along with it.
@@ -83,7 +87,8 @@ export function firstArrival(
   for (let i = from; i < highest; i++) {
     const level = arrival.near * Math.sqrt(Math.max(0, near / before - arrival.swing * noise));
     if (level > most) most = level;
-    const least = Math.max(level, silent, arrival.share * e[highest]!);
+    const share = highest - i > far ? arrival.far_share : arrival.share;
+    const least = Math.max(level, silent, share * e[highest]!);
     const peak = e[i]! >= least && e[i]! >= e[i - 1]! && e[i]! > e[i + 1]!;
     if (peak && e[i]! >= arrival.lobe_share * e[highestOf(e, i, i + lobe)]!)
       return { direct: i, hidden: most / e[highest]! };
