@@ -14,7 +14,7 @@ const arrival = {
   lobe_share: 0.35,
   /** Times the root of the mean power of the noise before: noise of 60 ms gets there once in 10,000 times. */
   above: 3.8,
-  /** The stretch right before (and what of a peak's own rise stays out of it), and how far a peak has to stand out of it: gains that change smear the loud peaks. */
+  /** The stretch right before a peak, less its own rise, and how far it must stand out: changing gains smear loud peaks. */
   before_s: 0.025,
   skirt_s: 0.001,
   near: 5,

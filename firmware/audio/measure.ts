@@ -78,7 +78,7 @@ const limits = {
   corr: 0.4,
   /** Where a direct sound 12 dB below a reflection could drown unseen, there is no OK. */
   hidden: 0.25,
-  /** Decibels. */
+  /** Decibels from which noise is no excuse for a delay that changes. */
   quiet_snr: 6,
   /** Rooms leave more than 0 dB from a metre on, and about -15 dB at 10 cm; converters and filters under -30 dB. */
   tail_db: -18,
