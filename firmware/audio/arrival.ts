@@ -10,7 +10,7 @@ const arrival = {
   far_s: 0.015,
   far_share: 0.35,
   /** What is this near before a peak, and weaker than this share of it, is its side lobe: devices bend phases. */
-  lobe_s: 0.00085,
+  lobe_s: 0.0006,
   lobe_share: 0.35,
   /** Times the root of the mean power of the noise before: noise of 60 ms gets there once in 10,000 times. */
   above: 3.8,

@@ -5,14 +5,14 @@
 // the time in between, two clocks drift; where it jumps, samples were lost or put in.
 import { refine } from './arrival.ts';
 import type { Decimated } from './decimate.ts';
-import { linearChirp, type ProbeSpec, sweepStart, sweepTime } from './probe.ts';
+import { chirpTime, linearChirp, type ProbeSpec, probeBand, sweepStart, sweepTime } from './probe.ts';
 import { complexSpectrum, envelope, powerOfTwo, realSpectrum } from './spectrum.ts';
 
 /** What of the responses is compared, seconds before and after the loudest arrival: jumps of 50 ms lie within. */
 const BEFORE = 0.075;
 const AFTER = 0.15;
 /** Parts of the band of chirp and sweep, hertz; the sweep plays each of them within 0.14 to 0.2 s. */
-const EDGES = [850, 1180, 1630, 2270, 3000, 3800] as const;
+const EDGES = [probeBand.from, 1180, 1630, 2270, 3000, probeBand.to] as const;
 
 /** How the delay changes along the probe. */
 export interface Drift {
@@ -39,12 +39,9 @@ export function driftOf(
   power: (f: number) => number,
   p: ProbeSpec,
 ): Drift {
-  const { rate } = heard;
-  const size = powerOfTwo(rate * (p.chirp.duration + BEFORE + AFTER));
-  const bin = rate / size;
-  const begin = Math.round((at - BEFORE) / step);
-  const from = Math.round((begin * step - sweepStart(p)) * rate);
-  const late = complexSpectrum(excerpt(response, begin, Math.round((BEFORE + AFTER) / step), size));
+  const { excerpt, from, size, offset } = around(heard, response, step, at, p);
+  const bin = heard.rate / size;
+  const late = complexSpectrum(excerpt);
   const early = chirpResponse(heard, from, size, p);
 
   const shift = new Float64Array(size);
@@ -54,8 +51,6 @@ export function driftOf(
     shift[2 * k] = (a * c + b * d) * w;
     shift[2 * k + 1] = (b * c - a * d) * w;
   }
-  // Both begin with whole samples of their own rate.
-  const offset = begin * step - sweepStart(p) - from / rate;
   const part = (lo: number, hi: number) => {
     const { lag, clear } = lagOf(shift, Math.round(lo / bin), Math.round(hi / bin), size, 1 / bin);
     return { lag: lag + offset, clear, apart: timeBetween(p, lo, hi) };
@@ -71,33 +66,74 @@ export function driftOf(
 
 /** Turns phases as if both clocks ran alike; the delay is then that of the probe's first sample, all along the sweep. */
 export function takeDriftOut(cross: Float64Array, drift: number, bin: number, p: ProbeSpec): void {
-  for (let k = Math.ceil(p.sweep.from / bin); k < p.sweep.to / bin; k++) {
-    const f = k * bin;
-    // The spectrum of a stretched exponential sweep is the sweep's own, with this phase.
-    const turn = 2 * Math.PI * drift * f * (sweepStart(p) + sweepTime(p, f));
-    const c = Math.cos(turn);
-    const s = Math.sin(turn);
-    const a = cross[2 * k]!;
-    const b = cross[2 * k + 1]!;
-    cross[2 * k] = a * c - b * s;
-    cross[2 * k + 1] = a * s + b * c;
+  // The spectrum of a stretched exponential sweep is the sweep's own, with this phase.
+  turn(cross, bin, p.sweep, (f) => drift * (sweepStart(p) + sweepTime(p, f)));
+}
+
+/** The same for the chirp, whose response begins `offset` seconds earlier than the sweep's. */
+export function takeChirpDriftOut(
+  early: Float64Array,
+  drift: number,
+  offset: number,
+  bin: number,
+  p: ProbeSpec,
+): void {
+  turn(early, bin, p.chirp, (f) => offset + drift * chirpTime(p, f));
+}
+
+/** Turns phases as if each frequency came `sooner` seconds sooner. */
+function turn(
+  spectrum: Float64Array,
+  bin: number,
+  band: { from: number; to: number },
+  sooner: (f: number) => number,
+): void {
+  for (let k = Math.ceil(band.from / bin); k < band.to / bin; k++) {
+    const angle = 2 * Math.PI * k * bin * sooner(k * bin);
+    const c = Math.cos(angle);
+    const s = Math.sin(angle);
+    const a = spectrum[2 * k]!;
+    const b = spectrum[2 * k + 1]!;
+    spectrum[2 * k] = a * c - b * s;
+    spectrum[2 * k + 1] = a * s + b * c;
   }
 }
 
-/** `count` interleaved points of a period from `begin` on, as the first of `size` numbers. */
-function excerpt(z: Float64Array, begin: number, count: number, size: number): Float64Array {
-  const out = new Float64Array(size);
-  const points = z.length / 2;
-  for (let i = 0; i < count; i++) {
+/** What chirp and sweep leave around the loudest arrival. */
+interface Around {
+  /** The sweep's response from point `begin` on, `size` interleaved numbers. */
+  excerpt: Float64Array;
+  begin: number;
+  /** Sample of the recording at which the chirp's response begins. */
+  from: number;
+  size: number;
+  /** Both begin with whole samples of their own rate: how much earlier the chirp's does, seconds. */
+  offset: number;
+}
+
+export function around(
+  heard: Decimated,
+  response: Float64Array,
+  step: number,
+  at: number,
+  p: ProbeSpec,
+): Around {
+  const { rate } = heard;
+  const size = powerOfTwo(rate * (p.chirp.duration + BEFORE + AFTER));
+  const begin = Math.round((at - BEFORE) / step);
+  const from = Math.round((begin * step - sweepStart(p)) * rate);
+  const excerpt = new Float64Array(size);
+  const points = response.length / 2;
+  for (let i = 0; i < Math.round((BEFORE + AFTER) / step); i++) {
     const k = (((begin + i) % points) + points) % points;
-    out[2 * i] = z[2 * k]!;
-    out[2 * i + 1] = z[2 * k + 1]!;
+    excerpt[2 * i] = response[2 * k]!;
+    excerpt[2 * i + 1] = response[2 * k + 1]!;
   }
-  return out;
+  return { excerpt, begin, from, size, offset: begin * step - sweepStart(p) - from / rate };
 }
 
 /** Spectrum of the chirp's response, lag 0 being sample `from` of the recording. */
-function chirpResponse(heard: Decimated, from: number, size: number, p: ProbeSpec): Float64Array {
+export function chirpResponse(heard: Decimated, from: number, size: number, p: ProbeSpec): Float64Array {
   const { rate, samples } = heard;
   const segment = new Float64Array(Math.round((p.chirp.duration + BEFORE + AFTER) * rate));
   for (let i = 0; i < segment.length; i++) segment[i] = samples[from + i] ?? 0;

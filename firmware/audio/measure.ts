@@ -1,4 +1,5 @@
 // From a recording of the probe to delay, correlation, SNR and a verdict. Pure.
+import { type Agreement, agreementOf } from './agreement.ts';
 import {
   firstArrival,
   highestOf,
@@ -14,7 +15,7 @@ import { decimate } from './decimate.ts';
 import { type Drift, driftOf, takeDriftOut } from './drift.ts';
 import { type Levels, levels } from './level.ts';
 import { exponentialSweep, type ProbeSpec, probeDuration, probeSpec, sweepStart } from './probe.ts';
-import { analytic, envelope, magnitude, powerOfTwo, realSpectrum } from './spectrum.ts';
+import { analytic, magnitude, powerOfTwo, realSpectrum } from './spectrum.ts';
 
 export type Verdict =
   | 'ok'
@@ -65,6 +66,8 @@ export interface Evidence extends Measurement {
   hidden: number;
   /** How the delay changes along the probe. */
   drift: Drift;
+  /** Whether chirp and sweep hear the same first arrival. */
+  agreement: Agreement;
 }
 
 /** Longest delay that is looked for, seconds: Bluetooth sinks take up to one. */
@@ -90,6 +93,11 @@ const limits = {
   drift: 400e-6,
   /** Seconds, without noise; noise as loud as the probe makes five times as much. */
   step_s: 0.0001,
+  /** Rooms leave 0.07 between chirp and sweep; noise as loud as the probe, so much more. */
+  incoherent: 0.07,
+  incoherent_noise: 0.06,
+  /** Rooms leave 0.35, with noise as loud 0.45; a direct sound that one of both lacks makes 0.8 and more. */
+  unlike: 0.6,
 } as const;
 
 /**
@@ -112,20 +120,25 @@ export function measure(r: Recording, p: ProbeSpec = probeSpec, longest = MAX_DE
 
   const points = size / 2;
   const step = 2 / rate;
-  const response = analytic(cross, 0, points, points);
+  let response = analytic(cross, 0, points, points);
   let e = magnitude(response, points);
   const zero = (r.origin + sweepStart(p)) / step;
   const first = Math.max(1, Math.floor(zero - 0.002 / step));
   const last = Math.min(points - 2, Math.ceil(zero + (longest + 0.05) / step));
   let highest = highestOf(e, first, last);
-  const drift = driftOf(low, response, step, highest * step, (f) => power[Math.round(f / bin)]!, p);
-  if (drift.clear >= limits.chirp && Math.abs(drift.rate) <= limits.drift) {
-    takeDriftOut(cross, drift.rate, bin, p);
-    e = envelope(cross, 0, points, points);
+  const powerAt = (f: number) => power[Math.round(f / bin)]!;
+  const drift = driftOf(low, response, step, highest * step, powerAt, p);
+  const crystals = drift.clear >= limits.chirp && Math.abs(drift.rate) <= limits.drift ? drift.rate : 0;
+  if (crystals !== 0) {
+    takeDriftOut(cross, crystals, bin, p);
+    response = analytic(cross, 0, points, points);
+    e = magnitude(response, points);
     highest = highestOf(e, first, last);
   }
   const { direct, hidden } = firstArrival(e, highest, first, step);
-  const latency = (refine(e, direct) - zero) * step;
+  const arrives = refine(e, direct) * step;
+  const latency = arrives - zero * step;
+  const agreement = agreementOf(low, response, step, highest * step, arrives, crystals, powerAt, p);
 
   const median = medianOf(e, first, last);
   const ratio = median > 0 ? e[highest]! / median : 0;
@@ -144,6 +157,7 @@ export function measure(r: Recording, p: ProbeSpec = probeSpec, longest = MAX_DE
     tail_db: tailOf(e, direct, step, first, last),
     hidden,
     drift,
+    agreement,
     snr_db,
   };
   const found =
@@ -173,7 +187,13 @@ export function isSteady(d: Drift, snr_db: number): boolean {
   return d.clear >= limits.chirp && Math.abs(d.rate) <= limits.drift && d.step <= step;
 }
 
-type Found = Pick<Evidence, 'levels' | 'tail_db' | 'hidden' | 'drift' | 'snr_db'>;
+/** Whether chirp and sweep heard the same room. */
+function isAgreed(a: Agreement, snr_db: number): boolean {
+  const least = 1 - limits.incoherent - limits.incoherent_noise * 10 ** (-snr_db / 10);
+  return a.coherence >= least && a.unlike <= limits.unlike;
+}
+
+type Found = Pick<Evidence, 'levels' | 'tail_db' | 'hidden' | 'drift' | 'agreement' | 'snr_db'>;
 
 /** Every doubt has a name; `ok` is what is left. */
 function judge(r: Recording, f: Found, found: boolean, gap: number, corr: number): Verdict {
@@ -192,6 +212,7 @@ function judge(r: Recording, f: Found, found: boolean, gap: number, corr: number
   // Noise hides the chirp as well; where there is little of it, something was lost.
   if (!isSteady(f.drift, f.snr_db)) return drowned && f.snr_db < limits.quiet_snr ? 'noisy' : 'glitching';
   if (drowned) return 'noisy';
+  if (!isAgreed(f.agreement, f.snr_db)) return f.snr_db < limits.quiet_snr ? 'noisy' : 'glitching';
   // A room must be heard, not only not be ruled out: otherwise noise would hide a loopback.
   return f.tail_db[0] > limits.tail_db ? 'ok' : 'noisy';
 }

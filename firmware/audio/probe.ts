@@ -70,6 +70,15 @@ function edges(x: Float64Array, head: number, tail: number): Float64Array {
   return x;
 }
 
+/** What chirp and sweep both play at full level, hertz. */
+export const probeBand = { from: 850, to: 3800 } as const;
+
+/** When the chirp plays frequency `f`, seconds after its own beginning. */
+export function chirpTime(p: ProbeSpec, f: number): number {
+  const { from, to, duration } = p.chirp;
+  return (duration * (f - from)) / (to - from);
+}
+
 /** When the sweep plays frequency `f`, seconds after its own beginning. */
 export function sweepTime(p: ProbeSpec, f: number): number {
   const { from, to, duration } = p.sweep;
