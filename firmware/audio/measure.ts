@@ -83,6 +83,8 @@ const limits = {
   hidden: 0.25,
   /** Decibels from which noise is no excuse for a delay that changes. */
   quiet_snr: 6,
+  /** Nor where a peak stands out so far: noise that loud leaves it 90 at most. */
+  quiet_ratio: 100,
   /** Rooms leave more than 0 dB from a metre on, and about -15 dB at 10 cm; converters and filters under -30 dB. */
   tail_db: -18,
   /** How far the highest peak stands above all others that no room could have made. */
@@ -96,8 +98,8 @@ const limits = {
   /** Rooms leave 0.07 between chirp and sweep; noise as loud as the probe, so much more. */
   incoherent: 0.07,
   incoherent_noise: 0.06,
-  /** Rooms leave 0.35, with noise as loud 0.45; a direct sound that one of both lacks makes 0.8 and more. */
-  unlike: 0.6,
+  /** Rooms leave 0.35; a direct sound that one of both lacks makes 0.8 and more. */
+  unlike: 0.4,
 } as const;
 
 /**
@@ -193,7 +195,10 @@ function isAgreed(a: Agreement, snr_db: number): boolean {
   return a.coherence >= least && a.unlike <= limits.unlike;
 }
 
-type Found = Pick<Evidence, 'levels' | 'tail_db' | 'hidden' | 'drift' | 'agreement' | 'snr_db'>;
+type Found = Pick<
+  Evidence,
+  'levels' | 'peak_ratio' | 'tail_db' | 'hidden' | 'drift' | 'agreement' | 'snr_db'
+>;
 
 /** Every doubt has a name; `ok` is what is left. */
 function judge(r: Recording, f: Found, found: boolean, gap: number, corr: number): Verdict {
@@ -209,10 +214,11 @@ function judge(r: Recording, f: Found, found: boolean, gap: number, corr: number
   const { clear, rate } = f.drift;
   if (clear >= limits.chirp && Math.abs(rate) > limits.drift) return 'glitching';
   const drowned = corr < limits.corr || f.hidden > limits.hidden;
-  // Noise hides the chirp as well; where there is little of it, something was lost.
-  if (!isSteady(f.drift, f.snr_db)) return drowned && f.snr_db < limits.quiet_snr ? 'noisy' : 'glitching';
-  if (drowned) return 'noisy';
-  if (!isAgreed(f.agreement, f.snr_db)) return f.snr_db < limits.quiet_snr ? 'noisy' : 'glitching';
+  // Noise hides the chirp as well; where there is little of it, something was lost or changed.
+  const noise = f.snr_db < limits.quiet_snr && f.peak_ratio < limits.quiet_ratio;
+  if (!isSteady(f.drift, f.snr_db)) return drowned && noise ? 'noisy' : 'glitching';
+  if (drowned) return noise || isAgreed(f.agreement, f.snr_db) ? 'noisy' : 'glitching';
+  if (!isAgreed(f.agreement, f.snr_db)) return noise ? 'noisy' : 'glitching';
   // A room must be heard, not only not be ruled out: otherwise noise would hide a loopback.
   return f.tail_db[0] > limits.tail_db ? 'ok' : 'noisy';
 }

@@ -54,19 +54,6 @@ export function gainControl(x: Float64Array, rate: number): Float64Array {
   });
 }
 
-/** An echo canceller that takes the played sound for echo: frames of 10 ms are let down by 3 to 18 dB, with its gains smoothed over five of them. */
-export function echoCanceller(x: Float64Array, rate: number, r: () => number): Float64Array {
-  const frame = Math.round(0.01 * rate);
-  const out = x.slice();
-  let gain = 1;
-  for (let at = 0; at < out.length; at += frame) {
-    const next = 0.8 * gain + 0.2 * 10 ** (-(3 + 15 * r()) / 20);
-    for (let i = 0; i < frame && at + i < out.length; i++) out[at + i]! *= gain + ((next - gain) * i) / frame;
-    gain = next;
-  }
-  return out;
-}
-
 /** A telephone's band, 300 to 3400 Hz, by two second-order filters at either end (Bristow-Johnson's cookbook). */
 export function telephone(x: Float64Array, rate: number): Float64Array {
   let y = x;
