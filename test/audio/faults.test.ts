@@ -98,13 +98,18 @@ test('samples lost or put in while the probe plays never make a wrong OK', () =>
   tally('slips', RUNS, (seed) => {
     const h = hearPlain(seed);
     let { samples } = h;
+    let later = 0;
     // From one sample at 48 kHz to 2,400 of them, at one place or up to four, from the chirp on.
     const places = 1 + Math.floor(4 * h.r() ** 2);
     for (let i = 0; i < places; i++) {
       const count = Math.max(1, Math.round((2400 ** h.r() / 48_000) * h.rate));
-      const at = arrives(h, h.r() * (sweepStart(probeSpec) + probeSpec.sweep.duration));
-      samples = fault.slip(samples, h.rate, at, h.r() < 0.5 ? count : -count);
+      const t = h.r() * (sweepStart(probeSpec) + probeSpec.sweep.duration);
+      const twice = h.r() < 0.5;
+      samples = fault.slip(samples, h.rate, arrives(h, t), twice ? count : -count);
+      // What is there twice from the chirp's soft beginning on is a whole chirp, and a sweep, that much later.
+      if (twice && t - count / h.rate < 0.015) later += count / h.rate;
     }
+    h.delay_s += later;
     return { h, samples };
   });
 });
