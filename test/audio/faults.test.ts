@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 480 s
 // Rooms in which something is wrong between speaker and samples: wherever it says OK, the delay is still right.
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
