@@ -1,16 +1,18 @@
 // Root's HTTP API: each endpoint, what its body looks like, and who may call it.
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { parseObject, shape } from '../firmware/protocol/json.ts';
+import { BROWSER_HEADER } from '../firmware/protocol/page.ts';
 import { POW_HEADER } from '../firmware/protocol/pow.ts';
 import { isTicket } from '../firmware/protocol/ticket.ts';
 import type { ProofPurpose } from '../firmware/protocol/wire.ts';
 import { issueCode, verifyCode, wishOf } from './codes.ts';
+import { crossOrigin, fromApplication, isPreflight, preflight } from './cors.ts';
 import { failure, json, type Reply, type Request } from './http.ts';
 import { authenticateHub, enrol, rotate } from './hubs.ts';
 import { clientKey } from './limit.ts';
 import { accept, offer } from './pairing.ts';
 import type { Limits, Root } from './root.ts';
-import { authenticate, logout, openSession, readCookie, revoke, sessionOf } from './session.ts';
+import { authenticate, browserOf, logout, openSession, revoke, sessionOf } from './session.ts';
 import {
   listCredentials,
   loginChallenge,
@@ -22,7 +24,8 @@ import {
 type Body = Record<string, unknown>;
 type Endpoint = (root: Root, req: Request, body: Body, id: string) => Promise<Reply | object>;
 
-const cookieOf = (root: Root, req: Request) => readCookie(req.header('cookie'), root.config.origin);
+const cookieOf = (root: Root, req: Request) =>
+  browserOf(root, req.header('cookie'), req.header(BROWSER_HEADER));
 const bearer = (req: Request) => /^Bearer ([\w.-]+)$/i.exec(req.header('authorization'))?.[1];
 /** A hub's certificate and proof (D11). */
 const hubOf = (root: Root, req: Request, purpose: ProofPurpose) =>
@@ -200,11 +203,17 @@ export function isApi(path: string): boolean {
   );
 }
 
-/** Answers one API request; never throws. */
+/** Answers one API request, for the application's own pages wherever they lie; never throws. */
 export async function answer(root: Root, req: Request): Promise<Reply> {
+  const reply = await answered(root, req);
+  return { ...reply, headers: { ...reply.headers, ...crossOrigin(root.config, req) } };
+}
+
+async function answered(root: Root, req: Request): Promise<Reply> {
   try {
     const found = find(req.path);
     if (!found) throw new IngleError('not_found', 'There is nothing at this address.');
+    if (isPreflight(root.config, req)) return preflight(Object.keys(found.methods));
     const method = req.method === 'HEAD' ? 'GET' : req.method;
     const endpoint = Object.hasOwn(found.methods, method) ? found.methods[method] : undefined;
     if (!endpoint) {
@@ -234,7 +243,8 @@ export async function answer(root: Root, req: Request): Promise<Reply> {
 function sameOrigin(root: Root, req: Request): void {
   const origin = req.header('origin');
   const site = req.header('sec-fetch-site');
-  if ((origin !== '' && origin !== root.config.origin) || site === 'cross-site' || site === 'same-site')
+  const foreign = (site === 'cross-site' || site === 'same-site') && !fromApplication(root.config, req);
+  if ((origin !== '' && origin !== root.config.origin) || foreign)
     throw new IngleError('forbidden', `Open this application at ${root.config.origin}.`);
 }
 

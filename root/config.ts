@@ -1,5 +1,6 @@
 // How this root runs: INGLE_ROOT_* of the environment, or the flag of the same name (`--port 8080`).
 import { parseArgs } from 'node:util';
+import { secureOrigin } from '../firmware/protocol/page.ts';
 
 export interface RootConfig {
   /** Address and port to listen on. `INGLE_ROOT_HOST`, `INGLE_ROOT_PORT`. */
@@ -9,9 +10,14 @@ export interface RootConfig {
   data: string;
   /** Public origin of the application, no slash at the end; its host is the WebAuthn rpID. `INGLE_ROOT_ORIGIN`. */
   origin: string;
-  /** Further origins at which hubs reach this root, beside `origin`: their proofs name the one they use. `INGLE_ROOT_AUDIENCE`. */
+  /**
+   * Public origin of root's own API and sockets, no slash at the end; `origin` unless a host of its own serves the
+   * application. `INGLE_ROOT_API`.
+   */
+  api: string;
+  /** Further origins at which hubs reach this root, beside `api`: their proofs name the one they use. `INGLE_ROOT_AUDIENCE`. */
   audience: string[];
-  /** Folder of the built application. `INGLE_ROOT_SPA`. */
+  /** Folder of the built application; '' serves none, as when `api` differs from `origin`. `INGLE_ROOT_SPA`. */
   spa: string;
   /** How many proxies in front are ours: the client is that many entries from the right of X-Forwarded-For. `INGLE_ROOT_PROXIES`. */
   proxies: number;
@@ -30,6 +36,7 @@ const names = [
   'host',
   'data',
   'origin',
+  'api',
   'audience',
   'spa',
   'proxies',
@@ -41,8 +48,8 @@ const names = [
 
 /** What `--help` prints. */
 export const usage = `Usage: node main.js [--port 8080] [--host 127.0.0.1] [--data .ingle/root] [--origin https://hub.example]
-  [--audience http://192.168.1.2:8080,...] [--spa dist/spa] [--proxies 0] [--mtls-header name] [--surge 6]
-  [--guesses 10] [--sweep 30]
+  [--api https://root.example] [--audience http://192.168.1.2:8080,...] [--spa dist/spa] [--proxies 0]
+  [--mtls-header name] [--surge 6] [--guesses 10] [--sweep 30]
 Every flag can be given as INGLE_ROOT_<NAME> in the environment.`;
 
 /** @throws Error with a sentence for the operator when a value makes no sense. */
@@ -66,26 +73,38 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Roo
     return n;
   };
   const port = whole('port', 8080, 65535);
-  const url = new URL(text('origin', `http://localhost:${port}`));
-  if (url.protocol !== 'https:' && url.hostname !== 'localhost' && !url.hostname.endsWith('.localhost'))
-    throw new Error('--origin must be https: passkeys work on http://localhost and on https only.');
+  const origin = securely('origin', text('origin', `http://localhost:${port}`));
+  const api = securely('api', text('api', origin));
   return {
     help: given['help'] === true,
     host: text('host', '127.0.0.1'),
     port,
     data: text('data', '.ingle/root'),
-    origin: url.origin,
+    origin,
+    api,
     audience: text('audience', '')
       .split(',')
       .filter((a) => a.trim() !== '')
       .map((a) => originOf(a.trim())),
-    spa: text('spa', 'dist/spa'),
+    spa: String(given['spa'] ?? env['INGLE_ROOT_SPA'] ?? (api === origin ? 'dist/spa' : '')),
     proxies: whole('proxies', 0, 10),
     mtlsHeader: text('mtls-header', '').toLowerCase(),
     surge: whole('surge', 6, 1e9),
     guesses: whole('guesses', 10, 1e9),
     sweep: Math.max(1, whole('sweep', 30, 3600)),
   };
+}
+
+/** Whether a host of its own serves the application: its pages then ask root from another origin. */
+export function isSplit(config: Pick<RootConfig, 'origin' | 'api'>): boolean {
+  return config.api !== config.origin;
+}
+
+function securely(name: 'origin' | 'api', address: string): string {
+  const origin = secureOrigin(address);
+  if (!origin)
+    throw new Error(`--${name} must be https: passkeys work on http://localhost and on https only.`);
+  return origin;
 }
 
 function originOf(address: string): string {

@@ -39,35 +39,3 @@ export function failure(e: unknown): Reply {
   if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
   return json(error.body(), error.status, headers);
 }
-
-/** Security headers for `origin`; scripts, styles and connections come from ourselves alone. */
-export function securityHeaders(origin: string): Record<string, string> {
-  const csp = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    // Older Safari does not take 'self' for WebSockets.
-    `connect-src 'self' ${origin.replace(/^http/, 'ws')}`,
-    "manifest-src 'self'",
-    "worker-src 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    // No text becomes code or markup; the one address that does is the service worker's.
-    "require-trusted-types-for 'script'",
-    'trusted-types ingle',
-  ];
-  const headers: Record<string, string> = {
-    'content-security-policy': csp.join('; '),
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-    'permissions-policy':
-      'publickey-credentials-get=(self), publickey-credentials-create=(self), camera=(), microphone=(), geolocation=()',
-  };
-  if (origin.startsWith('https:')) headers['strict-transport-security'] = 'max-age=31536000';
-  return headers;
-}

@@ -37,7 +37,7 @@ async function checkProof(
   signPub: string,
   purpose: ProofPurpose,
 ): Promise<JWTPayload> {
-  const audience = [root.config.origin, ...root.config.audience];
+  const audience = [root.config.api, ...root.config.audience];
   const refuse = (why: string) =>
     new IngleError('unauthenticated', `The hub's proof is not valid: ${why}.`, { now: seconds(), audience });
   let payload: JWTPayload;

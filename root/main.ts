@@ -21,7 +21,7 @@ const ENROLMENTS = 300;
 
 async function run(config: RootConfig): Promise<void> {
   const store = await openStore(join(config.data, 'root.sqlite'), migrations);
-  const tokens = await openTokens(store, config.origin);
+  const tokens = await openTokens(store, config.api);
   const backlog = openBacklog();
   const relay = await openRelay(store, backlog);
   const surge = openSurge(config.surge, (text) => tokens.mac('pow', text));
@@ -30,7 +30,12 @@ async function run(config: RootConfig): Promise<void> {
   const limits = openLimits();
   const root: Root = { config, store, tokens, relay, backlog, surge, guesses, enrolments, limits };
   const server = await serve(root);
-  log('notice', 'listening', { host: config.host, port: server.port, origin: config.origin });
+  log('notice', 'listening', {
+    host: config.host,
+    port: server.port,
+    origin: config.origin,
+    api: config.api,
+  });
 
   const failed = (what: string) => (e: unknown) => log('error', `${what} failed`, { cause: e });
   const timers = [

@@ -5,13 +5,14 @@ import { STATUS_CODES } from 'node:http';
 import { Server } from 'socket.io';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { MAX_BODY } from '../firmware/protocol/limits.ts';
+import { pageHeaders } from '../firmware/protocol/page.ts';
 import { answer, isApi } from './api.ts';
 import { MAX_WAITING } from './frames.ts';
 import { openGate } from './gate.ts';
-import { failure, type Reply, type Request, securityHeaders } from './http.ts';
+import { failure, type Reply, type Request } from './http.ts';
 import { log } from './log.ts';
 import type { Root } from './root.ts';
-import { readCookie } from './session.ts';
+import { browserOf } from './session.ts';
 import { openSockets } from './sockets.ts';
 import { openStatic } from './static.ts';
 
@@ -39,7 +40,7 @@ export async function serve(root: Root): Promise<RootServer> {
     connectTimeout: 10_000,
     pingInterval: 20_000,
     pingTimeout: 15_000,
-    // A page of another site may not connect with the visitor's cookie; programs send no origin.
+    // No page but the application's may connect with what its visitor has; programs send no origin.
     allowRequest: (req, decide) => {
       const origin = req.headers.origin;
       decide(null, origin === undefined || origin === '' || origin === config.origin);
@@ -59,15 +60,15 @@ export async function serve(root: Root): Promise<RootServer> {
     limit: root.limits.connect,
     backlog: root.backlog,
     ipOf,
-    cookieOf: (header) => readCookie(header, config.origin),
+    cookieOf: (header) => browserOf(root, header, ''),
   });
   const options = { maxBackpressure: 2 * MAX_WAITING.hub, idleTimeout: 120 };
   io.attachApp(gate.before(app), options as Parameters<typeof io.attachApp>[1]);
   io.engine.on('connection', gate.connection);
   openSockets(io, root, gate, ipOf);
 
-  const files = openStatic(config.spa);
-  const security = Object.entries(securityHeaders(config.origin));
+  const files = openStatic(config);
+  const security = Object.entries(pageHeaders(config.api, true));
   app.any('/*', (res, req) => {
     const request = read(res, req, ipOf);
     const reply = isApi(request.path) ? answer(root, request) : Promise.resolve(files(request));

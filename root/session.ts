@@ -1,7 +1,8 @@
-// Web sessions: a cookie is a browser, a sid is a tab (D3), a session token is a logged-in sid.
+// Web sessions: a cookie, or the secret in its place, is a browser, a sid is a tab (D3), a session token is a logged-in sid.
 import { fromBase64url, random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
+import { isSplit } from './config.ts';
 import { sameText } from './hubs.ts';
 import {
   credentialsOf,
@@ -28,10 +29,17 @@ export function cookieName(origin: string): string {
   return origin.startsWith('https:') ? '__Host-ingle' : 'ingle';
 }
 
-/** The browser's cookie in a Cookie header, or ''. */
-export function readCookie(header: string, origin: string): string {
-  const name = cookieName(origin);
-  for (const part of header.split(';')) {
+/**
+ * What binds a sid to its browser, or ''. Where root serves the application that is root's cookie, which no script can
+ * read. Where a host of its own serves it, root's cookie would be a third party's, which browsers block; so the same
+ * secret travels in the open of the page: `said`, the header `x-ingle-browser` or the field of the socket's `auth`. The
+ * application's script can read it, as it can read the session token it lies beside: the secret then keeps out whoever
+ * learned a sid or a token elsewhere, and no longer a script in the page. Each way counts in its own arrangement only.
+ */
+export function browserOf(root: Root, cookies: string, said: string): string {
+  if (isSplit(root.config)) return /^[\w-]{44}$/.test(said) ? said : '';
+  const name = cookieName(root.config.origin);
+  for (const part of cookies.split(';')) {
     const [k, v] = part.trim().split('=');
     // 22 characters: a cookie of a root that did not sign them yet; its sids go on, and it is not given out again.
     if (k === name && v && /^(?:[\w-]{22}){1,2}$/.test(v)) return v;
@@ -82,6 +90,7 @@ export async function openSession(root: Root, cookie: string, resume: string | u
   }
   const mine = isOurs(root, cookie) ? cookie : newCookie(root);
   const sid = newSid(root, mine);
+  if (isSplit(root.config)) return { body: { sid, stage: 'NEW', browser: mine }, cookie: undefined };
   const secure = root.config.origin.startsWith('https:') ? '; Secure' : '';
   const set = `${cookieName(root.config.origin)}=${mine}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${COOKIE_TTL}${secure}`;
   return { body: { sid, stage: 'NEW' }, cookie: set };

@@ -10,7 +10,7 @@ import { log, short } from './log.ts';
 import { accept } from './pairing.ts';
 import { seconds } from './records.ts';
 import type { Root } from './root.ts';
-import { authenticate, readCookie } from './session.ts';
+import { authenticate, browserOf } from './session.ts';
 
 /** What hangs on a socket. `link` and `line` come with owner.online and hub.online's connection. */
 interface OwnerData {
@@ -73,9 +73,17 @@ export function openSockets(
     try {
       const header = headerOf(socket);
       root.limits.socket.take(clientKey(ipOf(header, socket.handshake.address)));
-      const auth = shape(socket.handshake.auth, { session_jwt: 'string?', token: 'string?', sid: 'string?' });
+      const auth = shape(socket.handshake.auth, {
+        session_jwt: 'string?',
+        token: 'string?',
+        sid: 'string?',
+        browser: 'string?',
+      });
       const token = auth.session_jwt ?? auth.token;
-      const cookie = readCookie(header('cookie'), root.config.origin);
+      const cookie = browserOf(root, header('cookie'), auth.browser ?? '');
+      // The gate knows a cookie before the handshake; a secret comes with it.
+      const away = gate.away(cookie);
+      if (away > 0) throw tooMany(away);
       const session = await authenticate(root, token, cookie);
       const { sid } = session;
       if (auth.sid !== undefined && auth.sid !== sid)

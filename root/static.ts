@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { IngleError } from '../firmware/protocol/errors.ts';
+import type { RootConfig } from './config.ts';
 import { failure, type Reply, type Request } from './http.ts';
 
 const types: Record<string, string> = {
@@ -55,8 +56,9 @@ function read(dir: string): Map<string, File> {
   return files;
 }
 
-export function openStatic(dir: string): Static {
-  const files = read(dir);
+/** The files of `spa`; with '' there are none, and who comes is told where the application is. */
+export function openStatic({ spa, origin }: Pick<RootConfig, 'spa' | 'origin'>): Static {
+  const files = spa === '' ? new Map<string, File>() : read(spa);
   return (req) => {
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return failure(new IngleError('method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' }));
@@ -65,8 +67,8 @@ export function openStatic(dir: string): Static {
       files.get(req.path) ?? (req.path === '/' || navigation ? files.get('/index.html') : undefined);
     if (!file)
       return failure(
-        files.has('/index.html')
-          ? new IngleError('not_found', 'There is nothing at this address.')
+        files.has('/index.html') || spa === ''
+          ? new IngleError('not_found', `There is nothing at this address. The application is at ${origin}.`)
           : new IngleError('unavailable', 'The application is not built on this server: npm run build.'),
       );
     const headers: Record<string, string> = {

@@ -48,7 +48,7 @@ async function secret(store: Store, name: string, make: () => string): Promise<s
   return (await store.get<{ value: string }>('SELECT value FROM secret WHERE name = ?', name))!.value;
 }
 
-/** Opens root's tokens; makes the keys at the first start. `issuer` is root's public origin. */
+/** Opens root's tokens; makes the keys at the first start. `issuer` is the public origin of root's API. */
 export async function openTokens(store: Store, issuer: string): Promise<Tokens> {
   const pem = await secret(store, 'sign', () =>
     generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

@@ -19,6 +19,7 @@ import {
   verify,
 } from './flow.ts';
 import { type Glyph, glyph } from './glyphs.ts';
+import { root } from './root.ts';
 import { session } from './session.ts';
 import { app, type Notice, type Page, show } from './store.ts';
 import { chooseLanguage, noticeText, suspicionText, t } from './text.ts';
@@ -291,7 +292,7 @@ function Alarm({ page }: { page: Extract<Page, { at: 'alarm' }> }) {
     <ol class="how">
       <li><span>${t('alarm_do_1')}</span></li>
       <li><${Command} text="alarm_do_2" /></li>
-      <li><span>${t('alarm_do_3', { host: location.host })}</span></li>
+      <li><span>${t('alarm_do_3', { host: new URL(root || location.origin).host })}</span></li>
     </ol>
     <p class="soft small" data-reason=${page.reason}>${t('alarm_detail', { reason: suspicionText(page.reason) })}</p>
     <div class="actions"><button class="button wide" type="button" onClick=${newCode}>${t('alarm_again')}</button></div>

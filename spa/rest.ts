@@ -1,5 +1,7 @@
 // What the application asks of root over HTTP.
 import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
+import { BROWSER_HEADER } from '../firmware/protocol/page.ts';
+import { root } from './root.ts';
 import { keepSession, type Session, session } from './session.ts';
 
 /**
@@ -13,12 +15,14 @@ export async function post<R>(
   headers: Record<string, string> = {},
 ): Promise<R> {
   let response: Response;
+  const browser = session()?.browser;
   try {
-    response = await fetch(path, {
+    response = await fetch(root + path, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         ...(jwt ? { authorization: `Bearer ${jwt}` } : {}),
+        ...(browser ? { [BROWSER_HEADER]: browser } : {}),
         ...headers,
       },
       body: JSON.stringify(body),
@@ -37,6 +41,6 @@ export async function post<R>(
 export async function openSession(): Promise<Session> {
   const s = session();
   if (s) return s;
-  const { sid } = await post<{ sid: string }>('/v1/session', {});
-  return keepSession({ sid });
+  const { sid, browser } = await post<{ sid: string; browser?: string }>('/v1/session', {});
+  return keepSession({ sid, browser });
 }

@@ -3,6 +3,8 @@ import { io, type Socket } from 'socket.io-client';
 import { toIngleError } from '../firmware/protocol/errors.ts';
 import type { BrowserToRoot, RootToBrowser, RouteStatus } from '../firmware/protocol/wire.ts';
 import { post } from './rest.ts';
+import { root } from './root.ts';
+import { session } from './session.ts';
 
 /** A hub that is there answers an offer sooner, milliseconds. */
 const UNANSWERED = 3000;
@@ -48,9 +50,9 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   let status: RouteStatus = { route: 'none', hub_online: false, lag_ms: null, generation: 0 };
   let unanswered: ReturnType<typeof setTimeout> | undefined;
 
-  const socket: Socket<RootToBrowser, BrowserToRoot> = io('/owner', {
+  const socket: Socket<RootToBrowser, BrowserToRoot> = io(`${root}/owner`, {
     transports: ['websocket'],
-    auth: { session_jwt },
+    auth: { session_jwt, browser: session()?.browser },
     reconnectionDelay: 200,
     reconnectionDelayMax: 1000,
     randomizationFactor: 0.3,

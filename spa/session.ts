@@ -3,6 +3,8 @@ import type { Proven } from './trust.ts';
 
 export interface Session {
   sid: string;
+  /** What makes the sid this browser's where root's cookie cannot (root/session.ts). */
+  browser?: string | undefined;
   owner_id?: string;
   subnet_id?: string;
   hub_id?: string;

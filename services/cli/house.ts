@@ -18,10 +18,12 @@ export interface HouseOptions {
   data?: string;
   /** Port of root on this computer; default 8080. */
   port?: number;
-  /** Address root listens on; default 127.0.0.1, and 0.0.0.0 when `origin` is given. */
+  /** Address root listens on; default 127.0.0.1, and 0.0.0.0 when `origin` or `api` is given. */
   host?: string;
   /** Address browsers use; default `http://localhost:<port>`. */
   origin?: string;
+  /** Public origin of root's API where a host of its own serves the application; default `origin`. */
+  api?: string;
   /** Use a root elsewhere and start none here. */
   root?: string;
   /** Added to every process's environment. */
@@ -75,9 +77,10 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
   const say: Say = o.say ?? { text: (key) => key, line: () => {}, event: () => {} };
   const data = resolve(o.data ?? '.ingle');
   const port = o.port ?? 8080;
-  const host = o.host ?? (o.origin ? '0.0.0.0' : '127.0.0.1');
+  const host = o.host ?? (o.origin || o.api ? '0.0.0.0' : '127.0.0.1');
   const local = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
   const origin = o.root ?? o.origin ?? `http://localhost:${port}`;
+  const rootApi = o.api ?? origin;
   await check();
 
   const run_ = mkdtempSync(join(process.env['XDG_RUNTIME_DIR'] || tmpdir(), 'ingle-'));
@@ -124,12 +127,13 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     INGLE_ROOT_PORT: String(port),
     INGLE_ROOT_HOST: host,
     INGLE_ROOT_ORIGIN: origin,
+    INGLE_ROOT_API: rootApi,
     // The hub reaches root on this computer, whatever browsers call it.
     INGLE_ROOT_AUDIENCE: rootUrl,
     INGLE_ROOT_DATA: join(data, 'root'),
-    INGLE_ROOT_SPA: join(dist, 'spa'),
+    INGLE_ROOT_SPA: rootApi === origin ? join(dist, 'spa') : '',
     // This server speaks plain HTTP; where browsers use https, a proxy stands in front.
-    INGLE_ROOT_PROXIES: o.origin?.startsWith('https:') ? '1' : '0',
+    INGLE_ROOT_PROXIES: (o.api ?? o.origin)?.startsWith('https:') ? '1' : '0',
   };
 
   function launch(p: Pick<Program, 'name' | 'program' | 'args'> & { env?: Record<string, string> }): void {

@@ -19,6 +19,7 @@ const help = () =>
   --port <n>       port of the web address, default 8080
   --data <folder>  where keys, state and logs lie, default .ingle
   --origin <url>   address browsers use when an HTTPS proxy stands in front, like https://hub.example.org
+  --api <url>      address of root, when a host of its own serves the application at --origin (npm run app)
   --host <addr>    address to listen on, default 127.0.0.1 (0.0.0.0 with --origin)
   --json           one JSON object a line instead of text
   --help           this text`,
@@ -27,6 +28,7 @@ const help = () =>
   --port <n>       порт веб-адреса, по умолчанию 8080
   --data <папка>   где лежат ключи, состояние и журналы, по умолчанию .ingle
   --origin <url>   адрес для браузеров, если впереди стоит прокси с HTTPS, например https://hub.example.org
+  --api <url>      адрес root, если приложение раздаёт отдельный хост по адресу --origin (npm run app)
   --host <адрес>   на каком адресе слушать, по умолчанию 127.0.0.1 (0.0.0.0 с --origin)
   --json           вместо текста по одному объекту JSON в строке
   --help           эта справка`,
@@ -40,6 +42,19 @@ function fail(message, status = 64, error = 'invalid_request') {
 }
 const say = (text) => json || process.stdout.write(`${text}\n`);
 
+function secureOrigin(name, value) {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && url.hostname === 'localhost');
+  if (!secure || url.origin !== value.replace(/\/$/, ''))
+    fail(
+      t(
+        `--${name} takes an address like https://hub.example.org, without a path; http only for localhost, for browsers give passkeys to secure addresses alone.`,
+        `--${name} принимает адрес вида https://hub.example.org, без пути; http только для localhost: ключи доступа браузеры дают лишь защищённым адресам.`,
+      ),
+    );
+  return url.origin;
+}
+
 function parse() {
   const o = { json };
   for (let i = 0; i < argv.length; i++) {
@@ -49,7 +64,7 @@ function parse() {
       process.exit(0);
     }
     if (name === '--json') continue;
-    if (!['--port', '--data', '--origin', '--host'].includes(name))
+    if (!['--port', '--data', '--origin', '--api', '--host'].includes(name))
       fail(
         t(
           `"${argv[i]}" is not known here. See: npm start -- --help`,
@@ -71,18 +86,14 @@ function parse() {
       fail(t('--port takes a number from 1 to 65535.', '--port принимает число от 1 до 65535.'));
     o.port = Number(o.port);
   }
-  if (o.origin !== undefined) {
-    const url = URL.canParse(o.origin) ? new URL(o.origin) : undefined;
-    const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && url.hostname === 'localhost');
-    if (!secure || url.origin !== o.origin.replace(/\/$/, ''))
-      fail(
-        t(
-          '--origin takes an address like https://hub.example.org, without a path; http only for localhost, for browsers give passkeys to secure addresses alone.',
-          '--origin принимает адрес вида https://hub.example.org, без пути; http только для localhost: ключи доступа браузеры дают лишь защищённым адресам.',
-        ),
-      );
-    o.origin = url.origin;
-  }
+  for (const name of ['origin', 'api']) if (o[name] !== undefined) o[name] = secureOrigin(name, o[name]);
+  if (o.api !== undefined && o.origin === undefined)
+    fail(
+      t(
+        '--api needs --origin: the address at which browsers get the application.',
+        '--api требует --origin: адреса, по которому браузеры получают приложение.',
+      ),
+    );
   return o;
 }
 

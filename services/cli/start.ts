@@ -12,6 +12,7 @@ export interface StartOptions {
   port?: number;
   host?: string;
   origin?: string;
+  api?: string;
   json?: boolean;
 }
 

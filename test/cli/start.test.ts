@@ -273,7 +273,7 @@ test('a data folder that cannot be written is told, with the option', async () =
 test('--help and wrong options answer at once', async () => {
   const help = start(['--help']);
   assert.is(await help.ended, 0);
-  for (const o of ['--port', '--data', '--origin']) assert.match(help.out(), o);
+  for (const o of ['--port', '--data', '--origin', '--api']) assert.match(help.out(), o);
   const cases: [string[], RegExp][] = [
     [['--prot', '1'], /"--prot" is not known/],
     [['--port', '99999'], /1 to 65535/],
@@ -282,6 +282,8 @@ test('--help and wrong options answer at once', async () => {
     [['--origin', 'http://hub.example.org'], /--origin takes/],
     [['--origin', 'https://hub.example.org/path'], /--origin takes/],
     [['--origin', 'javascript:1'], /--origin takes/],
+    [['--origin', 'https://hub.example.org', '--api', 'http://root.example.org'], /--api takes/],
+    [['--api', 'https://root.example.org'], /--api needs --origin/],
   ];
   for (const [args, says] of cases) {
     const r = start(args);

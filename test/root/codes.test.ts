@@ -9,7 +9,7 @@ import { issueCode, verifyCode, wishOf } from '../../root/codes.ts';
 import { openGuesses } from '../../root/guesses.ts';
 import type { Root } from '../../root/root.ts';
 import { migrations } from '../../root/schema.ts';
-import { openSession, readCookie, sessionOf } from '../../root/session.ts';
+import { browserOf, openSession, sessionOf } from '../../root/session.ts';
 import { openStore, type Store } from '../../root/store.ts';
 import { openTokens } from '../../root/tokens.ts';
 import { call, newAddress, newHub, newTab, openDatabase, type RootProcess, startRoot, until } from './kit.ts';
@@ -92,7 +92,7 @@ test('a wrong, an expired and a spent code are the very same work: the same stat
     surge: { failed: () => failures++, check() {} },
     guesses: openGuesses(1000),
     relay: { drop() {} },
-    config: { origin: 'http://localhost' },
+    config: { origin: 'http://localhost', api: 'http://localhost' },
   } as unknown as Root;
   await store.run("INSERT INTO hub VALUES ('h', 'o', 'n', 's', 'e', 0, 0, 0)");
   const hub = { hub_id: 'h', owner_id: 'o', subnet_id: 'n', sign_pub: 's', e2e_pub: 'e' };
@@ -100,7 +100,7 @@ test('a wrong, an expired and a spent code are the very same work: the same stat
     const opened = await openSession(root, '', undefined);
     const { sid } = opened.body;
     // A new sid is a record from its first use on.
-    await sessionOf(root, sid, readCookie(opened.cookie!.split(';')[0]!, 'http://localhost'));
+    await sessionOf(root, sid, browserOf(root, opened.cookie!.split(';')[0]!, ''));
     said.length = 0;
     const typed = { code, ip: '10.0.0.1', ticket: '', pow: '' };
     const answer = await verifyCode(root, sid, typed).catch((e) => e.body());

@@ -10,7 +10,7 @@ import { limit, networkKey } from '../../root/limit.ts';
 import { type Hub, seconds } from '../../root/records.ts';
 import { openLimits, type Root } from '../../root/root.ts';
 import { migrations } from '../../root/schema.ts';
-import { openSession, readCookie, sessionOf } from '../../root/session.ts';
+import { browserOf, openSession, sessionOf } from '../../root/session.ts';
 import { openStore } from '../../root/store.ts';
 import { openTokens } from '../../root/tokens.ts';
 
@@ -184,7 +184,7 @@ async function rootInMemory() {
     surge: { failed() {}, check() {} },
     guesses: openGuesses(BUDGET),
     relay: { drop() {} },
-    config: { origin: 'http://localhost' },
+    config: { origin: 'http://localhost', api: 'http://localhost' },
   } as unknown as Root;
   const home = '198.51.100.7';
   const ticket = 'T'.repeat(22);
@@ -192,7 +192,7 @@ async function rootInMemory() {
   /** A sid that has become a record, as it does before its first code is looked at. */
   const newSid = async () => {
     const { body, cookie } = await openSession(root, '', undefined);
-    return (await sessionOf(root, body.sid, readCookie(cookie!.split(';')[0]!, root.config.origin))).sid;
+    return (await sessionOf(root, body.sid, browserOf(root, cookie!.split(';')[0]!, ''))).sid;
   };
   const type = async (code: string, ip: string, ticket = '') => {
     const sid = await newSid();

@@ -28,7 +28,8 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
   const port = await freePort('127.0.0.1');
   const frontPort = await freePort('127.0.0.1');
   const data = mkdtempSync(join(tmpdir(), 'ingle-root-'));
-  const origin = `http://localhost:${port}`;
+  const origin = env['INGLE_ROOT_ORIGIN'] ?? `http://localhost:${port}`;
+  const api = env['INGLE_ROOT_API'] ?? origin;
   let child: ChildProcess;
   let log = '';
   async function launch() {
@@ -63,6 +64,7 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
     /** Where a test may put something in front of root; root knows hubs by it. */
     frontPort,
     origin,
+    api,
     data,
     url: `http://127.0.0.1:${port}`,
     pid: () => child.pid!,
@@ -125,7 +127,7 @@ export function newAddress(): string {
 export type Hub = Awaited<ReturnType<typeof newHub>>;
 
 /** A hub with its own keys, enrolled. */
-export async function newHub(root: { url: string; origin: string }) {
+export async function newHub(root: { url: string; origin: string; api?: string }) {
   let sign = generateKeyPairSync('ed25519').privateKey;
   const e2e = () => generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }).x as string;
   const from = { 'x-forwarded-for': newAddress() };
@@ -145,7 +147,7 @@ export async function newHub(root: { url: string; origin: string }) {
       const now = Math.floor(Date.now() / 1000);
       return new SignJWT({
         purpose,
-        aud: root.origin,
+        aud: root.api ?? root.origin,
         iat: now,
         exp: now + 60,
         jti: randomBytes(16).toString('base64url'),
@@ -210,7 +212,7 @@ export async function newHub(root: { url: string; origin: string }) {
   return hub;
 }
 
-/** A browser tab with a sid; `cookie` of another tab makes it the same browser. */
+/** A browser tab with a sid; `cookie` of another tab makes it the same browser. What binds the two is what root gave. */
 export async function newTab(
   root: { url: string; origin: string },
   o: { cookie?: string; keys?: ReturnType<typeof authenticator> } = {},
@@ -221,21 +223,24 @@ export async function newTab(
     'POST',
     '/v1/session',
     {},
-    { ...from, ...(o.cookie ? { cookie: o.cookie } : {}) },
+    { ...from, origin: root.origin, ...(o.cookie ? { cookie: o.cookie } : {}) },
   );
   if (opened.status !== 200) throw new Error(JSON.stringify(opened.body));
-  const cookie = o.cookie ?? opened.headers.get('set-cookie')!.split(';')[0]!;
+  const cookie = o.cookie ?? opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const browser = opened.body.browser as string | undefined;
+  const bound: Record<string, string> = browser ? { 'x-ingle-browser': browser } : { cookie };
   const keys = o.keys ?? authenticator(root.origin);
   const tab = {
     sid: opened.body.sid as string,
     cookie,
+    browser,
     keys,
     from,
     token: '',
     browser_key_id: '',
     post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
-      call(root, 'POST', path, body, { ...from, cookie, origin: root.origin, ...headers }),
-    bearer: () => ({ ...from, cookie, authorization: `Bearer ${tab.token}` }),
+      call(root, 'POST', path, body, { ...from, ...bound, origin: root.origin, ...headers }),
+    bearer: (): Record<string, string> => ({ ...from, ...bound, authorization: `Bearer ${tab.token}` }),
     /** Root's options with what this browser has signed in the place of root's challenge. */
     signing: async <O extends { challenge: string }>(purpose: ToSign['purpose'], options: O): Promise<O> => ({
       ...options,
@@ -276,8 +281,8 @@ export async function newTab(
         forceNew: true,
         reconnectionDelay: 50,
         reconnectionDelayMax: 200,
-        extraHeaders: { cookie, 'x-forwarded-for': from['x-forwarded-for'] },
-        auth: (cb) => cb({ token: tab.token, sid: tab.sid }),
+        extraHeaders: { ...(cookie ? { cookie } : {}), 'x-forwarded-for': from['x-forwarded-for'] },
+        auth: (cb) => cb({ token: tab.token, sid: tab.sid, browser }),
       }) as Socket & { last?: RouteStatus };
       sockets.add(s);
       s.on('status', (m: RouteStatus, ack?: () => void) => {
@@ -293,7 +298,7 @@ export async function newTab(
 }
 
 /** A hub, and a tab that is signed in to it with a passkey. */
-export async function signedIn(root: { url: string; origin: string }) {
+export async function signedIn(root: { url: string; origin: string; api?: string }) {
   const hub = await newHub(root);
   const tab = await newTab(root);
   for (const r of [await tab.verify(await hub.code()), await tab.register(), await tab.login()])

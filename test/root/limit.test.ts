@@ -98,7 +98,14 @@ test('root does not start with settings that make no sense', () => {
   assert.throws(() => read('--port', 'x'), /--port/);
   assert.throws(() => read('--origin', 'http://hub.example'), /https/);
   assert.throws(() => read('--nonsense', '1'));
+  assert.throws(() => read('--api', 'http://root.example'), /--api must be https/);
+  assert.throws(() => read('--origin', 'nonsense'), /--origin must be https/);
   assert.is(read('--port', '9000').origin, 'http://localhost:9000');
+  assert.equal([read().api, read().spa], [read().origin, 'dist/spa']);
+  const apart = read('--origin', 'https://app.example/', '--api', 'https://root.example/');
+  assert.equal([apart.origin, apart.api, apart.spa], ['https://app.example', 'https://root.example', '']);
+  assert.is(read('--origin', 'https://app.example', '--api', 'https://app.example').spa, 'dist/spa');
+  assert.is(readConfig([], { INGLE_ROOT_SPA: '' }).spa, '');
   assert.is(readConfig([], { INGLE_ROOT_MTLS_HEADER: 'X-Cert' }).mtlsHeader, 'x-cert');
 });
 
