@@ -24,7 +24,8 @@ import { emulated, emulator } from '../../image/emulator.ts';
 import { type Flash, flash, kernelOptions } from '../../image/flash.ts';
 import { sources, suite } from '../../image/packages.ts';
 import { call, reach } from '../vm/hub.ts';
-import { boot, cannotKeepTime, realTime } from '../vm/lab.ts';
+import { boot, cannotKeepTime } from '../vm/lab.ts';
+import { realTime } from '../vm/machine.ts';
 import { median } from './_sides.ts';
 
 const rounds = Number(process.env['ROUNDS'] ?? 3);

@@ -57,6 +57,9 @@ async function run(cuts: number): Promise<void> {
       }
       console.log(`cut ${n} of ${cuts}: went on by ${how}${end ? `, completed to ${end}` : ''}`);
     }
+  } catch (e) {
+    vm.failed();
+    throw e;
   } finally {
     await vm.stop();
   }

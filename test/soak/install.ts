@@ -16,7 +16,7 @@ if (why) {
 async function run(cuts: number): Promise<void> {
   const a = await flash();
   const server = await shelf(await bundlesFor(a));
-  const vm = await boot({ flash: a, cable: true, cmdline: wired });
+  const vm = await boot({ flash: a, cable: true, cuts: true, cmdline: wired });
   const bundle = '/var/lab/b.raucb';
   try {
     await vm.until(`mkdir -p /var/lab && curl -sSf -o ${bundle} ${server.http}/b.raucb`, {
@@ -46,6 +46,9 @@ async function run(cuts: number): Promise<void> {
     console.log(
       `${cuts} cuts; slot ${await vm.must('cat /run/ingle/slot')} boots after the update and is kept`,
     );
+  } catch (e) {
+    vm.failed();
+    throw e;
   } finally {
     await vm.stop();
     server.close();

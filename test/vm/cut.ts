@@ -1,8 +1,13 @@
 // Power cuts in the middle of setup: what must hold when the power is back.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { ladder } from '../../firmware/setup/ladder.ts';
+import { flashedEsp } from './esp.ts';
 import { call, home, journal, labRoot, noPart, reach, type SetupStatus, strays, without } from './hub.ts';
 import { boot, type Vm } from './lab.ts';
+import type { PowerCut } from './power.ts';
 import { rootStandIn } from './radio.ts';
 import { openHome, plugRadios } from './wifi.ts';
 
@@ -10,7 +15,7 @@ import { openHome, plugRadios } from './wifi.ts';
  * Each database's check of itself, and what setup keeps; with a word, it waits until setup keeps a state that fits it.
  * SQLite gives what root makes beside a database to that one's owner; anything else would lock its service out.
  */
-const look = `
+const inspect = `
 const { existsSync, readdirSync, statSync } = require('node:fs');
 const { join } = require('node:path');
 const { EventEmitter } = require('node:events');
@@ -62,14 +67,26 @@ export interface Kept {
 
 const resting = without([...noPart, 'bluetooth', 'ingle-api', 'ingle-uplink']);
 
-/** The hub in the lab, its root as in the other suites. */
-export const bootForCuts = () => boot({ cmdline: `${labRoot} ${resting}` });
+/** The hub in the lab, its root as in the other suites, and an ESP beside its data: a cut takes what was not flushed. */
+export async function bootForCuts(): Promise<Vm> {
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-cuts-'));
+  const esp = join(dir, 'esp.img');
+  await flashedEsp(esp);
+  try {
+    return await boot({ cuts: true, esp, cmdline: `${labRoot} ${resting}` });
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
 
-/** Cuts the power, boots again, and checks that nothing is half written and nothing serves unasked. */
-export async function cut(vm: Vm): Promise<Kept> {
-  await vm.kill();
+/**
+ * Cuts the power, boots again, and checks that nothing is half written and nothing serves unasked.
+ * @param look sees what the disk was told
+ */
+export async function cut(vm: Vm, look?: (cut: PowerCut) => Promise<void>): Promise<Kept> {
+  await vm.kill(look);
   await vm.start();
-  await vm.put('/run/look.cjs', look);
+  await vm.put('/run/look.cjs', inspect);
   // The ladder is at work when it answers.
   await reach(vm, 'the ladder after a power cut', (s) => s.state !== 'BOOT');
   const said = await vm.must(lookNow, { timeoutMs: 180_000 });

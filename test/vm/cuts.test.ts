@@ -1,12 +1,18 @@
 // timeout: 1500 s
-// The power is cut at five steps of the ladder, one after another on the same hub: each boot resumes and goes on to
-// the next step. test/soak does the same fifty times, at random moments.
+// The power is cut at five steps of the ladder, one after another on the same hub, and what was not flushed is lost in
+// part: each boot resumes and goes on to the next step. test/soak does the same fifty times, at random moments. Of the
+// first run it is also seen what cuts at many moments of updates and of a busy database would have left.
+import { randomInt } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bootForCuts, complete, cut, keeps, surroundings } from './cut.ts';
+import { checkEsp, installs } from './esp.ts';
 import { call, home, journal, reach, secrets } from './hub.ts';
+import { checkIds, writeIds } from './ids.ts';
 import { cannotRun, type Vm } from './lab.ts';
+import type { PowerCut } from './power.ts';
 import { checksOf, figure, type Lab } from './suite.ts';
+import { sweep } from './sweep.ts';
 import { phoneIn, plugRadios } from './wifi.ts';
 
 const why = cannotRun();
@@ -22,12 +28,24 @@ const serving = (vm: Vm) => reach(vm, 'the access point', (s) => s.channels.incl
 const joins = (vm: Vm) => call(vm, 'Setup1', 'WifiConnect', 'sssb', 'serial', home.ssid, home.psk, false);
 let psk = '';
 
-check('during the audio test: it begins again', async ({ vm }) => {
+/** Moments of the updates, and as many of the database, at which the power is cut; each costs some tenths of a second. */
+const moments = Number(process.env['INGLE_VM_MOMENTS'] ?? 25);
+/** What cuts at any moment of the boot would have left. */
+async function outcomes(power: PowerCut): Promise<void> {
+  const seed = randomInt(2 ** 31);
+  await sweep(power, 'ingle-esp', { about: 'esp', count: moments, seed }, checkEsp);
+  await sweep(power, 'ingle-data', { about: 'id', count: moments, seed }, checkIds);
+}
+
+check('during the audio test: it begins again, and no update or database loses what it told', async (c) => {
+  const { vm } = c;
+  await installs(vm);
+  await writeIds(vm);
   await reach(vm, 'the console', (s) => s.state === 'CONSOLE');
   await vm.must('echo kept >/var/lib/kept && sync');
   await call(vm, 'Setup1', 'Restart', 's', 'serial');
   await vm.until('journalctl -b -u ingle-setup -o cat | grep -q "CONSOLE -> AUDIO"');
-  const kept = await cut(vm);
+  const kept = await cut(vm, outcomes);
   // What was written last is what counts: the cut may have come before the write.
   assert.ok(['fresh', 'resume'].includes(kept.how) && !kept.done, kept.how);
   assert.is(await vm.must('cat /var/lib/kept'), 'kept');

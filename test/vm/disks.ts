@@ -56,11 +56,18 @@ export async function labDisk(
   return file;
 }
 
-/** An empty disk with one partition named `ingle-data`; sparse, so it costs what is written. */
-export async function dataDisk(file: string, megabytes = 1024): Promise<void> {
+/**
+ * An empty disk with a partition named `ingle-data`; sparse, so it costs what is written.
+ * @param esp a file system of 256 MiB that lies there too, as `ingle-esp`
+ */
+export async function dataDisk(file: string, esp?: string): Promise<void> {
   writeFileSync(file, '');
-  truncateSync(file, megabytes * 1024 * 1024);
-  await must('sfdisk', ['--quiet', file], { input: 'label: gpt\nname=ingle-data\n' });
+  truncateSync(file, 1280 * 2 ** 20);
+  const first = esp ? 'size=256MiB, name=ingle-esp\n' : '';
+  await must('sfdisk', ['--quiet', file], { input: `label: gpt\n${first}name=ingle-data\n` });
+  // The first partition begins at 1 MiB.
+  if (esp)
+    await must('dd', [`if=${esp}`, `of=${file}`, 'bs=1M', 'seek=1', 'conv=notrunc,sparse', 'status=none']);
 }
 
 /** The agent's unit, handed to systemd as a credential, so that the root stays the one a hub gets. */

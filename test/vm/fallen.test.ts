@@ -11,7 +11,7 @@ import { backend, carry, flashed, isOn, slow, type World } from './updates.ts';
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);
 const test = suite<World>('updates that fall');
-flashed(test, why, wired);
+flashed(test, why, wired, { cuts: true });
 const check = checksOf(test, why, { chain: true });
 
 /** Installs by hand and restarts, on a machine that runs bare. */

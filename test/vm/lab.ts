@@ -5,19 +5,20 @@
 //   const vm = await boot({ radios: 3 });
 //   await vm.must('systemctl start ingle-wifi');   // its stdout; throws with all it said when it fails
 //   await vm.until('busctl status io.ingle.Wifi1');
-//   vm.kill(); await vm.start();                   // power cut and next boot, same data
+//   await vm.kill(); await vm.start();             // power cut and next boot, same data
 //   await vm.stop();
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { start } from '../../firmware/system/exec.ts';
-import { type Built, build } from '../../image/build.ts';
-import { emulated, emulator } from '../../image/emulator.ts';
+import { build } from '../../image/build.ts';
 import type { Flash } from '../../image/flash.ts';
-import { type Agent, agent, dial, type Said } from './agent.ts';
-import { agentUnit, dataDisk, labDisk } from './disks.ts';
-import { firmware, flashDisk } from './flashed.ts';
+import type { Said } from './agent.ts';
+import { dataDisk, labDisk } from './disks.ts';
+import { keepFailed } from './failed.ts';
+import { flashDisk } from './flashed.ts';
+import { type Machine, powerOn, realTime } from './machine.ts';
+import { losePower, type PowerCut, watched } from './power.ts';
 
 export interface RunOptions {
   timeoutMs?: number;
@@ -35,12 +36,16 @@ export interface Vm {
   put(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
   /** Runs `cmd`, which restarts the machine, and waits until that is up again (on whatever root it chose). */
   restart(cmd?: string, o?: { timeoutMs?: number }): Promise<void>;
-  /** Power cut: the machine is gone at once; what was not written is lost. */
-  kill(): Promise<void>;
+  /**
+   * Power cut: the machine is gone at once. What it wrote stays, but with BootOptions.cuts.
+   * @param look sees what a watched disk has been told, before chance says what stays
+   */
+  kill(look?: (cut: PowerCut) => Promise<void>): Promise<void>;
   /** Boots again with the same data disk, with other words on the kernel's command line if they are given. */
   start(cmdline?: string): Promise<void>;
-  /** Ends the machine and removes its files. */
+  /** Ends the machine and removes its files; those of one that `failed` are kept, and it says where. */
   stop(): Promise<void>;
+  failed(): void;
   /** The serial console since power-on. */
   console(): string;
   /** Types on the serial console. */
@@ -65,6 +70,10 @@ export interface BootOptions {
    * see cannotKeepTime): it is late neither for being emulated nor for what this computer does beside it.
    */
   ownTime?: boolean;
+  /** A power cut takes what was not flushed, or any part of it (power.ts). */
+  cuts?: boolean;
+  /** A file system that lies on the data disk as its ESP. */
+  esp?: string;
   memoryMb?: number;
   /** Services to bundle into the root, all when left out. */
   services?: readonly string[];
@@ -103,8 +112,6 @@ export function cannotKeepTime(): string | undefined {
   const may = spawnSync('chrt', [...realTime, 'true']).status === 0;
   return cannotRun() ?? (may ? undefined : 'this computer gives no program real-time priority');
 }
-/** Words of chrt for such a machine. */
-export const realTime = ['--rr', '1'];
 
 /** Milliseconds between two looks at something slow: each is some programs, and all they do is emulated. */
 export const pause = 1000;
@@ -124,11 +131,13 @@ export async function boot(o: BootOptions = {}): Promise<Vm> {
 async function bootOnce(o: BootOptions): Promise<Vm> {
   const built = o.flash?.built ?? (await build(o.services ? { only: o.services } : {}));
   const dir = mkdtempSync(join(tmpdir(), 'ingle-vm-'));
+  const disk = join(dir, o.flash ? 'disk.raw' : 'data.raw');
   const lab = await labDisk(built.labBase, o.files);
   if (o.flash) await flashDisk(dir, o.flash.disk, o.factory);
-  else await dataDisk(join(dir, 'data.raw'));
+  else await dataDisk(disk, o.esp);
   let machine: Machine | undefined;
   let bootSeconds = 0;
+  let bad = false;
 
   const need = () => {
     if (!machine) throw new Error('the machine is off');
@@ -174,14 +183,19 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
         throw new Error(`${e.message}; its console ends in\n${vm.console().slice(-1200)}`);
       });
     },
-    async kill() {
-      await machine?.end();
+    async kill(look) {
+      if (!machine) return;
+      await machine.end();
       machine = undefined;
+      if (o.cuts) await losePower(disk, look);
     },
     async start(cmdline) {
       if (machine) throw new Error('the machine is on');
       const began = Date.now();
-      machine = await powerOn({ built, dir, lab, options: cmdline === undefined ? o : { ...o, cmdline } });
+      machine = await powerOn({
+        ...{ built, dir, lab, options: cmdline === undefined ? o : { ...o, cmdline } },
+        ...(o.cuts ? { watched: await watched(disk, o.flash ? 'ingle-disk' : 'ingle-data') } : {}),
+      });
       bootSeconds = (Date.now() - began) / 1000;
       if (o.radios) await vm.must(`modprobe mac80211_hwsim radios=${o.radios}`);
       if (o.sound) await vm.must('modprobe snd-aloop');
@@ -190,103 +204,26 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
         await vm.must(`systemd-run --quiet --unit=lab-btvirt /run/lab/bin/btvirt -L -l${o.controllers * 2}`);
       }
     },
+    failed() {
+      bad = true;
+    },
     async stop() {
-      await vm.kill();
+      // As it was when it failed.
+      await machine?.end();
+      machine = undefined;
+      if (bad) console.log(`\nkept: ${await keepFailed(dir)}`);
       if (!process.env['INGLE_VM_KEEP']) rmSync(dir, { recursive: true, force: true });
     },
     console: () => readFileSync(join(dir, 'console.log'), 'utf8'),
     type: (keys) => need().type(keys),
-    disk: join(dir, o.flash ? 'disk.raw' : 'data.raw'),
+    disk,
   };
   try {
     await vm.start();
   } catch (e) {
+    vm.failed();
     await vm.stop();
     throw e;
   }
   return vm;
-}
-
-interface Machine extends Agent {
-  type(keys: string): void;
-  end(): Promise<void>;
-}
-
-async function powerOn(m: {
-  built: Built;
-  dir: string;
-  lab: string;
-  options: BootOptions;
-}): Promise<Machine> {
-  const socketPath = join(m.dir, 'agent.sock');
-  const serialPath = join(m.dir, 'serial.sock');
-  const log = join(m.dir, 'console.log');
-  for (const path of [socketPath, serialPath]) rmSync(path, { force: true });
-  const disk = (file: string, serial: string, more: string) => [
-    '-drive',
-    `if=none,id=${serial},file=${file},format=raw,cache=unsafe,${more}`,
-    '-device',
-    `virtio-blk-pci,drive=${serial},serial=${serial}`,
-  ];
-  const bare = [
-    ...['-no-reboot', '-kernel', m.built.kernel, '-initrd', m.built.initrd, '-append'],
-    `console=ttyS0 root=/dev/vda loglevel=4 panic=-1 ${emulated} systemd.wants=ingle-lab.service systemd.show_status=false ${m.options.cmdline ?? ''}`,
-    '-smbios',
-    `type=11,value=io.systemd.credential.binary:systemd.extra-unit.ingle-lab.service=${agentUnit()}`,
-    ...disk(m.built.root, 'ingle-root', 'readonly=on'),
-    ...disk(join(m.dir, 'data.raw'), 'ingle-data', ''),
-  ];
-  const { command: qemu, ...uefi } = await emulator('amd64');
-  const child = start(
-    m.options.ownTime ? 'chrt' : qemu[0],
-    [
-      ...(m.options.ownTime ? [...realTime, ...qemu] : qemu.slice(1)),
-      // No AVX, nor guards against flaws of real processors (above): emulated, both cost a third of the speed.
-      // One processor: of two, emulated, one may run into code that the other one's kernel is just patching (int3).
-      ...['-accel', 'tcg,thread=single', '-smp', '1'],
-      ...(m.options.ownTime ? ['-icount', 'shift=0,sleep=on'] : []),
-      ...['-cpu', 'Nehalem,+sha-ni'],
-      ...['-m', String(m.options.memoryMb ?? 2048)],
-      ...['-nodefaults', '-no-user-config', '-display', 'none'],
-      ...(m.options.flash
-        ? [
-            ...firmware(m.dir, uefi, m.options.cmdline ?? ''),
-            ...disk(join(m.dir, 'disk.raw'), 'ingle-disk', ''),
-          ]
-        : bare),
-      ...disk(m.lab, 'ingle-lab', 'readonly=on'),
-      ...(m.options.cable ? ['-nic', 'user,model=virtio-net-pci'] : []),
-      ...['-chardev', `socket,id=serial,path=${serialPath},server=on`, '-serial', 'chardev:serial'],
-      ...[
-        '-device',
-        'virtio-serial-pci',
-        '-chardev',
-        `socket,id=agent,path=${socketPath},server=on,wait=off`,
-      ],
-      ...['-device', 'virtserialport,chardev=agent,name=ingle.lab', '-device', 'virtio-rng-pci'],
-    ],
-    { stdio: ['ignore', 'inherit', 'inherit'] },
-  );
-  const off = () => child.kill('SIGKILL');
-  process.once('exit', off);
-  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const end = async () => {
-    off();
-    await gone;
-    process.off('exit', off);
-  };
-  try {
-    // The machine waits for its line.
-    const line = await dial(serialPath, child);
-    writeFileSync(log, '');
-    line.on('data', (said) => appendFileSync(log, said));
-    void gone.then(() => line.destroy());
-    const socket = await dial(socketPath, child);
-    return { ...(await agent(socket, gone)), end, type: (keys) => void line.write(keys) };
-  } catch (e) {
-    await end();
-    throw new Error(
-      `${(e as Error).message}\n${existsSync(log) ? readFileSync(log, 'utf8').slice(-4000) : ''}`,
-    );
-  }
 }

@@ -31,6 +31,7 @@ export function checksOf<T extends Lab>(
         await run(c);
       } catch (e) {
         if (o.chain) broken = name;
+        c.vm?.failed();
         const said = await journal(c.vm).catch(() => '');
         console.log(`failed: ${name}\n${(e as Error).message}\n${said}\n${c.vm?.console().slice(-3000)}`);
         throw e;

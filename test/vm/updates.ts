@@ -18,15 +18,23 @@ export interface World extends Lab {
 /** An emulated machine takes its time to install half a gigabyte, or to fail three boots. */
 export const slow = 900_000;
 
-/** Begins and ends a suite: a hub flashed with `a`, which keeps a file, and all bundles on a server. */
-export function flashed(test: Test<World>, why: string | undefined, cmdline: string): void {
+/**
+ * Begins and ends a suite: a hub flashed with `a`, which keeps a file, and all bundles on a server.
+ * @param o.cuts a power cut takes what was not flushed
+ */
+export function flashed(
+  test: Test<World>,
+  why: string | undefined,
+  cmdline: string,
+  o: { cuts?: boolean } = {},
+): void {
   test.before(async (c) => {
     if (why) return;
     c.a = await flash();
     const dir = await bundlesFor(c.a);
     figure('bundle_bytes', statSync(join(dir, 'b.raucb')).size);
     c.server = await shelf(dir);
-    c.vm = await boot({ flash: c.a, cable: true, cmdline });
+    c.vm = await boot({ ...o, flash: c.a, cable: true, cmdline });
     await c.vm.put('/var/lab/kept', 'kept');
   });
   test.after(async (c) => {

@@ -1,0 +1,91 @@
+// A database that is written all the time and tells what it was promised is kept; and what every file system must hold
+// that a power cut may leave of it.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { transform } from 'esbuild';
+import * as assert from 'uvu/assert';
+import { peekStore } from '../../firmware/system/store.ts';
+import type { Vm } from './lab.ts';
+import { type Crash, marker } from './sweep.ts';
+
+/** Enough for SQLite to bring its log into the file now and then, which it does after 1000 pages. */
+const COUNT = 500;
+const bytes = (id: number) => 2000 + ((id * 37) % 3000);
+
+const program = `
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { openStore } from './store.mjs';
+const disk = openSync(process.argv[2], constants.O_WRONLY | constants.O_DIRECT);
+const memory = Buffer.alloc(8192);
+let aligned;
+// Past every cache, as dd does it in sweep.ts; what memory the disk takes it says itself.
+function mark(text) {
+  for (let at = aligned ?? 0; ; at += 16) {
+    memory.fill(0).write('told ' + text + '\\n', at);
+    try {
+      writeSync(disk, memory, at, 512, 100 * 512);
+      aligned = at;
+      return;
+    } catch (e) {
+      if (e.code !== 'EINVAL' || at > 4096) throw e;
+    }
+  }
+}
+const store = await openStore('/var/lib/lab/ids.db', [
+  'CREATE TABLE ids (id INTEGER PRIMARY KEY, body BLOB NOT NULL);\\nCREATE TABLE total (n INTEGER);\\nINSERT INTO total VALUES (0)',
+]);
+mark('id 0');
+for (let id = 1; id <= ${COUNT}; id++) {
+  await store.transaction(async (s) => {
+    await s.run('INSERT INTO ids VALUES (?, ?)', id, Buffer.alloc(2000 + ((id * 37) % 3000), id % 251));
+    await s.run('UPDATE total SET n = n + 1');
+  });
+  mark('id ' + id);
+}
+`;
+
+/** Writes ${COUNT} ids by the hub's own store, on its own kernel and file system. */
+export async function writeIds(vm: Vm): Promise<void> {
+  const source = readFileSync(new URL('../../firmware/system/store.ts', import.meta.url), 'utf8');
+  const { code } = await transform(source, { loader: 'ts', target: 'node20' });
+  await vm.put('/run/ids/store.mjs', code);
+  await vm.put('/run/ids/main.mjs', program);
+  await vm.must(
+    `${marker('ingle-data')}; ln -sfn /usr/lib/ingle/node_modules /run/ids/node_modules; node /run/ids/main.mjs "$disk"`,
+    { timeoutMs: 240_000 },
+  );
+}
+
+/** Whatever a cut left: the file system is whole, each database too, and each id is there that was told of. */
+export async function checkIds(crash: Crash): Promise<void> {
+  // As the kernel does at the next mount, and what it would not put right fails here.
+  const fsck = spawnSync('e2fsck', ['-p', crash.image]);
+  assert.ok((fsck.status ?? 9) <= 1, `${crash.name}: ${fsck.stdout}${fsck.stderr}`);
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-crash-'));
+  try {
+    spawnSync('debugfs', ['-R', `rdump /lib/lab /lib/ingle ${dir}`, crash.image]);
+    const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.db'));
+    for (const f of files) {
+      // Made, and nothing yet in it.
+      if (statSync(join(dir, f)).size === 0) continue;
+      const said = await peekStore(join(dir, f), 'PRAGMA integrity_check');
+      assert.equal(said, [{ integrity_check: 'ok' }], `${crash.name}: ${f}`);
+    }
+    const file = join(dir, 'lab/ids.db');
+    const told = Number(crash.told.at(-1));
+    const ids = await peekStore<{ id: number; size: number; first: Uint8Array }>(
+      file,
+      'SELECT id, length(body) AS size, substr(body, -1) AS first FROM ids ORDER BY id',
+    );
+    const [total] = await peekStore<{ n: number }>(file, 'SELECT n FROM total');
+    const what = `${crash.name}: told ${told}, kept ${ids.length}`;
+    assert.ok(ids.length === told || ids.length === told + 1, what);
+    assert.is(total?.n, ids.length, what);
+    for (const [i, row] of ids.entries())
+      assert.equal([row.id, row.size, row.first[0]], [i + 1, bytes(i + 1), (i + 1) % 251], what);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
