@@ -56,6 +56,7 @@ const needs = {
     ['/usr/bin/zstd', 'zstd'],
     ['/usr/sbin/mkfs.vfat', 'dosfstools'],
     ['/usr/bin/mcopy', 'mtools'],
+    ['/sbin/debugfs', 'e2fsprogs'],
     ['/usr/bin/mksquashfs', 'squashfs-tools'],
     ['/usr/bin/openssl', 'openssl'],
   ],

@@ -1,11 +1,11 @@
 // A database that is written all the time and tells what it was promised is kept; and what every file system must hold
 // that a power cut may leave of it.
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { transform } from 'esbuild';
 import * as assert from 'uvu/assert';
+import { must, run } from '../../firmware/system/exec.ts';
 import { peekStore } from '../../firmware/system/store.ts';
 import type { Vm } from './lab.ts';
 import { type Crash, marker } from './sweep.ts';
@@ -61,11 +61,11 @@ export async function writeIds(vm: Vm): Promise<void> {
 /** Whatever a cut left: the file system is whole, each database too, and each id is there that was told of. */
 export async function checkIds(crash: Crash): Promise<void> {
   // As the kernel does at the next mount, and what it would not put right fails here.
-  const fsck = spawnSync('e2fsck', ['-p', crash.image]);
-  assert.ok((fsck.status ?? 9) <= 1, `${crash.name}: ${fsck.stdout}${fsck.stderr}`);
+  const fsck = await run('e2fsck', ['-p', crash.image]);
+  assert.ok(fsck.code <= 1, `${crash.name}: ${fsck.stdout}${fsck.stderr}`);
   const dir = mkdtempSync(join(tmpdir(), 'ingle-crash-'));
   try {
-    spawnSync('debugfs', ['-R', `rdump /lib/lab /lib/ingle ${dir}`, crash.image]);
+    await must('debugfs', ['-R', `rdump /lib/lab /lib/ingle ${dir}`, crash.image]);
     const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.db'));
     for (const f of files) {
       // Made, and nothing yet in it.

@@ -96,6 +96,7 @@ const tools: [string, string][] = [
   ['/usr/bin/zstd', 'zstd'],
   ['/usr/sbin/mkfs.vfat', 'dosfstools'],
   ['/usr/bin/mcopy', 'mtools'],
+  ['/usr/sbin/debugfs', 'e2fsprogs'],
   ['/usr/bin/mksquashfs', 'squashfs-tools'],
 ];
 
