@@ -1,9 +1,10 @@
 // A database that is written all the time and tells what it was promised is kept; and what every file system must hold
 // that a power cut may leave of it.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { transform } from 'esbuild';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import * as assert from 'uvu/assert';
 import { must, run } from '../../firmware/system/exec.ts';
 import { peekStore } from '../../firmware/system/store.ts';
@@ -11,12 +12,12 @@ import type { Vm } from './lab.ts';
 import { type Crash, marker } from './sweep.ts';
 
 /** Enough for SQLite to bring its log into the file now and then, which it does after 1000 pages. */
-const COUNT = 500;
+const COUNT = 400;
 const bytes = (id: number) => 2000 + ((id * 37) % 3000);
 
 const program = `
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { openStore } from './store.mjs';
+import { constants, openSync, writeSync } from 'node:fs';
+import { openStore } from './store.ts';
 const disk = openSync(process.argv[2], constants.O_WRONLY | constants.O_DIRECT);
 const memory = Buffer.alloc(8192);
 let aligned;
@@ -33,29 +34,46 @@ function mark(text) {
     }
   }
 }
-const store = await openStore('/var/lib/lab/ids.db', [
-  'CREATE TABLE ids (id INTEGER PRIMARY KEY, body BLOB NOT NULL);\\nCREATE TABLE total (n INTEGER);\\nINSERT INTO total VALUES (0)',
-]);
-mark('id 0');
-for (let id = 1; id <= ${COUNT}; id++) {
-  await store.transaction(async (s) => {
-    await s.run('INSERT INTO ids VALUES (?, ?)', id, Buffer.alloc(2000 + ((id * 37) % 3000), id % 251));
-    await s.run('UPDATE total SET n = n + 1');
-  });
-  mark('id ' + id);
-}
+(async () => {
+  const store = await openStore('/var/lib/lab/ids.db', [
+    'CREATE TABLE ids (id INTEGER PRIMARY KEY, body BLOB NOT NULL);\\nCREATE TABLE total (n INTEGER);\\nINSERT INTO total VALUES (0)',
+  ]);
+  mark('id 0');
+  for (let id = 1; id <= ${COUNT}; id++) {
+    await store.transaction(async (s) => {
+      await s.run('INSERT INTO ids VALUES (?, ?)', id, Buffer.alloc(2000 + ((id * 37) % 3000), id % 251));
+      await s.run('UPDATE total SET n = n + 1');
+    });
+    mark('id ' + id);
+  }
+})();
 `;
 
-/** Writes ${COUNT} ids by the hub's own store, on its own kernel and file system. */
+/** The program as one file; SQLite's machine code is the root's own. */
+async function bundled(): Promise<string> {
+  const resolveDir = dirname(fileURLToPath(new URL('../../firmware/system/store.ts', import.meta.url)));
+  const made = await build({
+    stdin: { contents: program, resolveDir, loader: 'js' },
+    ...{ bundle: true, write: false, platform: 'node', target: 'node20', format: 'cjs' },
+    plugins: [
+      {
+        name: 'native',
+        setup(b) {
+          b.onLoad({ filter: /sqlite3-binding\.js$/ }, () => ({
+            contents: "module.exports = require('/usr/lib/ingle/native/node_sqlite3.node');",
+          }));
+          b.onResolve({ filter: /\.node$/ }, ({ path }) => ({ path, external: true }));
+        },
+      },
+    ],
+  });
+  return made.outputFiles![0]!.text;
+}
+
+/** Writes ids by the hub's own store, on its own kernel and file system. */
 export async function writeIds(vm: Vm): Promise<void> {
-  const source = readFileSync(new URL('../../firmware/system/store.ts', import.meta.url), 'utf8');
-  const { code } = await transform(source, { loader: 'ts', target: 'node20' });
-  await vm.put('/run/ids/store.mjs', code);
-  await vm.put('/run/ids/main.mjs', program);
-  await vm.must(
-    `${marker('ingle-data')}; ln -sfn /usr/lib/ingle/node_modules /run/ids/node_modules; node /run/ids/main.mjs "$disk"`,
-    { timeoutMs: 240_000 },
-  );
+  await vm.put('/run/ids.cjs', await bundled());
+  await vm.must(`${marker('ingle-data')}; node /run/ids.cjs "$disk"`, { timeoutMs: 240_000 });
 }
 
 /** Whatever a cut left: the file system is whole, each database too, and each id is there that was told of. */
