@@ -33,7 +33,8 @@ export async function page(dir, out, { define, onwarn }) {
         styles(dir),
         browserMap(),
         webSocketOnly(),
-        smallNacl(),
+        onlyX25519(),
+        plainLogging(),
         esbuild({ target, define, include: /\.[jt]s$/, sourceMap: false }),
         nodeResolve({ browser: true, extensions: ['.ts', '.mjs', '.js'] }),
         commonjs({ ignoreTryCatch: true }),
@@ -95,15 +96,46 @@ function webSocketOnly() {
 }
 
 /**
- * tweetnacl in its smaller form, the same functions in plain loops: a browser loads it only where WebCrypto lacks
- * X25519, for a few products a handshake of some milliseconds each.
+ * Of tweetnacl, in its smaller form of plain loops, only the X25519 that a browser without it in WebCrypto loads: as a
+ * module whose functions can be left out, for its own wrapper keeps them all.
  */
-function smallNacl() {
+function onlyX25519() {
   return {
-    name: 'small-nacl',
+    name: 'only-x25519',
     resolveId(source, importer, o) {
       return source === 'tweetnacl' ? this.resolve('tweetnacl/nacl.js', importer, o) : null;
     },
+    load(id) {
+      if (!id.endsWith('/tweetnacl/nacl.js')) return null;
+      const inner = /^\(function\(nacl\) \{\n(.*)\nvar crypto_secretbox_KEYBYTES/s.exec(
+        readFileSync(id, 'utf8'),
+      )?.[1];
+      if (!inner?.includes('function crypto_scalarmult(q, n, p)'))
+        throw new Error(`${id} is not laid out as it was.`);
+      return `${inner}
+        const scalarMult = (n, p) => {
+          if (n.length !== 32 || p.length !== 32) throw new Error('bad length');
+          const q = new Uint8Array(32);
+          crypto_scalarmult(q, n, p);
+          return q;
+        };
+        export default { scalarMult };`;
+    },
+  };
+}
+
+/** Yjs warns through a logger that draws in colours and pictures, with a schema library behind it: the console will do. */
+function plainLogging() {
+  const id = '\0plain-logging';
+  return {
+    name: 'plain-logging',
+    resolveId: (source, importer) =>
+      source === 'lib0/logging' && /\/yjs\//.test(importer ?? '') ? id : null,
+    load: (what) =>
+      what === id
+        ? `export const { warn, log: print } = console;
+           export const [ORANGE, BOLD, UNBOLD, RED] = ['', '', '', ''];`
+        : null,
   };
 }
 
