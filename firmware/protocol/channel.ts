@@ -81,6 +81,8 @@ export type ChannelEvents = {
   message: Uint8Array;
   /** An open channel ended; the browser's end tries again by itself. */
   lost: Lost;
+  /** Browser: the hub has answered `beat()`, after so many milliseconds. Hub: a browser asked, 0. */
+  beat: number;
   alarm: Alarm;
   /** The browser's proof of the typed code goes out now: the code must not be proved again without a person. */
   proving: undefined;
@@ -102,6 +104,8 @@ export interface Channel {
    * @throws IngleError `unavailable` when the channel is not open, or ends before.
    */
   send(plaintext: Uint8Array): Promise<void>;
+  /** Browser: asks for a sign of life, which nobody but the hub can seal; `beat` tells the answer. Hub: nothing. */
+  beat(): void;
   /** Browser: begin anew (socket reconnected, route's generation grew). Hub: drop the keys and say so. */
   restart(): void;
   /** Browser: new keys, the channel goes on; with `hubStatic` towards the hub's rotated key, pinned from then on. */

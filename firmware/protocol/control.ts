@@ -20,6 +20,7 @@ const shapes = {
   assertion: { t: 'string', credential: 'object', public_key: 'string?', label: 'string?' },
   admitted: { t: 'string', elevated_until: 'number' },
   refused: { t: 'string', error: 'string', message: 'string' },
+  serving: { t: 'string', ok: 'boolean' },
   rotate: { t: 'string', e2e_pub: 'string', sign_pub: 'string', signature: 'string' },
 } as const;
 

@@ -61,6 +61,8 @@ export function initiator(o: InitiatorOptions): Channel {
   let confirmed = false;
   let heard = false;
   let pinged = false;
+  /** When each sign of life was asked for that has no answer yet; answers come in the order of the questions. */
+  let asked: number[] = [];
   let openedAt = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let answer: ReturnType<typeof setTimeout> | undefined;
@@ -112,7 +114,11 @@ export function initiator(o: InitiatorOptions): Channel {
   }
   /** An empty message: proves this side's keys, and the hub answers it. */
   function ping(): void {
-    l.sendPlain(new Uint8Array(0)).catch(() => {});
+    const at = performance.now();
+    asked.push(at);
+    l.sendPlain(new Uint8Array(0)).catch(() => {
+      asked = asked.filter((other) => other !== at);
+    });
   }
 
   /** Runs what sends the first message of a try; a later try takes its place. */
@@ -219,6 +225,10 @@ export function initiator(o: InitiatorOptions): Channel {
       typed = learned = null;
     }
     if (plain.length) l.emit('message', plain);
+    else {
+      const at = asked.shift();
+      if (at !== undefined) l.emit('beat', performance.now() - at);
+    }
     if (l.life === life && !attempt && life.keys.send.used + life.keys.receive.used > MANY) rekey();
   }
 
@@ -252,7 +262,10 @@ export function initiator(o: InitiatorOptions): Channel {
     attempt = null;
     confirmed = heard = pinged = false;
     if (isPsk) learned = keys.opened.remoteStatic;
-    if (!mine.rekey) openedAt = Date.now();
+    if (!mine.rekey) {
+      openedAt = Date.now();
+      asked = [];
+    }
     awaitAnswer();
     clearTimeout(rekeyAt);
     rekeyAt = setTimeout(() => rekey(), l.timing.rekey);
@@ -332,6 +345,7 @@ export function initiator(o: InitiatorOptions): Channel {
 
   retry = setTimeout(begin, 0);
   return l.channel({
+    beat: () => l.life && ping(),
     restart: () => lose('restarted', true),
     rekey,
     close() {

@@ -8,6 +8,8 @@ export const MAX_DEPTH = 32;
 export const MAX_FRAME = 64 * 1024 - 1;
 /** Largest plaintext in a channel's message, bytes: a frame less kind, epoch and seal. */
 export const MAX_MESSAGE = MAX_FRAME - 2 - 16;
+/** A frame that carries nothing, bytes: a sign of life. */
+export const EMPTY_FRAME = 2 + 16;
 /** Largest piece of a stream in one tunnel message, bytes. */
 export const CHUNK = 16 * 1024;
 /** Bytes a stream's sender may have under way before it waits for credit. */

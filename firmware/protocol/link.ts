@@ -104,7 +104,7 @@ export interface Link {
   /** Judges one transport frame; gives its plaintext, or null when it is dropped. */
   openFrame(frame: Uint8Array, ctr: number, onLost: (reason: Lost) => void): Promise<Uint8Array | null>;
   receive: Channel['receive'];
-  channel(rest: Pick<Channel, 'restart' | 'rekey' | 'close'>): Channel;
+  channel(rest: Pick<Channel, 'beat' | 'restart' | 'rekey' | 'close'>): Channel;
 }
 
 const gone = () => new IngleError('unavailable', 'The connection to the hub is not there just now.');

@@ -88,7 +88,10 @@ export function responder(o: ResponderOptions): Channel {
   function deliver(plain: Uint8Array): void {
     if (plain.length) l.emit('message', plain);
     // A sign of life is answered by one.
-    else l.sendPlain(plain).catch(() => {});
+    else {
+      l.sendPlain(plain).catch(() => {});
+      l.emit('beat', 0);
+    }
   }
 
   /** The first frame under new keys: whoever sealed it is the browser it says it is. */
@@ -262,6 +265,7 @@ export function responder(o: ResponderOptions): Channel {
   }
 
   return l.channel({
+    beat() {},
     restart: () => lose('restarted'),
     rekey() {},
     close() {

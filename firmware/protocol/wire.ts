@@ -39,7 +39,8 @@ export interface BrowserToRoot {
     m: { sid: string; session_jwt: string; browser_key_id: string },
     ack?: (a: Ack & Partial<RouteStatus>) => void,
   ) => void;
-  'relay.to_hub': (m: RelayMessage) => void;
+  /** The acknowledgement says that root has the frame, and no more. */
+  'relay.to_hub': (m: RelayMessage, ack?: (a: Ack) => void) => void;
 }
 
 /** Socket.IO `/owner`, root to browser. */
@@ -149,5 +150,7 @@ export type Control =
   | { t: 'admitted'; elevated_until: number }
   /** Hub: you are not; `error` as in the error table. */
   | { t: 'refused'; error: string; message: string }
+  /** Hub: whether the part of it that serves skills answers; said when that changes. */
+  | { t: 'serving'; ok: boolean }
   /** Hub: my next static key, signed by the present Ed25519 identity key; the browser pins it and shakes hands. */
   | { t: 'rotate'; e2e_pub: string; sign_pub: string; signature: string };

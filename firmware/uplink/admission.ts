@@ -148,7 +148,9 @@ export function admission(o: AdmissionOptions) {
 
 export type Admission = ReturnType<typeof admission>;
 
-function labelOf(given: string | undefined): string {
-  const text = (given ?? '').replace(/\p{C}/gu, '').trim().slice(0, 64);
-  return text === '' ? 'Browser' : text;
+/** A label as it may be shown: at most 64 characters, none of them invisible; empty when nothing is left. */
+export function shownLabel(given: string): string {
+  return given.replace(/\p{C}/gu, '').trim().slice(0, 64);
 }
+
+const labelOf = (given: string | undefined): string => shownLabel(given ?? '') || 'Browser';

@@ -62,6 +62,12 @@ export const uplink1 = contract({
       out: {},
       errors: ['not_found'],
     },
+    RenameBrowser: {
+      doc: 'Gives a browser another label, 1 to 64 characters.',
+      in: { id: 's', label: 's' },
+      out: {},
+      errors: ['not_found', 'invalid_request'],
+    },
     RotateKey: {
       doc: 'Makes a new static key, signed by the identity key; browsers follow it, hub_id stays.',
       in: {},

@@ -97,6 +97,14 @@ export async function openPins(store: PinStore, now: () => number) {
       b.seen_at = now();
       if (browsers.get(b.id) === b) await store.putBrowser(b);
     },
+    /** False when there is no such browser. */
+    async rename(id: string, label: string): Promise<boolean> {
+      const b = browsers.get(id);
+      if (!b) return false;
+      b.label = label;
+      await store.putBrowser(b);
+      return true;
+    },
     /**
      * Forgets everybody, when `write` has made that durable: the hub has another owner, or its application another
      * address. Nobody is known meanwhile; if `write` fails, everybody is known again.

@@ -20,6 +20,8 @@ import { forwardSocket } from './websocket.ts';
 
 export interface SessionOptions extends Omit<AdmissionOptions, 'send' | 'failed'> {
   api: LocalApi;
+  /** Whether the local API answers just now. */
+  serving(): Promise<boolean>;
   counters: Counters;
   /** Static keys, newest first. */
   keys(): readonly KeyPair[];
@@ -84,7 +86,11 @@ export function session(sid: string, o: SessionOptions) {
     who.admitted,
   );
 
+  /** What this browser believes of the local API; each of its channels begins with yes. */
+  let told = true;
+
   channel.on('open', (at) => {
+    told = told || at.first;
     o.event({ t: 'open', mode: at.mode, browser: toBase64url(at.remoteStatic) });
     who.opened(at);
     rotate();
@@ -96,6 +102,12 @@ export function session(sid: string, o: SessionOptions) {
     } catch (e) {
       if (e instanceof IngleError) say({ t: 'refused', error: e.code, message: e.message });
     }
+  });
+  channel.on('beat', async () => {
+    const ok = await o.serving();
+    if (ok === told || !who.admitted()) return;
+    told = ok;
+    say({ t: 'serving', ok });
   });
   channel.on('lost', (why) => o.event({ t: 'lost', why }));
   channel.on('alarm', (alarm) => o.event({ t: 'alarm', alarm }));

@@ -10,6 +10,7 @@ import { uplinkTexts } from '../protocol/text/uplink.ts';
 import { linkTicket, MAX_NAMED, passkeyName } from '../protocol/ticket.ts';
 import { type Config, dataOf, version } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
+import { shownLabel } from './admission.ts';
 import { calm } from './calm.ts';
 import { changes, enrolment } from './enrolment.ts';
 import { fairFrames } from './fair.ts';
@@ -21,6 +22,7 @@ import { openPins } from './pins.ts';
 import { renewalDue } from './proof.ts';
 import { rootClient } from './root.ts';
 import { type SealedSecrets, sealedSecrets } from './sealed.ts';
+import { apiServing } from './serving.ts';
 import { type Session, session } from './session.ts';
 import { bounds, sessions } from './sessions.ts';
 import { type Identity, openUplinkStore } from './store.ts';
@@ -62,6 +64,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   const store = await openUplinkStore(join(folder, 'uplink.sqlite'));
   const pins = await openPins(store, now);
   const root = rootClient({ root_url: config.root_url, keys: () => ring.keys, now, text });
+  const serving = apiServing(config.api);
   const token = serviceToken(join(dataOf(config, 'api'), 'token'));
   let lastError = '';
   let reenrolledAt = 0;
@@ -132,6 +135,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
       party: relyingParty(i.app_url),
       now,
       api: { ...config.api, token },
+      serving,
       counters: { reserve: (count) => store.reserve(sid, count, now()) },
       keys: () => ring.pairs,
       window: () => window && seenBy(window, (left, why) => failed(sid, why, left)),
@@ -308,6 +312,13 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
       if (!(await pins.forget(id))) throw new IngleError('not_found', 'There is no such browser.');
       live?.all.shut(id);
       log.notice('browser forgotten', { browser: id });
+    },
+    /** @throws IngleError `not_found`, `invalid_request` when nothing of the label can be shown. */
+    async rename(id: string, given: string): Promise<void> {
+      const label = shownLabel(given);
+      if (label === '')
+        throw new IngleError('invalid_request', 'A browser has a name.', { pointer: '/label' });
+      if (!(await pins.rename(id, label))) throw new IngleError('not_found', 'There is no such browser.');
     },
     /** A new static key; open channels are told at once, root now or when it is back. */
     async rotateKey(): Promise<void> {

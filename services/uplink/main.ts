@@ -79,6 +79,10 @@ served = await bus.serve(uplink1, {
     await uplink.forget(id);
     return {};
   },
+  async RenameBrowser({ id, label }) {
+    await uplink.rename(id, label);
+    return {};
+  },
   async RotateKey() {
     await uplink.rotateKey();
     return {};

@@ -151,6 +151,7 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
         token: { get: () => 't', stale: () => false },
         headTimeout: 2000,
       },
+      serving: async () => true,
       counters: numbersOf(hubNumbers, sid),
       keys: () => pairs,
       window: () => window && seenBy(window, () => {}),

@@ -194,7 +194,15 @@ check("a skill owns its own name alone, and reads the hub's state alone", async 
   assert.is((await as(skill, 'own', 'io.ingle.Skill1.other'))['error'], 'forbidden');
   assert.is((await as(skill, 'own', 'io.ingle.Uplink1'))['error'], 'forbidden');
   assert.equal(await as(skill, 'call', ...uplink, 'Status'), { ok: true });
-  for (const member of ['IssueCode', 'ForgetBrowser', 'RotateKey', 'ListBrowsers', 'Offered', 'Adopt'])
+  for (const member of [
+    'IssueCode',
+    'ForgetBrowser',
+    'RenameBrowser',
+    'RotateKey',
+    'ListBrowsers',
+    'Offered',
+    'Adopt',
+  ])
     assert.is((await as(skill, 'call', ...uplink, member))['error'], 'forbidden', member);
 });
 

@@ -234,6 +234,19 @@ test('a passkey elevates an admitted browser anew, each handshake once', async (
   p.close();
 });
 
+test('a browser takes another name, of what can be shown, and stays connected', async (c) => {
+  const p = await paired(c);
+  await c.hub.calls.RenameBrowser({ id: p.id, label: '  Kitchen\u202e phone ' });
+  const { browsers } = await c.hub.calls.ListBrowsers({});
+  assert.is(browsers.find((b) => b[0] === p.id)![1], 'Kitchen phone');
+  assert.ok(p.admitted);
+  const nobody = await c.hub.calls.RenameBrowser({ id: 'A'.repeat(43), label: 'x' }).catch((x) => x);
+  assert.is(nobody.code, 'not_found');
+  const empty = await c.hub.calls.RenameBrowser({ id: p.id, label: ' \u200b ' }).catch((x) => x);
+  assert.is(empty.code, 'invalid_request');
+  p.close();
+});
+
 test('a forgotten browser loses its channel at once and does not come back', async (c) => {
   const p = await paired(c);
   const other = await paired(c);
