@@ -17,6 +17,7 @@ export const commands = {
   status: {},
   'browsers list': {},
   'browsers forget': { arguments: ['id'] },
+  'browsers rename': { arguments: ['id', 'name'] },
   'api token rotate': {},
   'key rotate': {},
   'setup status': {},

@@ -74,6 +74,12 @@ const work: Record<Exclude<Command, 'hub serve' | Look>, Work> = {
     say.event({ forgotten: id });
     say.line(say.text('browserForgotten'));
   },
+  async 'browsers rename'({ bus }, say, _, [id = '', label = '']) {
+    if (!/^[\w-]{43}$/.test(id)) throw new IngleError('invalid_request', say.text('badBrowserId'));
+    await bus.client(uplink1).RenameBrowser({ id, label });
+    say.event({ renamed: id, label });
+    say.line(say.text('browserRenamed', { label: plain(label) }));
+  },
   async 'api token rotate'({ data }, say) {
     const file = join(data, 'api', 'token');
     if (!existsSync(file)) throw new IngleError('not_found', say.text('tokenMissing', { file }));

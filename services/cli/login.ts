@@ -3,7 +3,7 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Say } from './say.ts';
-import { clock, grouped, plain, qr } from './show.ts';
+import { clock, grouped, plain, scanned } from './show.ts';
 
 /**
  * Settles once a browser is paired.
@@ -47,7 +47,7 @@ export async function login(bus: Bus, say: Say, o: { newPasskey: boolean; json: 
   say.line(say.text('loginOpen', { page: code.verify_uri, code: grouped(code.device_code, code.secret) }));
   say.line(say.text('loginValid', { minutes }));
   say.line(`${say.text('loginLink')}\n\n  ${code.link}\n`);
-  say.line(qr(code.link, stdout.isTTY === true && !env['NO_COLOR']));
+  say.line(scanned(code.link, stdout.isTTY === true && !env['NO_COLOR'], say));
   if (insecure) say.line(insecureLines(say, code));
 
   const tick = () => {

@@ -1,5 +1,6 @@
 // Codes and QR as a terminal shows them. Pure.
 import { encode } from 'uqr';
+import type { Say } from './say.ts';
 
 /** `482913` and `507226` as people read them: two groups of 3+3. */
 export function grouped(...codes: string[]): string {
@@ -24,6 +25,14 @@ export function qr(text: string, colour: boolean): string {
     rows.push(colour ? `\x1b[38;5;16;48;5;231m${row}\x1b[0m` : row);
   }
   return rows.join('\n');
+}
+
+/** A pairing link to scan; of an address that no other device has, why there is none and how to get one. */
+export function scanned(link: string, colour: boolean, say: Pick<Say, 'text'>): string {
+  const { hostname, port } = new URL(link);
+  const local =
+    hostname === 'localhost' || hostname.endsWith('.localhost') || /^127\.|^\[::1\]$/.test(hostname);
+  return local ? `${say.text('localOnly', { port: port || '80' })}\n` : qr(link, colour);
 }
 
 /** Minutes and seconds, `9:05`. */

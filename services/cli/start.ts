@@ -5,7 +5,7 @@ import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { type House, startHouse } from './house.ts';
 import { insecureLines } from './login.ts';
 import { speaker } from './say.ts';
-import { grouped, plain, qr } from './show.ts';
+import { grouped, plain, scanned } from './show.ts';
 
 export interface StartOptions {
   data?: string;
@@ -74,12 +74,11 @@ export async function runStart(o: StartOptions): Promise<number> {
         say.line('');
         if (why) say.line(say.text(why));
         say.line(`${say.text('pairOpen')}\n\n  ${code.link}\n`);
-        say.line(qr(code.link, colour));
+        say.line(scanned(code.link, colour, say));
         const typed = grouped(code.device_code, code.secret);
         say.line(`\n${say.text('pairTyped', { page: code.verify_uri, code: typed })}`);
         if (insecure) say.line(`\n${insecureLines(say, code)}`);
         say.line(say.text('pairValid', { minutes: Math.round(left / 60) }));
-        if (new URL(h.origin).hostname === 'localhost') say.line(say.text('pairLocal'));
       } catch (e) {
         const { message } = toIngleError(e);
         if (message !== told) say.line(say.text('codeWaits', { message }));

@@ -7,7 +7,7 @@ import { cliHelp } from '../../firmware/protocol/text/cli-help.ts';
 import { translator } from '../../firmware/protocol/text/i18n.ts';
 import { commands, groupHelp, parseArgs } from '../../services/cli/args.ts';
 import { languageOf } from '../../services/cli/say.ts';
-import { clock, grouped, plain, qr, when } from '../../services/cli/show.ts';
+import { clock, grouped, plain, qr, scanned, when } from '../../services/cli/show.ts';
 
 const test = suite('ingle arguments');
 const text = translator(cliTexts, 'en');
@@ -145,6 +145,25 @@ test('codes, times and QR look as people read them', () => {
   // The quiet zone of the uncoloured one is drawn: light modules are the blocks.
   assert.match(lines[0]!, /^█+$/);
   assert.match(qr('x', true), '\x1b[38;5;16;48;5;231m');
+});
+
+test('no QR code is offered for an address that works on this computer only', () => {
+  const say = { text };
+  for (const at of [
+    'http://localhost:8080',
+    'http://127.0.0.1',
+    'http://[::1]:8080',
+    'http://hub.localhost',
+  ]) {
+    const text = scanned(`${at}/#v1.abc`, false, say);
+    assert.not.match(text, '█');
+    assert.match(text, 'tailscale serve --bg');
+  }
+  assert.match(scanned('http://localhost:8137/#v1.abc', false, { text }), 'http://localhost:8137\n');
+  assert.is(
+    scanned('https://hub.example/#v1.abc', false, { text }),
+    qr('https://hub.example/#v1.abc', false),
+  );
 });
 
 test.run();

@@ -10,6 +10,7 @@ const en = {
   status                  the hub's state
   browsers list           paired browsers
   browsers forget <id>    unpair a browser and close its channels
+  browsers rename <id> <name>   another name for a browser
   api token rotate        a new token for the local API
   key rotate              a new key for the hub; paired browsers follow it
   setup status            where first-run setup stands
@@ -50,6 +51,8 @@ The link to root, the hub's identity, paired browsers and open channels. Exit st
 Paired browsers: id, label, when paired and last seen.`,
   'browsers forget': `ingle browsers forget <id> [--json]
 Unpairs a browser and closes its channels at once.`,
+  'browsers rename': `ingle browsers rename <id> <name> [--json]
+Gives a paired browser another name in the list, of at most 64 characters.`,
   'api token rotate': `ingle api token rotate [--json]
 Makes a new token for the local API; the old one is refused from then on. The token itself is not printed.`,
   'key rotate': `ingle key rotate [--json]
@@ -107,6 +110,7 @@ const ru: Record<keyof typeof en, string> = {
   status                  состояние хаба
   browsers list           подключённые браузеры
   browsers forget <id>    отключить браузер и закрыть его каналы
+  browsers rename <id> <имя>    дать браузеру другое имя
   api token rotate        новый ключ локального API
   key rotate              новый ключ хаба; подключённые браузеры перейдут на него
   setup status            на каком шаге первая настройка
@@ -147,6 +151,8 @@ const ru: Record<keyof typeof en, string> = {
 Подключённые браузеры: номер, название, когда подключён и когда был.`,
   'browsers forget': `ingle browsers forget <id> [--json]
 Отключает браузер и сразу закрывает его каналы.`,
+  'browsers rename': `ingle browsers rename <id> <имя> [--json]
+Даёт браузеру другое имя в списке, не длиннее 64 знаков.`,
   'api token rotate': `ingle api token rotate [--json]
 Делает новый ключ локального API; старый больше не принимается. Сам ключ не печатается.`,
   'key rotate': `ingle key rotate [--json]

@@ -14,15 +14,15 @@ const en = {
   died: '{name} ended ({how}) and is started again',
   stopping: 'Stopping',
   stopped: 'All processes have ended.',
-  pairOpen: 'Pair a browser: open this link on the device, or scan the code',
+  pairOpen: 'Pair a browser: open this link in it',
   pairTyped: 'Or open {page} there and type   {code}',
   pairValid: {
     by: 'minutes',
     one: 'Valid for a minute, for one browser. Ctrl-C stops Ingle.',
     other: 'Valid for {minutes} minutes, for one browser. Ctrl-C stops Ingle.',
   },
-  pairLocal:
-    'The address is this computer only. For a phone, put an HTTPS proxy in front and start with --origin https://…',
+  localOnly:
+    'No QR code: this address works on this computer only. A phone needs an https address. Two quick ways to get one:\n  tailscale serve --bg {port}\n  cloudflared tunnel --url http://localhost:{port}\nthen start again with  npm start -- --origin https://<that name> --host 127.0.0.1 --port {port} --data .ingle-phone',
   paired: 'The browser is paired: {label}',
   pairFailed: {
     by: 'left',
@@ -69,7 +69,7 @@ const en = {
     other: '{date} ({days} days; renewed by itself)',
   },
   loginOpen: 'Open {page} and type the code  {code}',
-  loginLink: 'Or open this link, or scan it:',
+  loginLink: 'Or open this link:',
   insecure:
     'INSECURE: the debug mode insecure_sealed_secret is on. Whoever runs the root service could pair a browser of their own. Turn it off in config.json before real use.',
   insecureLink: 'INSECURE link of the debug mode, without the second group:',
@@ -97,6 +97,7 @@ const en = {
   },
   browsersNone: 'No browser is paired. Pair one with: ingle login',
   browsersLine: '{id}  {label}, paired {paired}, last seen {seen}',
+  browserRenamed: 'The browser is now called {label}.',
   browserForgotten: 'The browser is forgotten and its channels are closed.',
   tokenRotated: 'The token of the local API is new. It lies in {file}',
   licencesMissing:
@@ -128,7 +129,7 @@ const ru: Record<keyof typeof en, Text> = {
   died: 'Служба {name} завершилась ({how}) и запускается снова',
   stopping: 'Остановка',
   stopped: 'Все процессы завершены.',
-  pairOpen: 'Подключите браузер: откройте эту ссылку на устройстве или отсканируйте код',
+  pairOpen: 'Подключите браузер: откройте в нём эту ссылку',
   pairTyped: 'Или откройте там {page} и введите   {code}',
   pairValid: {
     by: 'minutes',
@@ -136,8 +137,8 @@ const ru: Record<keyof typeof en, Text> = {
     few: 'Действует {minutes} минуты, для одного браузера. Ctrl-C останавливает Ingle.',
     other: 'Действует {minutes} минут, для одного браузера. Ctrl-C останавливает Ingle.',
   },
-  pairLocal:
-    'Адрес виден только на этом компьютере. Для телефона поставьте впереди прокси с HTTPS и запустите с --origin https://…',
+  localOnly:
+    'QR-кода нет: этот адрес открывается только на этом компьютере. Телефону нужен адрес с https. Два быстрых способа:\n  tailscale serve --bg {port}\n  cloudflared tunnel --url http://localhost:{port}\nзатем запустите снова:  npm start -- --origin https://<это имя> --host 127.0.0.1 --port {port} --data .ingle-phone',
   paired: 'Браузер подключён: {label}',
   pairFailed: {
     by: 'left',
@@ -186,7 +187,7 @@ const ru: Record<keyof typeof en, Text> = {
     other: '{date} ({days} дней; продлевается сам)',
   },
   loginOpen: 'Откройте {page} и введите код  {code}',
-  loginLink: 'Или откройте ссылку, или отсканируйте:',
+  loginLink: 'Или откройте ссылку:',
   insecure:
     'НЕБЕЗОПАСНО: включён отладочный режим insecure_sealed_secret. Тот, кто держит корневой сервис, может подключить свой браузер. Выключите его в config.json перед настоящей работой.',
   insecureLink: 'НЕБЕЗОПАСНАЯ ссылка отладочного режима, без второй группы:',
@@ -216,6 +217,7 @@ const ru: Record<keyof typeof en, Text> = {
   },
   browsersNone: 'Нет подключённых браузеров. Подключите: ingle login',
   browsersLine: '{id}  {label}, подключён {paired}, был {seen}',
+  browserRenamed: 'Теперь браузер называется {label}.',
   browserForgotten: 'Браузер забыт, его каналы закрыты.',
   tokenRotated: 'Ключ локального API заменён. Он лежит в {file}',
   licencesMissing:
