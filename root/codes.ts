@@ -175,6 +175,10 @@ async function take(root: Root, sid: string, code: string, among: { ticket?: str
       now + PREAUTH_TTL,
       sid,
     );
-    return { ok: true, owner_id: hub.owner_id, subnet_id: hub.subnet_id, hub_id: hub.hub_id };
+    return {
+      ok: true,
+      ...{ owner_id: hub.owner_id, subnet_id: hub.subnet_id, hub_id: hub.hub_id },
+      ...(found.scope === 'new_passkey' ? { new_passkey: true } : {}),
+    };
   });
 }

@@ -31,3 +31,9 @@ export function readFragment(hash: string): PairingLink | 'bad' | null {
   const m = /^#v1\.(\d{6})\.([\w-]{43})\.([\w-]{43})$/.exec(hash);
   return m ? { code: m[1]!, secret: { hubStatic: m[2]!, psk: m[3]! } } : 'bad';
 }
+
+/** A pairing link in what was typed or pasted: its whole address, or the part from `#` or `v1.` on; else null. */
+export function readPasted(text: string): ReturnType<typeof readFragment> {
+  const words = /(?:#|^)((?:v1|insecure)\.\S*)/.exec(text.trim());
+  return words && readFragment(`#${words[1]}`);
+}

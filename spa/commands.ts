@@ -2,8 +2,9 @@
 import { toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError, isErrorCode } from '../firmware/protocol/errors.ts';
 import type { Op } from '../firmware/protocol/outbox.ts';
-import { currentLink } from './flow.ts';
-import { browserKey, type Link } from './link.ts';
+import { currentLink } from './connection.ts';
+import { browserKey } from './key.ts';
+import type { Link } from './link.ts';
 import { joinRoom, type Room } from './sync.ts';
 
 /** Time the hub may take for a command before it is asked again, milliseconds. */

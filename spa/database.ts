@@ -1,7 +1,7 @@
 // IndexedDB of the application: keys, pinned hubs, cached icons, the outbox.
 import type { Op } from '../firmware/protocol/outbox.ts';
 import type { StoredKey } from '../firmware/protocol/x25519.ts';
-import type { Icon } from './store.ts';
+import { type Icon, Trouble, within } from './store.ts';
 
 /** A hub this browser is paired with. */
 export interface Pin {
@@ -37,7 +37,9 @@ let opening: Promise<IDBDatabase> | undefined;
 
 function database(): Promise<IDBDatabase> {
   opening ??= new Promise((resolve, reject) => {
+    // Throws where storage is forbidden, and says nothing at all in some private windows.
     const r = indexedDB.open('ingle', 1);
+    r.onblocked = () => reject(new Error('blocked'));
     r.onupgradeneeded = () => {
       for (const name of tables) r.result.createObjectStore(name);
     };
@@ -47,19 +49,37 @@ function database(): Promise<IDBDatabase> {
   return opening;
 }
 
+/** A browser that keeps things has done it sooner, milliseconds. */
+const PATIENCE = 5000;
+
+/** @throws Trouble when the browser does not keep things, or does not say in time whether it does. */
 async function run<R>(
   table: Table,
   mode: IDBTransactionMode,
   work: (s: IDBObjectStore) => IDBRequest<R>,
 ): Promise<R> {
-  const db = await database();
-  return new Promise((resolve, reject) => {
-    // `strict`: what this promises to keep is on the disk, not on its way there.
-    const t = db.transaction(table, mode, { durability: 'strict' });
-    const r = work(t.objectStore(table));
-    t.oncomplete = () => resolve(r.result);
-    t.onabort = t.onerror = () => reject(t.error);
-  });
+  const done = database().then(
+    (db) =>
+      new Promise<R>((resolve, reject) => {
+        // `strict`: what this promises to keep is on the disk, not on its way there.
+        const t = db.transaction(table, mode, { durability: 'strict' });
+        const r = work(t.objectStore(table));
+        t.oncomplete = () => resolve(r.result);
+        t.onabort = t.onerror = () => reject(t.error);
+      }),
+  );
+  try {
+    return await within(PATIENCE, done);
+  } catch {
+    // The next try opens it anew: space may have been made, or another tab have let go.
+    opening = undefined;
+    throw new Trouble({ text: 'storage_failed' });
+  }
+}
+
+/** Whether this browser keeps what pairing needs. @throws Trouble */
+export async function checkStorage(): Promise<void> {
+  await write('prefs', 'check', Date.now());
 }
 
 export function read<T extends Table>(table: T, key: string): Promise<Tables[T] | undefined> {

@@ -1,30 +1,39 @@
 // The desktop: status bar, grid of skills, the open window.
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { failed } from './entrance.ts';
 import { signOut } from './flow.ts';
+import { Insecure, LanguageSwitch } from './frame.ts';
 import { face, glyph } from './glyphs.ts';
 import { move, pin, sorted } from './icons.ts';
 import { Menu } from './menu.ts';
-import { Insecure, LanguageSwitch } from './pages.ts';
+import { Stale } from './stale.ts';
 import { app, type Icon, type Open, set, toast, useApp } from './store.ts';
-import { clock, t, titleOf } from './text.ts';
+import { t, titleOf } from './text.ts';
 import { Window } from './window.ts';
 import { useUpdate as takeUpdate } from './worker.ts';
+
+const words = {
+  up: 'online',
+  connecting: 'connecting',
+  cut: 'cut',
+  down: 'down',
+  offline: 'offline',
+  silent: 'silent',
+  unserved: 'silent',
+} as const;
 
 function StatusBar() {
   const { link, lag, hubName, brand, language } = useApp();
   const forget = () => {
     if (confirm(t('forget_sure', { hub: hubName || t('hub_yours') }))) void signOut(true);
   };
-  const words = { up: t('online'), offline: t('offline'), down: t('no_root'), connecting: t('connecting') }[
-    link
-  ];
-  const tone = { up: 'ok', offline: 'bad', down: 'bad', connecting: 'warn' }[link];
-  const ms = link === 'up' && lag !== null ? Math.round(lag) : null;
+  const tone = link === 'up' ? 'ok' : link === 'connecting' ? 'warn' : 'bad';
+  // The milliseconds change with each beat: they are there to be read, and not announced.
+  const ms = link === 'up' && lag !== null && ` · ${t('lag', { ms: Math.round(lag) })}`;
   return html`<header class="bar">
     <div class="brand"><img src="/icon.svg" alt="" width="32" height="32" /><span>${hubName || brand.name}</span></div>
-    <div role="status" class=${`pill ${tone}`} data-link=${link}
-      aria-label=${ms === null ? words : t('lag_label', { ms })}>${ms === null ? words : `${words} · ${t('lag', { ms })}`}</div>
+    <div class=${`pill ${tone}`} data-link=${link}><span><span role="status">${t(words[link])}</span>${ms}</span></div>
     <${Menu} label=${t('menu')} icon="menu">
       <div class="line"><${LanguageSwitch} /></div>
       <hr />
@@ -33,16 +42,6 @@ function StatusBar() {
       ${brand.texts[language]?.support && html`<hr /><p class="line soft small">${brand.texts[language].support}</p>`}
     <//>
   </header>`;
-}
-
-/** What the page shows may be old: then it says how old. */
-function Banner() {
-  const { link, iconsAt, pending } = useApp();
-  const waits = pending === 1 ? t('pending_one') : pending > 1 ? t('pending', { n: pending }) : '';
-  if (link !== 'offline' && link !== 'down') return null;
-  return html`<div class="note warn banner" role="status">${glyph('offline')}<span>
-    ${t(link === 'offline' ? 'offline_banner' : 'no_root_banner')} ${iconsAt && t('as_of', { time: clock(iconsAt) })} ${waits}
-  </span></div>`;
 }
 
 /** A newer build waits: the person says when, as a reload takes away what is being looked at. */
@@ -83,7 +82,7 @@ function Tile(o: { icon: Icon; at: number; count: number; online: boolean; drag:
     }}
     onDrop=${(e: DragEvent) => {
       e.preventDefault();
-      if (drag.from) void move(drag.from, at);
+      if (drag.from) void move(drag.from, at).catch(failed);
       drag.set({ from: null, over: null });
     }}
     onDragEnd=${() => drag.set({ from: null, over: null })}
@@ -96,9 +95,9 @@ function Tile(o: { icon: Icon; at: number; count: number; online: boolean; drag:
     ${icon.pinned && html`<span class="pin">${glyph('pin')}<span class="sr">${t('pinned')}</span></span>`}
     <div class="more">
       <${Menu} label=${t('tile_menu', { title: titleOf(icon) })} icon="dots">
-        <button type="button" class="item" onClick=${() => pin(icon, !icon.pinned)}>${glyph('pin')}${t(icon.pinned ? 'unpin' : 'pin')}</button>
-        <button type="button" class="item" disabled=${at === 0} onClick=${() => move(icon.skill_id, at - 1)}>${glyph('left')}${t('move_before')}</button>
-        <button type="button" class="item" disabled=${at === o.count - 1} onClick=${() => move(icon.skill_id, at + 1)}>${glyph('right')}${t('move_after')}</button>
+        <button type="button" class="item" onClick=${() => pin(icon, !icon.pinned).catch(failed)}>${glyph('pin')}${t(icon.pinned ? 'unpin' : 'pin')}</button>
+        <button type="button" class="item" disabled=${at === 0} onClick=${() => move(icon.skill_id, at - 1).catch(failed)}>${glyph('left')}${t('move_before')}</button>
+        <button type="button" class="item" disabled=${at === o.count - 1} onClick=${() => move(icon.skill_id, at + 1).catch(failed)}>${glyph('right')}${t('move_after')}</button>
         ${
           icon.modes.includes('panel') &&
           html`<button type="button" class="item" onClick=${() => openSkill(icon, 'panel', o.online)}>${glyph('panel')}${t('open_panel')}</button>`
@@ -132,7 +131,7 @@ function Grid() {
 const wide = matchMedia('(min-width: 64rem)');
 
 export function Desktop() {
-  const { open, icons, hubName, brand } = useApp();
+  const { open, icons, iconsAt, link, hubName, brand } = useApp();
   const [isWide, setWide] = useState(wide.matches);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -157,7 +156,7 @@ export function Desktop() {
       <main>
         <h1 tabindex="-1" ref=${heading}>${t('skills')}</h1>
         <${Insecure} />
-        <${Banner} />
+        ${link !== 'connecting' && html`<${Stale} at=${iconsAt} />`}
         <${Update} />
         <${Grid} />
       </main>

@@ -3,8 +3,9 @@ import type { Brand } from '../firmware/protocol/brand.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { type Outbox, openOutbox } from '../firmware/protocol/outbox.ts';
 import { takeBrand } from './brand.ts';
+import { currentLink } from './connection.ts';
 import { erase, readAll, write } from './database.ts';
-import { currentLink } from './flow.ts';
+import { failed } from './entrance.ts';
 import { session } from './session.ts';
 import { app, follow, type Icon, set, toast } from './store.ts';
 import { errorText, t, titleOf } from './text.ts';
@@ -46,6 +47,9 @@ export function changes(): Promise<Outbox> {
     onFailed: (_op, e) => toast(t('action_failed', { message: errorText(e.code) })),
     onChange: (pending) => set({ pending }),
   });
+  outbox.catch(() => {
+    outbox = null;
+  });
   return outbox;
 }
 
@@ -68,7 +72,8 @@ export function sorted(icons: readonly Icon[]): Icon[] {
 async function keep(icons: Icon[], at = Date.now()): Promise<void> {
   set({ icons, iconsAt: at });
   const hub = session()?.hub_id;
-  if (hub) await write('icons', hub, { icons, at });
+  // What is kept only shortens the next start.
+  if (hub) await write('icons', hub, { icons, at }).catch(() => {});
 }
 
 export async function loadIcons(): Promise<void> {
@@ -79,7 +84,8 @@ export async function loadIcons(): Promise<void> {
     // What the owner has changed and the hub does not know yet stays as the owner sees it.
     if ((await changes()).pending.length === 0) await keep(got);
   } catch (e) {
-    if (!(e instanceof IngleError) || e.code !== 'unavailable') throw e;
+    // A hub that is away or stands still is asked again.
+    if (!(e instanceof IngleError) || !['unavailable', 'timeout'].includes(e.code)) throw e;
   }
 }
 
@@ -100,7 +106,7 @@ export async function startIcons(): Promise<void> {
   };
   if (!started) {
     started = true;
-    follow(() => void onChange());
+    follow(() => void onChange().catch(failed));
     // Skills come, go and are changed from other devices.
     setInterval(() => {
       if (wasUp && document.visibilityState === 'visible') void loadIcons().catch(() => {});

@@ -6,16 +6,19 @@ import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
 import type { Suspicion } from '../firmware/protocol/text/channel.ts';
 import { type TunnelClient, type TunnelSocket, tunnelClient } from '../firmware/protocol/tunnel.ts';
 import { type Control, frameKind } from '../firmware/protocol/wire.ts';
-import { generate, type KeyPair, restore } from '../firmware/protocol/x25519.ts';
 import { type Pin, read, write } from './database.ts';
+import { browserKey } from './key.ts';
+import { reach } from './reach.ts';
 import { openRoute } from './route.ts';
 import { changeSession, reserveCounter, type Session, session, startCounter } from './session.ts';
+import type { LinkState } from './store.ts';
 import { trust } from './trust.ts';
 
 /** What becomes of the way; each may come many times. */
 export interface LinkEvents {
-  /** `down`: no root; `offline`: no hub; `connecting`: shaking hands; `up`: streams may pass. */
-  state(state: 'down' | 'connecting' | 'offline' | 'up', lag: number | null): void;
+  state(state: LinkState): void;
+  /** The hub itself has answered, after so many milliseconds. */
+  answered(lag: number): void;
   /** The hub asks for an assertion before it lets this browser in. */
   asks(): void;
   hub(name: string): void;
@@ -31,6 +34,8 @@ export interface LinkEvents {
   signedOut(): void;
   /** The same session is open elsewhere. */
   elsewhere(): void;
+  /** This browser does not keep what it must. */
+  trouble(e: unknown): void;
   /** The hub, or somebody on the way, says that the hub does not know this browser: nothing proves it. */
   unknown(): void;
 }
@@ -45,20 +50,16 @@ export interface Link {
   readonly owner: string;
   /** The present handshake's hash: what a passkey signs for the hub. */
   handshake(): Uint8Array;
-  /** Hands an assertion over `handshake()` to the hub; settles when it is accepted. @throws IngleError */
-  assert(credential: { id: string }): Promise<void>;
+  /**
+   * Hands an assertion over `handshake()` to the hub; settles when it is accepted.
+   * @param label what the hub's owner calls this browser
+   * @throws IngleError
+   */
+  assert(credential: { id: string }, label?: string): Promise<void>;
   close(): void;
 }
 
 const ASSERTION_WAIT = 20_000;
-export async function browserKey(): Promise<KeyPair> {
-  const kept = await read('keys', 'browser');
-  if (kept) return restore(kept);
-  const made = await generate();
-  await write('keys', 'browser', made.stored);
-  return made;
-}
-
 function accessOf(s: Session, pin: Pin | undefined): Access | null {
   if (s.access?.mode === 'link')
     return {
@@ -69,14 +70,6 @@ function accessOf(s: Session, pin: Pin | undefined): Access | null {
   if (s.access?.mode === 'typed') return { mode: 'typed', secret: s.access.secret };
   if (s.access?.mode === 'proven') return { mode: 'known', hubStatic: fromBase64url(s.access.hubStatic) };
   return pin ? { mode: 'known', hubStatic: pin.hubStatic } : null;
-}
-
-/** What the browser calls itself in the hub's list of browsers. */
-function label(): string {
-  const ua = navigator.userAgent;
-  const browser = /Edg|Firefox|OPR|Chrome|Safari/.exec(ua)?.[0] ?? 'Browser';
-  const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(ua)?.[0] ?? '';
-  return `${{ Edg: 'Edge', OPR: 'Opera' }[browser] ?? browser} ${system}`.trim();
 }
 
 /** Opens the way for the signed-in session and keeps it open until `close`. @throws IngleError */
@@ -109,9 +102,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   /** What the hub does and says, one after the other. */
   let turn: Promise<void> = Promise.resolve();
   const inTurn = (work: () => void | Promise<void>) => {
-    turn = turn
-      .then(work)
-      .catch(() => on.refused(new IngleError('internal', 'This browser could not keep what the hub said.')));
+    turn = turn.then(work).catch(on.trouble);
   };
   let silence = false;
   let answer: { resolve: () => void; reject: (e: IngleError) => void } | null = null;
@@ -125,7 +116,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     {
       changed() {
         if (!route.connected || !route.status.hub_online) admitted = false;
-        tell();
+        view.tell();
       },
       bound: (secret) => (sealed ? void unsealed(secret) : shake()),
       frame(frame, ctr) {
@@ -137,18 +128,14 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     },
   );
 
-  function tell(): void {
-    if (closed) return;
-    const { connected, status } = route;
-    const at = !connected
-      ? 'down'
-      : admitted && channel?.state === 'open'
-        ? 'up'
-        : status.hub_online
-          ? 'connecting'
-          : 'offline';
-    on.state(at, status.lag_ms);
-  }
+  const view = reach({
+    route: () => route,
+    open: () => channel?.state === 'open',
+    admitted: () => admitted,
+    beat: () => channel?.beat(),
+    state: on.state,
+    answered: on.answered,
+  });
 
   function shake(): void {
     if (channel) {
@@ -169,14 +156,17 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     channel.on('open', (o) =>
       inTurn(() => {
         hub.opened(o);
-        tell();
+        view.opened(o.first);
+        view.tell();
       }),
     );
     channel.on('message', (plaintext) => inTurn(() => heard(plaintext)));
+    channel.on('beat', view.heard);
     channel.on('lost', (why) => {
       admitted = false;
+      view.lost();
       if (why === 'unknown_browser') on.unknown();
-      tell();
+      view.tell();
     });
     channel.on('alarm', (what) => {
       // Later on the channel drops a foreign frame and begins anew; while pairing there is no second try to trust.
@@ -215,6 +205,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     try {
       control = decodeControl(plaintext);
     } catch {}
+    if (control?.t === 'serving') return view.serves(control.ok);
     const said = control && (await hub.control(control));
     if (!said || closed) return;
     switch (said.t) {
@@ -222,11 +213,11 @@ export async function openLink(on: LinkEvents): Promise<Link> {
         admitted = said.admitted;
         on.hub(said.name);
         if (said.asks) on.asks();
-        return tell();
+        return view.tell();
       case 'admitted':
         admitted = true;
         answer?.resolve();
-        return tell();
+        return view.tell();
       case 'refused':
         return answer ? answer.reject(said.error) : on.refused(said.error);
       case 'alarm':
@@ -269,7 +260,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       if (!channel?.current) throw new IngleError('hub_offline', 'The hub is not reached.');
       return channel.current.hash;
     },
-    async assert(credential) {
+    async assert(credential, label = '') {
       if (!channel) throw new IngleError('hub_offline', 'The hub is not reached.');
       const known = session()?.passkey;
       const mine = known && credential.id === known.id ? known.public_key : undefined;
@@ -284,7 +275,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
           encodeControl({
             t: 'assertion',
             credential,
-            label: label(),
+            label,
             ...(mine ? { public_key: mine } : {}),
           }),
         );
@@ -295,6 +286,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     },
     close() {
       closed = true;
+      view.close();
       tunnel?.close();
       channel?.close();
       route.close();

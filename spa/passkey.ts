@@ -2,19 +2,10 @@
 import { challengeOf, type ToSign } from '../firmware/protocol/assertion.ts';
 import { fromBase64url, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
-import type { Notice } from './store.ts';
+import { Trouble } from './store.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 const text = (buffer: ArrayBuffer | null) => toBase64url(new Uint8Array(buffer ?? new ArrayBuffer(0)));
-
-/** A prompt that was closed, timed out or cannot be shown. */
-export class PasskeyTrouble extends Error {
-  readonly notice: Notice;
-  constructor(notice: Notice) {
-    super('passkey');
-    this.notice = notice;
-  }
-}
 
 /** A prompt's time where root names none, and the longest it may name, milliseconds. */
 const TIMEOUT = 120_000;
@@ -63,23 +54,51 @@ function bytesOf(given: unknown, least: number, most: number): Bytes {
   return bytes;
 }
 
+let present: AbortController | null = null;
+/** Ends the prompt that is open, as its own close button does. */
+export function cancelPrompt(): void {
+  present?.abort();
+}
+
+/** @throws Trouble when the prompt was closed, timed out, cannot be shown, or never says how it went. */
 async function prompt(
   timeout: number,
   ask: (signal: AbortSignal) => Promise<Credential | null>,
 ): Promise<PublicKeyCredential> {
-  if (!window.isSecureContext) throw new PasskeyTrouble({ text: 'passkey_insecure' });
-  if (typeof PublicKeyCredential === 'undefined') throw new PasskeyTrouble({ text: 'passkey_unsupported' });
+  if (!window.isSecureContext) throw new Trouble({ text: 'passkey_insecure' });
+  if (typeof PublicKeyCredential === 'undefined') throw new Trouble({ text: 'passkey_unsupported' });
+  const stop = new AbortController();
+  present = stop;
+  const timer = setTimeout(() => stop.abort(), timeout + LATE);
+  let name = '';
   try {
-    const credential = await ask(AbortSignal.timeout(timeout + LATE));
+    const stopped = new Promise<null>((resolve) =>
+      stop.signal.addEventListener('abort', () => resolve(null)),
+    );
+    const credential = await Promise.race([ask(stop.signal), stopped]);
     if (credential instanceof PublicKeyCredential) return credential;
   } catch (e) {
-    const name = e instanceof DOMException ? e.name : '';
-    if (name === 'InvalidStateError') throw new PasskeyTrouble({ text: 'passkey_exists' });
-    if (name === 'NotSupportedError') throw new PasskeyTrouble({ text: 'passkey_unsupported' });
-    if (name === 'SecurityError') throw new PasskeyTrouble({ text: 'passkey_insecure' });
+    name = e instanceof DOMException ? e.name : '';
+  } finally {
+    clearTimeout(timer);
   }
+  if (name === 'InvalidStateError') throw new Trouble({ text: 'passkey_exists' });
+  if (name === 'NotSupportedError') throw new Trouble({ text: 'passkey_unsupported' });
+  if (name === 'SecurityError') throw new Trouble({ text: 'passkey_insecure' });
   // NotAllowedError stands for a closed prompt, a timeout and a missing passkey alike (Level 3, section 14.6.3).
-  throw new PasskeyTrouble({ text: 'passkey_cancelled' });
+  const lock =
+    name !== 'ConstraintError' &&
+    (stop.signal.aborted ||
+      (await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable?.().catch(() => true))) !==
+      false;
+  throw new Trouble({ text: lock ? 'passkey_cancelled' : 'passkey_no_lock' });
+}
+
+/** Flag of authenticator data: who touched it was recognised (Level 3, section 6.1). */
+const UV = 4;
+/** The hub would refuse it, in words that help nobody. @throws Trouble */
+function verified(data: ArrayBuffer | undefined): void {
+  if (data && !(new Uint8Array(data)[32]! & UV)) throw new Trouble({ text: 'passkey_no_lock' });
 }
 
 const signed = async (what: ToSign) => fromBase64url(await challengeOf(what)) as Bytes;
@@ -87,7 +106,7 @@ const signed = async (what: ToSign) => fromBase64url(await challengeOf(what)) as
 /**
  * Makes a passkey for root.
  * @param options root's publicKeyCredentialCreationOptions
- * @throws PasskeyTrouble, IngleError `unavailable` on improper options
+ * @throws Trouble, IngleError `unavailable` on improper options
  */
 export async function createPasskey(options: unknown, sid: string): Promise<unknown> {
   const { challenge, timeout, passkeys, user } = readWish(options);
@@ -111,6 +130,7 @@ export async function createPasskey(options: unknown, sid: string): Promise<unkn
     return navigator.credentials.create({ signal, publicKey });
   });
   const r = made.response as AuthenticatorAttestationResponse;
+  verified(r.getAuthenticatorData?.());
   return {
     ...credentialOf(made),
     response: {
@@ -127,7 +147,7 @@ export async function signInAtRoot(options: unknown, sid: string): Promise<{ id:
   return usePasskey({ purpose: 'login', context: sid, bytes: challenge }, timeout, passkeys);
 }
 
-/** An assertion for a hub over a handshake's hash. @throws PasskeyTrouble */
+/** An assertion for a hub over a handshake's hash. @throws Trouble */
 export function signForHub(hubId: string, hash: Uint8Array): Promise<{ id: string }> {
   return usePasskey({ purpose: 'hub', context: hubId, bytes: hash }, TIMEOUT, []);
 }
@@ -148,6 +168,7 @@ async function usePasskey(
     return navigator.credentials.get({ signal, publicKey });
   });
   const r = used.response as AuthenticatorAssertionResponse;
+  verified(r.authenticatorData);
   return {
     ...credentialOf(used),
     response: {

@@ -39,8 +39,11 @@ export async function post<R>(
 
 /** This tab's session, opened at root when there is none. */
 export async function openSession(): Promise<Session> {
-  const s = session();
-  if (s) return s;
+  return session() ?? keepSession(await newSession());
+}
+
+/** A session beside the tab's own. */
+export async function newSession(): Promise<Session> {
   const { sid, browser } = await post<{ sid: string; browser?: string }>('/v1/session', {});
-  return keepSession({ sid, browser });
+  return { sid, browser };
 }

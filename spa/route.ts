@@ -1,6 +1,7 @@
 // The socket to root, and the route through it to the hub: offered, bound, bound anew when either end comes back.
 import { io, type Socket } from 'socket.io-client';
 import { toIngleError } from '../firmware/protocol/errors.ts';
+import { EMPTY_FRAME } from '../firmware/protocol/limits.ts';
 import type { BrowserToRoot, RootToBrowser, RouteStatus } from '../firmware/protocol/wire.ts';
 import { post } from './rest.ts';
 import { root } from './root.ts';
@@ -24,8 +25,12 @@ export interface RouteEvents {
 export interface Route {
   readonly connected: boolean;
   readonly status: RouteStatus;
+  /** When root last acknowledged a sign of life on its way to the hub (performance.now()). */
+  readonly acknowledged: number;
   /** Root may be away: a lost frame shows as a gap, and the handshake begins anew. */
   send(frame: Uint8Array, ctr: number): void;
+  /** Begins with a new socket, as nothing comes over this one any more. */
+  renew(): void;
   close(): void;
 }
 
@@ -47,6 +52,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   /** Root has answered owner.online on this socket. */
   let greeted = false;
   let closed = false;
+  let acknowledged = 0;
   let status: RouteStatus = { route: 'none', hub_online: false, lag_ms: null, generation: 0 };
   let unanswered: ReturnType<typeof setTimeout> | undefined;
 
@@ -147,7 +153,19 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     get status() {
       return status;
     },
-    send: (frame, ctr) => void socket.emit('relay.to_hub', { sid, frame, ctr }),
+    get acknowledged() {
+      return acknowledged;
+    },
+    send(frame, ctr) {
+      const m = { sid, frame, ctr };
+      if (frame.length !== EMPTY_FRAME) socket.emit('relay.to_hub', m);
+      else
+        socket.emit('relay.to_hub', m, () => {
+          acknowledged = performance.now();
+          on.changed();
+        });
+    },
+    renew: () => void socket.disconnect().connect(),
     close() {
       closed = true;
       clearTimeout(unanswered);

@@ -10,6 +10,8 @@ export interface Session {
   hub_id?: string;
   browser_key_id?: string;
   session_jwt?: string;
+  /** The code permits a further passkey: one is made without asking for those there are. */
+  new_passkey?: boolean | undefined;
   /** Id and COSE key (base64url) of the passkey that signed in: the hub pins it if it has none (D4). */
   passkey?: { id: string; public_key: string };
   /** Of a pairing not yet finished: second group or link secret, then what the hub proved by it. */
@@ -60,18 +62,33 @@ export function dropSession(): void {
   } catch {}
 }
 
+/** Where the browser keeps nothing for a tab, the numbers live as long as the page; the next begins at its clock. */
+const counters = new Map<string, number>();
+function counted(sid: string): number {
+  let kept = 0;
+  try {
+    kept = Number(sessionStorage.getItem(counter(sid)));
+  } catch {}
+  return Math.max(1, kept, counters.get(sid) ?? 0);
+}
+function count(sid: string, n: number): void {
+  counters.set(sid, n);
+  try {
+    sessionStorage.setItem(counter(sid), String(n));
+  } catch {}
+}
+
 /**
  * Begins a run of frame numbers in this sid (D6). A duplicated tab has an old copy of the counter, so a run begins
  * no lower than the clock, which is ahead of any tab that sent fewer than 100 frames a millisecond.
  */
 export function startCounter(sid: string): void {
-  const kept = Number(sessionStorage.getItem(counter(sid)) ?? 1);
-  sessionStorage.setItem(counter(sid), String(Math.max(kept, Date.now() * 100)));
+  count(sid, Math.max(counted(sid), Date.now() * 100));
 }
 
-/** Takes `count` numbers, kept before use; gives the first. */
-export function reserveCounter(sid: string, count: number): number {
-  const first = Number(sessionStorage.getItem(counter(sid)) ?? 1);
-  sessionStorage.setItem(counter(sid), String(first + count));
+/** Takes so many numbers, kept before use; gives the first. */
+export function reserveCounter(sid: string, numbers: number): number {
+  const first = counted(sid);
+  count(sid, first + numbers);
   return first;
 }

@@ -11,14 +11,16 @@ import {
   type ViewError,
   validateView,
 } from '../firmware/ui/schema.ts';
+import { assertToHub, currentLink } from './connection.ts';
 import { openSkill } from './desktop.ts';
-import { assertToHub, currentLink, failed } from './flow.ts';
+import { failed } from './entrance.ts';
 import { type Glyph, glyph } from './glyphs.ts';
 import { changes } from './icons.ts';
 import { type Drawing, View } from './render.ts';
-import { app, type Icon, toast, useApp } from './store.ts';
+import { Stale } from './stale.ts';
+import { app, follow, type Icon, Trouble, toast, useApp } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
-import { clock, errorText, t, titleOf } from './text.ts';
+import { errorText, noticeText, t, titleOf } from './text.ts';
 import { Bones } from './window.ts';
 
 /** How a skill without a view yet, or without the right, stands. */
@@ -46,7 +48,7 @@ function joinSkill(keys: OpenAnswer, changed: () => void, refused: (e: IngleErro
 }
 
 export function Skill({ icon }: { icon: Icon }) {
-  const { link } = useApp();
+  const { link, heardAt } = useApp();
   const [gate, setGate] = useState<Gate>('opening');
   const [, draw] = useState(0);
   const opened = useRef<Opened | null>(null);
@@ -134,7 +136,7 @@ export function Skill({ icon }: { icon: Icon }) {
 
   const drawing: Drawing = {
     scope: { state: seen.current.state, meta: seen.current.view?.meta ?? {} },
-    act: (action, value) => act(icon, action, drawing, value),
+    act: (action, value) => act(icon, action, drawing, value).catch(failed),
   };
   const { view, errors } = seen.current;
   if (gate === 'elevate') return html`<${Elevate} icon=${icon} done=${() => setGate('opening')} />`;
@@ -143,17 +145,15 @@ export function Skill({ icon }: { icon: Icon }) {
   if (gate === 'missing' && !view)
     return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: titleOf(icon) })} lead=${t('skill_missing_lead')} />`;
   if (!view) return html`<${Bones} title=${titleOf(icon)} />`;
-  const stale = link !== 'up' || opened.current?.rooms.some((r) => !r.live);
-  return html`<div aria-busy=${stale ? 'true' : undefined} data-live=${stale ? 'no' : 'yes'}>
-    ${
-      (link === 'offline' || link === 'down') &&
-      html`<div class="note warn banner stale" role="status">${glyph('offline')}<span>${t(link === 'down' ? 'no_root_banner' : 'offline_banner')} ${seen.current.at ? t('as_of', { time: clock(seen.current.at) }) : ''}</span></div>`
-    }
-    ${
-      link === 'up' &&
-      icon.available === false &&
-      html`<div class="note warn banner stale" role="status">${glyph('info')}<span>${t('skill_missing', { title: titleOf(icon) })}. ${t('skill_missing_lead')}</span></div>`
-    }
+  const joined = opened.current?.rooms.every((r) => r.live);
+  const missing =
+    icon.available === false && `${t('skill_missing', { title: titleOf(icon) })}. ${t('skill_missing_lead')}`;
+  const live = link === 'up' && joined && !missing;
+  // Documents that are joined are as true as the hub's last sign of life; of a skill that stopped, as its last word.
+  // While nothing serves them the hub's own signs of life say nothing of them.
+  if (joined && !missing && link !== 'unserved') seen.current.at = Math.max(seen.current.at, heardAt ?? 0);
+  return html`<div aria-busy=${live ? undefined : 'true'} data-live=${live ? 'yes' : 'no'}>
+    ${link !== 'connecting' && html`<${Stale} at=${seen.current.at} why=${missing} />`}
     ${errors.length > 0 ? html`<${Faults} errors=${errors} />` : html`<${View} layout=${view.layout} drawing=${drawing} />`}
   </div>`;
 }
@@ -182,9 +182,22 @@ async function act(icon: Icon, action: Action, drawing: Drawing, value?: string)
     body: { skill_id: icon.skill_id, action: filled },
   });
   done.catch(() => {});
-  if (app().link !== 'up') return toast(t('queued'));
-  box.online();
-  await done.catch(() => {});
+  if (app().link === 'up') box.online();
+  await Promise.race([done.catch(() => {}), unreached()]);
+  if (app().link !== 'up') toast(t('queued'));
+}
+
+/** Settles when the hub is not reached: at once, or when it falls silent. */
+function unreached(): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (app().link === 'up') return;
+      stop();
+      resolve();
+    };
+    const stop = follow(look);
+    look();
+  });
 }
 
 function Message(o: { glyph: Glyph; title: string; lead: string }) {
@@ -202,7 +215,7 @@ function Elevate({ icon, done }: { icon: Icon; done: () => void }) {
       done();
     } catch (e) {
       if (e instanceof IngleError) setError(errorText(e.code));
-      else if (e instanceof Error && 'notice' in e) setError(t('passkey_cancelled'));
+      else if (e instanceof Trouble) setError(noticeText(e.notice));
       else failed(e);
     }
     setBusy(false);

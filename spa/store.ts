@@ -1,13 +1,38 @@
 // The one state of the application, and how a component follows it.
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { type Brand, noBrand } from '../firmware/protocol/brand.ts';
-import type { ErrorCode } from '../firmware/protocol/errors.ts';
+import { type ErrorCode, IngleError } from '../firmware/protocol/errors.ts';
 import type { Suspicion } from '../firmware/protocol/text/channel.ts';
 import type { Language } from '../firmware/protocol/text/i18n.ts';
 import type { SpaText } from '../firmware/protocol/text/spa.ts';
 
 /** What stands above a page's button: a text of ours, or an error's. */
 export type Notice = { text: SpaText; command?: string } | { error: ErrorCode; message?: string };
+
+/** Something of this browser or device that does not work, in words of ours. */
+export class Trouble extends Error {
+  readonly notice: Notice;
+  constructor(notice: Notice) {
+    super('trouble');
+    this.notice = notice;
+  }
+}
+
+/** `work`, or an error when it takes longer. @throws IngleError `timeout` */
+export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout>;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new IngleError('timeout', 'No answer.')), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** A pairing link that was opened where a hub is known already. */
+export interface LinkQuestion {
+  /** For the hub this browser is signed in to; for another; good no more; not whole. */
+  is: 'same' | 'other' | 'spent' | 'bad';
+  notice?: Notice;
+}
 
 export type Page =
   | { at: 'boot' }
@@ -22,6 +47,8 @@ export type Page =
   /** Somebody says that the hub does not know this browser. */
   | { at: 'unknown' }
   | { at: 'alarm'; reason: Suspicion }
+  | ({ at: 'link'; busy?: SpaText } & LinkQuestion)
+  | { at: 'trouble'; notice: Notice }
   | { at: 'elsewhere' }
   | { at: 'desktop' };
 
@@ -46,12 +73,21 @@ export interface Open {
   mode: 'modal' | 'panel';
 }
 
+/**
+ * How the hub is reached. `up`: it answers and lets streams pass. `cut`: this browser says it has no network. `down`:
+ * root does not answer. `offline`: root says the hub is not connected. `silent`: root answers and the hub does not.
+ * `unserved`: the hub answers, and what serves its skills does not.
+ */
+export type LinkState = 'up' | 'connecting' | 'cut' | 'down' | 'offline' | 'silent' | 'unserved';
+
 export interface App {
   language: Language;
   page: Page;
-  /** `up`: the hub lets streams pass. */
-  link: 'down' | 'connecting' | 'offline' | 'up';
+  link: LinkState;
+  /** Round trip to the hub itself, milliseconds; null while it has not answered. */
   lag: number | null;
+  /** When the hub last answered, milliseconds. */
+  heardAt: number | null;
   hubName: string | null;
   /** The maker's, once a hub has told it. */
   brand: Brand;
@@ -75,6 +111,7 @@ let state: App = {
   page: { at: 'boot' },
   link: 'connecting',
   lag: null,
+  heardAt: null,
   hubName: null,
   brand: noBrand,
   paired: false,

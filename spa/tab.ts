@@ -55,7 +55,9 @@ export function takeTab(steal: boolean, lost: () => void): Promise<boolean> {
         return new Promise<void>(() => {});
       })
       .catch(() => {
-        if (holds) lost();
+        // A browser that gives no locks here has no way to tell; the hub itself does everything once.
+        if (!holds) return stop.signal.aborted || waited(true);
+        lost();
         holds = false;
       });
   });

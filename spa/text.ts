@@ -48,15 +48,18 @@ export function noticeText(n: Notice): string {
   return 'text' in n ? t(n.text, n.command ? { command: n.command } : {}) : errorText(n.error);
 }
 
-/** `12:03`, with the day when it is not today. */
-export function clock(at: number): string {
-  const date = new Date(at);
-  const today = date.toDateString() === new Date().toDateString();
-  return new Intl.DateTimeFormat(app().language, {
-    ...(today ? {} : { day: 'numeric', month: 'short' }),
-    hour: '2-digit',
-    minute: '2-digit',
-  }).format(date);
+const spans = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const;
+
+/** `12 seconds ago`, of a time in milliseconds. */
+export function ago(at: number): string {
+  const seconds = Math.max(0, Math.round((Date.now() - at) / 1000));
+  const [size, unit] = spans.find(([s]) => seconds >= s) ?? spans[3];
+  return new Intl.RelativeTimeFormat(app().language).format(-Math.floor(seconds / size), unit);
 }
 
 /** A value for reading: texts in the reader's language, numbers by its rules with at most two decimals. */

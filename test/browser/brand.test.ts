@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { deviceJson, findDevice, readDevice } from '../../image/device.ts';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
+import { started } from '../started.ts';
 import { at, launch, online, type Phone, pairByLink, phone, press } from './phone.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'ingle-brand-'));
@@ -18,7 +19,7 @@ let p: Phone;
 test.before(async () => {
   const device = join(dir, 'device.json');
   writeFileSync(device, deviceJson(readDevice(findDevice('.', 'example')).device));
-  [house, browser] = await Promise.all([startHouse({ env: { INGLE_DEVICE: device } }), launch()]);
+  [house, browser] = await started(startHouse({ env: { INGLE_DEVICE: device } }), launch());
   p = await phone(browser);
 });
 test.after(async () => {

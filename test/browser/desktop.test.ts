@@ -5,13 +5,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
+import { started } from '../started.ts';
 import { at, launch, online, openStatus, type Phone, pairByLink, phone, press } from './phone.ts';
 
 let house: House;
 let browser: Browser;
 let p: Phone;
 test.before(async () => {
-  [house, browser] = await Promise.all([startHouse(), launch()]);
+  [house, browser] = await started(startHouse(), launch());
   p = await phone(browser);
   await pairByLink(p, house);
 });
@@ -76,19 +77,19 @@ for (const name of ['root', 'uplink', 'api', 'skill hub_status'])
 test('while the hub is away icons stay, opening says why not, and a change is kept and sent later', async () => {
   await house.hold('uplink');
   await p.page.locator('[data-link="offline"]').waitFor();
-  await p.page.getByText('Shown as of').waitFor();
+  await p.page.getByText('What you see is from').waitFor();
   await p.page.locator('.tile[data-skill="hub_status"] .open').click({ force: true });
-  await p.page.getByText('cannot open: the hub is offline').waitFor();
+  await p.page.getByText('cannot open while the hub is not reached').waitFor();
   await p.page
     .getByRole('button', { name: /Options for/ })
     .first()
     .click();
   await press(p.page, 'Pin');
-  await p.page.getByText('1 change waits to be sent').waitFor();
+  await p.page.getByText('One change waits to be sent').waitFor();
   // A reload loses neither the icons nor the change.
   await p.page.reload();
   await at(p.page, 'desktop');
-  await p.page.getByText('1 change waits to be sent').waitFor();
+  await p.page.getByText('One change waits to be sent').waitFor();
   house.release('uplink');
   await online(p.page);
   const token = readFileSync(`${house.data}/hub/api/token`, 'utf8').trim();
@@ -148,8 +149,8 @@ test('without a network the shell opens and says how old it is', async () => {
   await p.context.setOffline(true);
   await p.page.reload();
   await at(p.page, 'desktop');
-  await p.page.locator('[data-link="down"]').waitFor();
-  await p.page.getByText('Shown as of').waitFor();
+  await p.page.locator('[data-link="cut"]').waitFor();
+  await p.page.getByText('What you see is from').waitFor();
   assert.ok(await p.page.locator('.tile[data-skill="hub_status"]').isVisible());
   await p.context.setOffline(false);
   await online(p.page);

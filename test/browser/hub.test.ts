@@ -14,6 +14,7 @@ import { openStore } from '../../firmware/system/store.ts';
 import type { House } from '../../services/cli/house.ts';
 import { freePort } from '../../services/cli/runtime.ts';
 import { startHouse } from '../house.ts';
+import { started } from '../started.ts';
 import { serveLantern } from './lantern.ts';
 import {
   askHub,
@@ -51,10 +52,10 @@ test.before(async () => {
     socket.on('error', () => to.destroy());
   });
   await new Promise<void>((ok) => front.listen(port, '127.0.0.1', ok));
-  [house, browser] = await Promise.all([
+  [house, browser] = await started(
     startHouse({ port: back, host: '127.0.0.1', origin: `http://localhost:${port}` }),
     launch(),
-  ]);
+  );
   await serveLantern(house);
   p = await phone(browser, { size: { width: 1280, height: 800 } });
   await pairByLink(p, house);

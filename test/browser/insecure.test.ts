@@ -8,6 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
+import { started } from '../started.ts';
 import { approve, at, launch, online, phone, press } from './phone.ts';
 
 let house: House;
@@ -15,7 +16,7 @@ let browser: Browser;
 const data = mkdtempSync(join(tmpdir(), 'ingle-insecure-'));
 test.before(async () => {
   writeFileSync(join(data, 'config.json'), JSON.stringify({ insecure_sealed_secret: true }));
-  [house, browser] = await Promise.all([startHouse({ data }), launch()]);
+  [house, browser] = await started(startHouse({ data }), launch());
 });
 test.after(async () => {
   await browser?.close();

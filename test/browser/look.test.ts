@@ -1,11 +1,12 @@
 // timeout: 400 s
 // Every page at a phone's and a desk's size: pictures into dist/screenshots, and axe-core over each.
-import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
+import { started } from '../started.ts';
+import { check, faults } from './check.ts';
 import {
   approve,
   at,
@@ -22,54 +23,12 @@ import {
 let house: House;
 let browser: Browser;
 test.before(async () => {
-  [house, browser] = await Promise.all([startHouse(), launch()]);
+  [house, browser] = await started(startHouse(), launch());
 });
 test.after(async () => {
   await browser?.close();
   await house?.stop();
 });
-
-const axe = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
-interface Violation {
-  id: string;
-  impact: string;
-  nodes: { html: string; failureSummary?: string }[];
-}
-
-const faults: string[] = [];
-
-/** A picture, axe's verdict, no sideways scrolling, and nothing for a thumb under 44 px. */
-async function check(page: Page, name: string): Promise<void> {
-  await shot(page, name);
-  // By CDP, which the page's content policy does not rule.
-  const found = (await page.evaluate(
-    `${axe};axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations)`,
-  )) as Violation[];
-  const bad = found.filter((v) => v.impact === 'serious' || v.impact === 'critical');
-  faults.push(...bad.map((v) => `${name}: ${v.id} ${v.nodes.map((n) => n.html.slice(0, 160)).join(' | ')}`));
-  const small = await page.evaluate(() => {
-    const scrolls = document.documentElement.scrollWidth > innerWidth ? ['the page scrolls sideways'] : [];
-    const targets = [...document.querySelectorAll<HTMLElement>('button, select, input, summary')];
-    return [
-      ...scrolls,
-      ...targets
-        .filter((e) => e.offsetParent && !e.closest('[inert]'))
-        .map((e) => ({ e, r: e.getBoundingClientRect() }))
-        .filter(({ r }) => r.width < 43.5 || r.height < 43.5)
-        .map(({ e, r }) => `${e.outerHTML.slice(0, 80)} ${r.width}x${r.height}`),
-    ];
-  });
-  faults.push(...small.map((what) => `${name}: ${what}`));
-}
-
-/** Past the passkey, whether the hub has one yet or not. */
-async function sign(page: Page): Promise<void> {
-  const first = page.locator('[data-page="register"]');
-  await first.or(page.locator('[data-page="login"]')).waitFor();
-  if (await first.isVisible()) return press(page, 'Make a passkey');
-  await press(page, 'This phone has no passkey');
-  await press(page, 'My code permits a new passkey');
-}
 
 const looks: [string, PhoneOptions][] = [
   ['phone-light', { still: true }],
@@ -94,18 +53,19 @@ for (const [name, options] of looks)
     await check(page, `${name}-03-second`);
     await page.getByLabel('Second group').fill(code.secret);
     await press(page, 'Continue');
-    const first = page.locator('[data-page="register"]');
-    await first.or(page.locator('[data-page="login"]')).waitFor();
-    if (await first.isVisible()) {
-      await check(page, `${name}-04-register`);
-      await press(page, 'Make a passkey');
-    } else {
-      await check(page, `${name}-05-login`);
-      await press(page, 'This phone has no passkey');
-      await at(page, 'nopasskey');
-      await check(page, `${name}-06-nopasskey`);
-      await press(page, 'My code permits a new passkey');
-    }
+    await at(page, 'register');
+    await check(page, `${name}-04-register`);
+    if (await page.getByText('Use a passkey I already have').isVisible()) {
+      await press(page, 'Use a passkey I already have');
+      await page.locator('[data-page="register"], [data-page="login"]').first().waitFor();
+      if (await page.locator('[data-page="login"]').isVisible()) {
+        await check(page, `${name}-05-login`);
+        await press(page, 'This phone has no passkey');
+        await at(page, 'nopasskey');
+        await check(page, `${name}-06-nopasskey`);
+        await press(page, 'My code permits a new passkey');
+      } else await press(page, 'Make a passkey');
+    } else await press(page, 'Make a passkey');
     await at(page, 'approve');
     await check(page, `${name}-07-approve`);
     await press(page, 'Confirm with passkey');
@@ -173,7 +133,7 @@ test('a relay that alters a pairing is answered by a plain warning over the whol
     });
   });
   await p.page.goto((await house.issueCode({ newPasskey: true })).link);
-  await sign(p.page);
+  await press(p.page, 'Make a passkey');
   await at(p.page, 'alarm');
   await p.page.getByText('Stop: this is not your hub').waitFor();
   await check(p.page, 'phone-light-17-alarm');
@@ -186,7 +146,7 @@ for (const [name, options] of looks)
       const p = await phone(browser, options);
       const slip = await slipper(p.page);
       await p.page.goto((await house.issueCode({ newPasskey: true })).link);
-      await sign(p.page);
+      await press(p.page, 'Make a passkey');
       await approve(p);
       if (locale === 'ru') {
         await press(p.page, 'Menu');

@@ -5,13 +5,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
+import { started } from '../started.ts';
 import { askHub, countKept, launch, online, openStatus, type Phone, pairByLink, phone } from './phone.ts';
 
 let house: House;
 let browser: Browser;
 let p: Phone;
 test.before(async () => {
-  [house, browser] = await Promise.all([startHouse(), launch()]);
+  [house, browser] = await started(startHouse(), launch());
   p = await phone(browser);
   await pairByLink(p, house);
 });

@@ -4,12 +4,24 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
-import { approve, at, launch, online, type Phone, phone, press, slipper, withoutX25519 } from './phone.ts';
+import { started } from '../started.ts';
+import {
+  approve,
+  at,
+  launch,
+  online,
+  type Phone,
+  pairByLink,
+  phone,
+  press,
+  slipper,
+  withoutX25519,
+} from './phone.ts';
 
 let house: House;
 let browser: Browser;
 test.before(async () => {
-  [house, browser] = await Promise.all([startHouse(), launch()]);
+  [house, browser] = await started(startHouse(), launch());
 });
 test.after(async () => {
   await browser?.close();
@@ -61,10 +73,9 @@ test('a person with a synced passkey pairs another phone by typing both groups',
   // Pasted with words around it, in one go.
   await first.page.getByLabel('Code from the hub').fill(`code: ${code.device_code} ${code.secret}`);
   await first.page.keyboard.press('Enter');
-  await at(first.page, 'login');
-  await press(first.page, 'This phone has no passkey');
-  await at(first.page, 'nopasskey');
-  await press(first.page, 'My code permits a new passkey');
+  // Straight to what the code is for.
+  await at(first.page, 'register');
+  await press(first.page, 'Make a passkey');
   await approve(first);
   const [synced] = await first.passkeys.credentials();
   assert.ok(synced);
@@ -136,13 +147,12 @@ test('a closed prompt, a false signature and a stranger get a plain word, and th
   const p = await phone(browser);
   const code = await house.issueCode({ newPasskey: true });
   await p.page.goto(code.link);
-  await at(p.page, 'login');
-  await press(p.page, 'This phone has no passkey');
+  await at(p.page, 'register');
   await p.passkeys.recognise(false);
-  await press(p.page, 'My code permits a new passkey');
+  await press(p.page, 'Make a passkey');
   await p.page.getByText('No passkey was used').waitFor();
   await p.passkeys.recognise(true);
-  await press(p.page, 'My code permits a new passkey');
+  await press(p.page, 'Make a passkey');
   await at(p.page, 'approve');
   await p.passkeys.bogus(true);
   await press(p.page, 'Confirm with passkey');
@@ -167,11 +177,7 @@ test('a closed prompt, a false signature and a stranger get a plain word, and th
 test('a browser whose WebCrypto has no X25519 pairs and comes back all the same', async () => {
   const p = await phone(browser);
   await withoutX25519(p.page);
-  await p.page.goto((await house.issueCode({ newPasskey: true })).link);
-  await at(p.page, 'login');
-  await press(p.page, 'This phone has no passkey');
-  await press(p.page, 'My code permits a new passkey');
-  await approve(p);
+  await pairByLink(p, house, { newPasskey: true });
   await p.page.reload();
   await at(p.page, 'desktop');
   await online(p.page);
@@ -196,11 +202,7 @@ const pinOf = (p: Phone) =>
 test('two bytes somebody on the way slips in are told, change nothing, and lead back or to a new pairing', async () => {
   const p = await phone(browser);
   const unknownBrowser = await slipper(p.page);
-  await p.page.goto((await house.issueCode({ newPasskey: true })).link);
-  await at(p.page, 'login');
-  await press(p.page, 'This phone has no passkey');
-  await press(p.page, 'My code permits a new passkey');
-  await approve(p);
+  await pairByLink(p, house, { newPasskey: true });
   const before = await pinOf(p);
   assert.is(before.length, 1);
   await unknownBrowser();
@@ -236,11 +238,7 @@ test('two bytes somebody on the way slips in are told, change nothing, and lead 
 
 test('forgetting the hub leaves nothing of it in the browser', async () => {
   const p = await phone(browser);
-  await p.page.goto((await house.issueCode({ newPasskey: true })).link);
-  await at(p.page, 'login');
-  await press(p.page, 'This phone has no passkey');
-  await press(p.page, 'My code permits a new passkey');
-  await approve(p);
+  await pairByLink(p, house, { newPasskey: true });
   p.page.on('dialog', (d) => void d.accept());
   await press(p.page, 'Menu');
   await press(p.page, 'Forget this hub');

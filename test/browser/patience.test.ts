@@ -8,6 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
+import { started } from '../started.ts';
 import { at, launch, type Phone, phone, press } from './phone.ts';
 
 let house: House;
@@ -22,7 +23,7 @@ test.before(async () => {
     INGLE_TEST_CLOCK: clock,
     NODE_OPTIONS: `--import ${resolve('test/browser/clock.mjs')}`,
   };
-  [house, browser] = await Promise.all([startHouse({ env }), launch()]);
+  [house, browser] = await started(startHouse({ env }), launch());
 });
 test.after(async () => {
   await browser?.close();

@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { freePort } from '../../services/cli/runtime.ts';
 import { startHouse } from '../house.ts';
+import { started } from '../started.ts';
 import { askHub, launch, online, openStatus, phone, press } from './phone.ts';
 import { type Tap, tap } from './tap.ts';
 
@@ -22,7 +23,7 @@ test.before(async () => {
     await freePort('127.0.0.1'),
   ];
   taps.push(await tap(front, back), await tap(side, back));
-  [house, browser] = await Promise.all([
+  [house, browser] = await started(
     startHouse({
       port: back,
       host: '127.0.0.1',
@@ -30,7 +31,7 @@ test.before(async () => {
       env: { INGLE_NAME: 'Marrowfat Hearth', INGLE_ROOT: `http://localhost:${side}`, INGLE_LOG: 'debug' },
     }),
     launch(),
-  ]);
+  );
 });
 test.after(async () => {
   await browser?.close();

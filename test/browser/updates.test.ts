@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house.ts';
 import { startHouse } from '../house.ts';
+import { started } from '../started.ts';
 import { startUpdate, type UpdateHub } from '../update/hub.ts';
 import { launch, type Phone, pairByLink, phone, press, shot } from './phone.ts';
 
@@ -14,7 +15,7 @@ let browser: Browser;
 let box: UpdateHub;
 let p: Phone;
 test.before(async () => {
-  [house, browser] = await Promise.all([startHouse(), launch()]);
+  [house, browser] = await started(startHouse(), launch());
   p = await phone(browser, { still: true });
   await pairByLink(p, house);
   // The same hub, as it would be from an image.

@@ -134,11 +134,12 @@ test('nothing of passkeys is given before the code', async ({ root }) => {
 test('a second passkey needs the first one, or the approval of the hub', async ({ root }) => {
   const { hub, tab } = await signedIn(root);
   const stranger = await newTab(root);
-  await stranger.verify(await hub.code());
+  assert.is((await stranger.verify(await hub.code())).body.new_passkey, undefined);
   assert.is((await stranger.register()).body.error, 'forbidden');
 
   const approved = await newTab(root);
-  await approved.verify(await hub.code({ scope: 'new_passkey' }));
+  const told = await approved.verify(await hub.code({ scope: 'new_passkey' }));
+  assert.is(told.body.new_passkey, true, 'the page goes straight to making one');
   assert.is((await approved.register()).status, 200);
   assert.is((await approved.register()).body.error, 'forbidden', 'the approval is for one');
   assert.is((await approved.login()).status, 200);

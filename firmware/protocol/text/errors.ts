@@ -22,7 +22,7 @@ const en: Record<ErrorCode, string> = {
   rate_limited: 'Too many tries. Wait a minute, then try again.',
   internal: 'Something went wrong inside. Try again in a moment.',
   not_supported: 'This hub cannot do that.',
-  unavailable: 'No answer. Check this phone’s connection; trying again helps.',
+  unavailable: 'No answer. Try again in a moment; if it stays so, check the connection.',
   hub_offline: 'The hub is offline. Check that it has power and network.',
 };
 
@@ -46,7 +46,7 @@ const ru: Record<ErrorCode, string> = {
   rate_limited: 'Слишком много попыток. Подождите минуту и попробуйте снова.',
   internal: 'Внутри что-то пошло не так. Попробуйте чуть позже.',
   not_supported: 'Этот хаб так не умеет.',
-  unavailable: 'Нет ответа. Проверьте связь телефона; помогает попробовать снова.',
+  unavailable: 'Нет ответа. Попробуйте чуть позже; если не поможет, проверьте связь.',
   hub_offline: 'Хаб не в сети. Проверьте питание и сеть.',
 };
 

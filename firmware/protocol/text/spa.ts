@@ -12,7 +12,7 @@ const en = {
   start_over: 'Start over with a new code',
 
   entry_title: 'Connect to your hub',
-  entry_lead: 'Type the code your hub shows. It has two groups.',
+  entry_lead: 'Type the code your hub shows, or paste its link. The code has two groups.',
   entry_label: 'Code from the hub',
   entry_hint: 'For example 482-913 507-226',
   entry_second_title: 'Now the second group',
@@ -29,7 +29,6 @@ const en = {
   entry_near:
     'Somebody is trying many wrong codes, so codes count only near the hub for now. Open the hub’s link or scan its QR code, or type the code on the same Wi-Fi as the hub.',
   entry_bad_link: 'This link is not complete. Ask the hub for a new one with {command}, or type the code.',
-  entry_have_passkey: 'I was here before: sign in with my passkey',
   checking: 'Checking…',
   proving: 'Many wrong codes are being tried right now, so this phone has to do a little work first…',
 
@@ -62,8 +61,25 @@ const en = {
   nopasskey_register: 'My code permits a new passkey',
   nopasskey_new_code: 'Enter the new code',
 
+  passkey_no_lock:
+    'No passkey was used. This device has no screen lock that a passkey can use: set up a PIN, fingerprint or face in its settings, or use your phone or a security key with a PIN. Then try again.',
+  storage_failed:
+    'This browser keeps nothing for this page: storage is full, blocked or off, as in some private windows. Make space or use an ordinary window, then try again.',
+  trouble_title: 'This browser stands in the way',
+  register_own: 'Use a passkey I already have',
+
+  link_same_title: 'You are already connected',
+  link_same: 'This link is for {hub}, and this browser is paired with it. You do not need the link here.',
+  link_again: 'Pair again with this link',
+  link_other_title: 'This link is for another hub',
+  link_other: 'You are signed in to {hub}. It stays paired with this browser if you open the other one.',
+  link_other_do: 'Open the other hub',
+  link_spent_title: 'This link is no longer good',
+  link_spent: 'It was used already or is older than 10 minutes. You are still signed in to {hub}.',
+  link_bad_title: 'This link is not complete',
+  link_bad: 'A part of it is missing. You are still signed in to {hub}.',
+
   connect_title: 'Connecting',
-  step_code: 'Code accepted',
   step_passkey: 'Passkey checked',
   step_hub: 'Reaching your hub',
   step_prove: 'Checking that it is really your hub',
@@ -72,6 +88,11 @@ const en = {
   approve_title: 'One more touch',
   approve_lead:
     'The hub itself now checks your passkey. It does not take the word of the service in between, so nobody there can let a stranger in.',
+  approve_name: 'Name of this browser',
+  approve_name_hint: 'So that you know it in the list on the hub.',
+  device: 'Computer',
+  device_phone: 'Android phone',
+  device_of: '{system} computer',
   approve_do: 'Confirm with passkey',
   refused_title: 'The hub did not let this browser in',
   unknown_title: 'Your hub did not recognise this browser',
@@ -105,10 +126,11 @@ const en = {
 
   online: 'Online',
   offline: 'Hub offline',
-  no_root: 'No connection',
+  cut: 'No network',
+  down: 'Service not reached',
+  silent: 'Not answering',
   connecting: 'Connecting',
   lag: '{ms} ms',
-  lag_label: 'Online, answer in {ms} milliseconds',
   menu: 'Menu',
   sign_out: 'Sign out',
   forget: 'Forget this hub',
@@ -116,14 +138,18 @@ const en = {
   skills: 'Your skills',
   no_skills: 'No skills yet',
   no_skills_lead: 'Skills you install on the hub appear here.',
-  offline_banner: 'The hub cannot be reached. Skills open again by themselves when it is back.',
+  offline_banner: 'The hub is not connected. Skills open again by themselves when it is back.',
+  cut_banner: 'This device has no network. Everything goes on by itself when it is back.',
+  down_banner:
+    'The service between this device and your hub does not answer. Your hub goes on without it, and this page tries again by itself.',
+  silent_banner: 'Your hub does not answer. Everything goes on by itself when it does.',
+  unserved_banner:
+    'Your hub answers, but the part of it that runs skills does not. The hub starts that part again by itself.',
   insecure:
     'INSECURE debug mode: the hub sent its secret through the service, which could have kept it. Not for real use.',
-  no_root_banner: 'This phone has no connection to the service. It keeps trying by itself.',
-  as_of: 'Shown as of {time}.',
-  pending_one: '1 change waits to be sent.',
+  as_of: 'What you see is from {age}.',
   pending: { by: 'n', one: 'One change waits to be sent.', other: '{n} changes wait to be sent.' },
-  open_blocked: '{title} cannot open: the hub is offline. It will as soon as the hub is back.',
+  open_blocked: '{title} cannot open while the hub is not reached. Try again when it is back.',
   tile_menu: 'Options for {title}',
   pin: 'Pin',
   unpin: 'Unpin',
@@ -160,10 +186,9 @@ const en = {
   done: 'Done',
   sent: 'Sent',
   working: 'Working…',
-  queued: 'Kept here. It is sent when the hub is back.',
+  queued: 'Kept here. It will be sent when the hub answers.',
   action_failed: 'The hub did not do that: {message}',
   no_rows: 'Nothing here yet',
-  size_note: 'Ticketed page',
 } as const;
 
 export type SpaText = keyof typeof en;
@@ -179,7 +204,7 @@ const ru: Record<SpaText, Text> = {
   start_over: 'Начать заново с новым кодом',
 
   entry_title: 'Подключение к хабу',
-  entry_lead: 'Введите код, который показывает хаб. В нём две группы.',
+  entry_lead: 'Введите код, который показывает хаб, или вставьте ссылку. В коде две группы.',
   entry_label: 'Код с хаба',
   entry_hint: 'Например, 482-913 507-226',
   entry_second_title: 'Теперь вторая группа',
@@ -196,7 +221,6 @@ const ru: Record<SpaText, Text> = {
   entry_near:
     'Кто-то перебирает коды, поэтому сейчас они действуют только рядом с хабом. Откройте ссылку хаба или отсканируйте QR-код, либо введите код в той же сети Wi-Fi, что и хаб.',
   entry_bad_link: 'Ссылка неполная. Получите новую на хабе командой {command} или введите код.',
-  entry_have_passkey: 'Я здесь не впервые: войти с ключом доступа',
   checking: 'Проверяем…',
   proving: 'Сейчас кто-то перебирает коды, поэтому телефону нужно немного поработать…',
 
@@ -229,8 +253,25 @@ const ru: Record<SpaText, Text> = {
   nopasskey_register: 'Мой код разрешает новый ключ',
   nopasskey_new_code: 'Ввести новый код',
 
+  passkey_no_lock:
+    'Ключ доступа не использован. На этом устройстве нет блокировки экрана, с которой работают ключи доступа: включите в настройках PIN-код, отпечаток или лицо либо возьмите телефон или аппаратный ключ с PIN-кодом. Затем попробуйте снова.',
+  storage_failed:
+    'Браузер ничего не хранит для этой страницы: место кончилось или хранение запрещено, как в некоторых приватных окнах. Освободите место или откройте обычное окно и попробуйте снова.',
+  trouble_title: 'Мешает этот браузер',
+  register_own: 'У меня уже есть ключ доступа',
+
+  link_same_title: 'Вы уже подключены',
+  link_same: 'Эта ссылка ведёт к «{hub}», а этот браузер с ним уже связан. Здесь ссылка не нужна.',
+  link_again: 'Подключить заново по ссылке',
+  link_other_title: 'Эта ссылка ведёт к другому хабу',
+  link_other: 'Вы вошли в «{hub}». Он останется подключён, если открыть другой.',
+  link_other_do: 'Открыть другой хаб',
+  link_spent_title: 'Ссылка больше не действует',
+  link_spent: 'Она уже использована или старше 10 минут. Вы по-прежнему в «{hub}».',
+  link_bad_title: 'Ссылка неполная',
+  link_bad: 'В ней не хватает части. Вы по-прежнему в «{hub}».',
+
   connect_title: 'Подключаемся',
-  step_code: 'Код принят',
   step_passkey: 'Ключ доступа проверен',
   step_hub: 'Связываемся с хабом',
   step_prove: 'Проверяем, что это действительно ваш хаб',
@@ -239,6 +280,11 @@ const ru: Record<SpaText, Text> = {
   approve_title: 'Ещё одно касание',
   approve_lead:
     'Теперь ваш ключ доступа проверяет сам хаб. Он не верит на слово службе между вами, поэтому никто там не впустит чужого.',
+  approve_name: 'Имя этого браузера',
+  approve_name_hint: 'Так вы узнаете его в списке на хабе.',
+  device: 'Компьютер',
+  device_phone: 'Телефон Android',
+  device_of: 'Компьютер с {system}',
   approve_do: 'Подтвердить ключом доступа',
   refused_title: 'Хаб не впустил этот браузер',
   unknown_title: 'Хаб не узнал этот браузер',
@@ -272,10 +318,11 @@ const ru: Record<SpaText, Text> = {
 
   online: 'На связи',
   offline: 'Хаб не в сети',
-  no_root: 'Нет связи',
+  cut: 'Нет сети',
+  down: 'Служба недоступна',
+  silent: 'Не отвечает',
   connecting: 'Подключение',
   lag: '{ms} мс',
-  lag_label: 'На связи, ответ за {ms} миллисекунд',
   menu: 'Меню',
   sign_out: 'Выйти',
   forget: 'Забыть этот хаб',
@@ -283,19 +330,22 @@ const ru: Record<SpaText, Text> = {
   skills: 'Ваши навыки',
   no_skills: 'Навыков пока нет',
   no_skills_lead: 'Здесь появятся навыки, которые вы установите на хаб.',
-  offline_banner: 'Хаб недоступен. Навыки откроются сами, когда он вернётся.',
+  offline_banner: 'Хаб не на связи. Навыки откроются сами, когда он вернётся.',
+  cut_banner: 'На этом устройстве нет сети. Всё продолжится само, когда она появится.',
+  down_banner:
+    'Служба между этим устройством и хабом не отвечает. Хаб работает и без неё, а страница пробует снова сама.',
+  silent_banner: 'Хаб не отвечает. Всё продолжится само, когда он ответит.',
+  unserved_banner: 'Хаб отвечает, но часть, в которой работают навыки, молчит. Хаб перезапустит её сам.',
   insecure:
     'НЕБЕЗОПАСНЫЙ отладочный режим: хаб передал секрет через службу, и она могла его оставить себе. Не для настоящей работы.',
-  no_root_banner: 'Нет связи со службой. Телефон пробует снова сам.',
-  as_of: 'Показано на {time}.',
-  pending_one: '1 изменение ждёт отправки.',
+  as_of: 'Показано то, что было {age}.',
   pending: {
     by: 'n',
     one: '{n} изменение ждёт отправки.',
     few: '{n} изменения ждут отправки.',
     other: '{n} изменений ждут отправки.',
   },
-  open_blocked: '{title} не открыть: хаб не в сети. Откроется, как только он вернётся.',
+  open_blocked: '{title} не открыть, пока хаб не на связи. Попробуйте, когда он вернётся.',
   tile_menu: 'Действия: {title}',
   pin: 'Закрепить',
   unpin: 'Открепить',
@@ -333,10 +383,9 @@ const ru: Record<SpaText, Text> = {
   done: 'Готово',
   sent: 'Отправлено',
   working: 'Выполняется…',
-  queued: 'Сохранено здесь. Уйдёт, когда хаб вернётся.',
+  queued: 'Сохранено здесь. Уйдёт, когда хаб ответит.',
   action_failed: 'Хаб этого не сделал: {message}',
   no_rows: 'Пока пусто',
-  size_note: 'Страница по билету',
 };
 
 export const spaTexts: Texts<SpaText> = { en, ru };

@@ -1,0 +1,144 @@
+// The one link to the hub of this session: opened, followed by the pages, ended.
+import { IngleError } from '../firmware/protocol/errors.ts';
+import { pinnedHub, read } from './database.ts';
+import { loaded, noticeOf, showEntry, showLogin } from './entrance.ts';
+import type { Link, LinkEvents } from './link.ts';
+import { post } from './rest.ts';
+import { dropSession, type Session, session } from './session.ts';
+import { app, type Page, set, show } from './store.ts';
+
+let link: Link | null = null;
+let opening = 0;
+
+export function currentLink(): Link | null {
+  return link;
+}
+
+export const isInsecure = (a: Session['access']): boolean =>
+  a?.mode === 'sealed' || (a?.mode === 'proven' && a.insecure);
+
+let shown: string | undefined;
+
+/** Opens the link of a signed-in session; the desktop shows at once where its icons are known. */
+export async function connect(): Promise<void> {
+  const mine = ++opening;
+  link?.close();
+  link = null;
+  try {
+    const s = session();
+    const pin = await pinnedHub(s?.hub_id);
+    const known = !s?.access && pin ? pin : undefined;
+    const insecure = s?.access ? isInsecure(s.access) : Boolean(pin?.insecure);
+    // Another hub's icons are not this one's.
+    if (shown !== s?.hub_id) set({ icons: null, iconsAt: null, open: null });
+    shown = s?.hub_id;
+    set({ link: 'connecting', lag: null, heardAt: null, hubName: pin?.name || app().hubName, insecure });
+    if (known) await desktop(known.hub_id);
+    else show({ at: 'connecting', step: 'hub' });
+    const { openLink } = await loaded(import('./link.ts'));
+    const opened = await openLink(events(mine));
+    if (mine !== opening) return opened.close();
+    link = opened;
+    if (app().page.at === 'desktop') await startDesk();
+  } catch (e) {
+    if (mine === opening) await stuck(e);
+  }
+}
+
+/** A step that did not succeed says so, with a way on. */
+export async function stuck(e: unknown): Promise<void> {
+  const notice = noticeOf(e);
+  closeLink();
+  if (!('error' in notice) || notice.error === 'timeout') return show({ at: 'trouble', notice });
+  // The session is good, but this browser never met the hub: only a code from the hub can help.
+  if (notice.error === 'pairing_failed') return showEntry(notice);
+  return showLogin({ notice });
+}
+
+/** What the link of the connection `mine` brings. */
+function events(mine: number): LinkEvents {
+  return {
+    answered: (lag) => set({ lag, heardAt: Date.now() }),
+    state(state) {
+      if (mine !== opening) return;
+      if (state !== app().link) set({ link: state });
+      const at = app().page.at;
+      if (state === 'up' && (at === 'connecting' || at === 'approve'))
+        void desktop(session()?.hub_id).catch(stuck);
+      else if (state === 'connecting' && at === 'connecting') show({ at, step: 'prove' });
+      else if (at === 'connecting') show({ at, step: 'hub' });
+    },
+    asks: () => show({ at: 'approve' }),
+    hub: (hubName) => set({ hubName }),
+    refused: (e) => stopLink({ at: 'refused', notice: { error: e.code } }),
+    alarm: (reason) => stopLink({ at: 'alarm', reason }),
+    unanswered: () => stopLink({ at: 'refused', notice: { text: 'no_answer' } }),
+    wrongCode: () => stopLink({ at: 'second', title: 'code_wrong_title' }),
+    signedOut() {
+      stopLink({ at: 'boot' });
+      dropSession();
+      void showLogin({ notice: { error: 'unauthenticated' } });
+    },
+    elsewhere: () => stopLink({ at: 'elsewhere' }),
+    trouble: (e) => void stuck(e),
+    // Anybody on the way can say so: what this browser knows of its hub stays.
+    unknown: () => stopLink({ at: 'unknown' }),
+  };
+}
+
+function closeLink(): void {
+  opening++;
+  link?.close();
+  link = null;
+  set({ link: 'connecting', open: null });
+}
+
+export function stopLink(page: Page): void {
+  closeLink();
+  show(page);
+}
+
+async function desktop(hubId: string | undefined): Promise<void> {
+  const kept = hubId ? await read('icons', hubId).catch(() => undefined) : undefined;
+  if (kept && !app().icons) set({ icons: kept.icons, iconsAt: kept.at });
+  await loaded(import('./desktop.ts'));
+  show({ at: 'desktop' });
+  if (link) await startDesk();
+}
+
+async function startDesk(): Promise<void> {
+  const { startIcons } = await loaded(import('./icons.ts'));
+  await startIcons();
+}
+
+/** The touch the hub itself asks for (D4). @param label what the hub's owner calls this browser */
+export async function approve(label: string): Promise<void> {
+  show({ at: 'approve', busy: 'passkey_waiting' });
+  try {
+    await assertToHub(label);
+    await desktop(session()?.hub_id);
+  } catch (e) {
+    const notice = noticeOf(e);
+    if ('error' in notice && ['pairing_failed', 'forbidden'].includes(notice.error))
+      return stopLink({ at: 'refused', notice });
+    show({ at: 'approve', notice });
+  }
+}
+
+/** An assertion over the handshake hash, checked by the hub. @throws IngleError, Trouble */
+export async function assertToHub(label?: string): Promise<void> {
+  const l = link;
+  if (!l) throw new IngleError('hub_offline', 'The hub is not reached.');
+  const { signForHub } = await loaded(import('./passkey.ts'));
+  await l.assert(await signForHub(l.hubId, l.handshake()), label);
+}
+
+/** Ends the link and the session, here and at root. */
+export async function endSession(): Promise<void> {
+  const s = session();
+  opening++;
+  link?.close();
+  link = null;
+  dropSession();
+  if (s?.session_jwt) await post('/v1/owner/logout', { sid: s.sid }, s.session_jwt).catch(() => {});
+}
