@@ -36,7 +36,12 @@ export async function page(dir, out, { define, onwarn }) {
         onlyX25519(),
         plainLogging(),
         esbuild({ target, define, include: /\.[jt]s$/, sourceMap: false }),
-        nodeResolve({ browser: true, extensions: ['.ts', '.mjs', '.js'] }),
+        // Said here, as it would follow NODE_ENV: a build is the same from a test.
+        nodeResolve({
+          browser: true,
+          exportConditions: ['production'],
+          extensions: ['.ts', '.mjs', '.js'],
+        }),
         commonjs({ ignoreTryCatch: true }),
         esbuildMinify(),
         finish(dir, html, entry, out, define),
