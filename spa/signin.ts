@@ -5,7 +5,7 @@ import { checkStorage, readAll } from './database.ts';
 import { errorOf, loaded, noticeOf, showEntry } from './entrance.ts';
 import { newSession, openSession, post } from './rest.ts';
 import { changeSession, dropSession, keepSession, type Session, session } from './session.ts';
-import { app, type Notice, set, show } from './store.ts';
+import { app, type Notice, set, show, Trouble } from './store.ts';
 import { leadsHome } from './trust.ts';
 
 /**
@@ -106,7 +106,16 @@ async function loginChallenge(): Promise<unknown> {
   }
 }
 
+/** The person does not want to wait any longer; the prompt may not be there yet. */
+let left = false;
+
+/** @throws Trouble when the person has left before there was a prompt. */
+function stay(): void {
+  if (left) throw new Trouble({ text: 'passkey_cancelled' });
+}
+
 export async function register(from: 'register' | 'nopasskey' = 'register'): Promise<void> {
+  left = false;
   show({ at: from, busy: 'passkey_waiting' });
   try {
     const { sid } = await openSession();
@@ -115,6 +124,7 @@ export async function register(from: 'register' | 'nopasskey' = 'register'): Pro
       '/v1/owner/webauthn/registration/challenge',
       { sid },
     );
+    stay();
     const credential = await createPasskey(o.publicKeyCredentialCreationOptions, sid);
     await post('/v1/owner/webauthn/registration/finish', { sid, credential });
     changeSession({ new_passkey: undefined });
@@ -128,6 +138,7 @@ export async function register(from: 'register' | 'nopasskey' = 'register'): Pro
 }
 
 export async function login(): Promise<void> {
+  left = false;
   show({ at: 'login', busy: 'passkey_waiting' });
   try {
     const { signInAtRoot } = await loaded(import('./passkey.ts'));
@@ -135,6 +146,7 @@ export async function login(): Promise<void> {
     const options = fresh ? challenge!.options : await loginChallenge();
     challenge = null;
     const { sid } = await openSession();
+    stay();
     const credential = await signInAtRoot(options, sid);
     const r = await post<{
       session_jwt: string;
@@ -166,7 +178,8 @@ export async function login(): Promise<void> {
   await connect();
 }
 
-/** Ends the passkey prompt that is open. */
+/** Ends the passkey prompt that is open, or keeps it from opening. */
 export async function cancelWaiting(): Promise<void> {
+  left = true;
   (await import('./passkey.ts')).cancelPrompt();
 }

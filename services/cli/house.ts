@@ -129,7 +129,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     INGLE_ROOT_ORIGIN: origin,
     INGLE_ROOT_API: rootApi,
     // The hub reaches root on this computer, whatever browsers call it.
-    INGLE_ROOT_AUDIENCE: rootUrl,
+    INGLE_ROOT_AUDIENCE: [rootUrl, o.env?.['INGLE_ROOT']].filter(Boolean).join(','),
     INGLE_ROOT_DATA: join(data, 'root'),
     INGLE_ROOT_SPA: rootApi === origin ? join(dist, 'spa') : '',
     // This server speaks plain HTTP; where browsers use https, a proxy stands in front.

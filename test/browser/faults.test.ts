@@ -103,6 +103,31 @@ test('a prompt that never says how it went can be left, and the next one works',
   await p.close();
 });
 
+test('a wait that is left before the prompt is there opens none', async () => {
+  const p = await phone(browser);
+  await inject(
+    p,
+    `{ const own = CredentialsContainer.prototype.create;
+       CredentialsContainer.prototype.create = function (o) { window.prompts = (window.prompts ?? 0) + 1; return own.call(this, o); }; }`,
+  );
+  await p.page.goto((await house.issueCode({ newPasskey: true })).link);
+  let go = () => {};
+  const held = new Promise<void>((ok) => (go = ok));
+  await p.page.route('**/registration/challenge', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await press(p.page, 'Make a passkey');
+  await says(p, 'Waiting for your fingerprint');
+  await press(p.page, 'Cancel');
+  go();
+  await says(p, 'No passkey was used. The prompt was closed');
+  assert.is(await p.page.evaluate(() => (window as unknown as { prompts?: number }).prompts), undefined);
+  await press(p.page, 'Make a passkey');
+  await approve(p);
+  await p.close();
+});
+
 test('a service that never answers ends the wait in 20 seconds, with a way to try again', async () => {
   const p = await phone(browser);
   await p.page.goto(house.origin);
