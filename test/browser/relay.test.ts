@@ -85,6 +85,8 @@ test('root sees no word of the screen, of the state, of a command, and none of t
   await press(p.page, 'Confirm with passkey');
   await online(p.page);
   await openStatus(p.page);
+  // View and state are two documents.
+  await p.page.locator('.window').getByText('Marrowfat Hearth').waitFor();
   // Every text node of the window on its own.
   const shown = await p.page.locator('.window').evaluate((body) => {
     const walk = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
