@@ -179,7 +179,7 @@ function runFile(file, { seconds, patient }) {
           out += `\nIts tests are over, but sockets, timers or children keep the file from ending.\n`;
           lingered = true;
           killGroup();
-        }, 30_000);
+        }, 60_000);
     };
 
     child.stdout.on('data', keep);

@@ -117,6 +117,11 @@ function once(
       clearTimeout(late);
       reject(e);
     });
+    // One that is destroyed without an error says only this.
+    outgoing.on('close', () => {
+      clearTimeout(late);
+      reject(new IngleError('unavailable', 'The request was given up.'));
+    });
     if (!rest) outgoing.end(first);
     else
       pipeline(async function* () {
