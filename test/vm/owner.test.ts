@@ -132,10 +132,10 @@ check(
       .first()
       .click();
     await press(p.page, 'Pin');
-    await p.page.getByText('1 change waits to be sent').waitFor();
+    await p.page.getByText('One change waits to be sent').waitFor();
     await vm.start();
     await online(p.page);
-    await p.page.getByText('1 change waits to be sent').waitFor({ state: 'detached' });
+    await p.page.getByText('One change waits to be sent').waitFor({ state: 'detached' });
     await p.page.locator('.tile .pin').first().waitFor();
     await openStatus(p.page);
     await moves(p.page);
