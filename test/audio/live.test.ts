@@ -129,7 +129,9 @@ it('noise without the probe is never OK', async ({ audio, lab }) => {
   playing.stdin!.on('error', () => {});
   // As long as a busy machine may take.
   playing.stdin!.end(Buffer.concat(Array.from({ length: 4 }, () => toS16(noise))));
-  const m = await steady(audio, 'room1', 'outside');
+  let m = await steady(audio, 'room1', 'outside');
+  // The player takes its time; until then the street is silent.
+  for (let i = 0; i < 10 && m.verdict === 'too_quiet'; i++) m = await steady(audio, 'room1', 'outside');
   await stop(playing);
   assert.ok(['noisy', 'no_estimate'].includes(m.verdict), m.verdict);
 });
