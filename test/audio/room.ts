@@ -107,12 +107,16 @@ export type Noise = 'white' | 'pink' | 'babble' | 'music';
 export const noises: Noise[] = ['white', 'pink', 'babble', 'music'];
 const tables = new Map<string, { samples: Float64Array; power: Float64Array }>();
 
-/** A stretch of noise with power 1 within the probe's band. */
+/** Length of a noise's table, seconds. */
+const TABLE = 12;
+
+/** A stretch of noise with power 1 within the probe's band. @throws RangeError when it is longer than the table. */
 export function noise(kind: Noise, rate: number, length: number, r: () => number): Float64Array {
+  if (length > rate * TABLE) throw new RangeError(`there are ${TABLE} s of noise`);
   const key = `${kind}${rate}`;
   let table = tables.get(key);
   if (!table) {
-    const samples = makeNoise(kind, rate, Math.round(rate * 12), random(kind.length * 977 + rate));
+    const samples = makeNoise(kind, rate, Math.round(rate * TABLE), random(kind.length * 977 + rate));
     table = { samples, power: powerUntil(band(samples, rate)) };
     tables.set(key, table);
   }
