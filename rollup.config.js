@@ -7,8 +7,8 @@ import commonjs from '@rollup/plugin-commonjs';
 import json from '@rollup/plugin-json';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
 import esbuild, { minify } from 'rollup-plugin-esbuild';
-import { isAbsent, native, nativeBanner, nativeModules } from './rollup.native.js';
-import { page } from './rollup.page.js';
+import { isAbsent, native, nativeBanner, nativeModules } from './services/cli/rollup.native.js';
+import { page } from './services/cli/rollup.page.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const define = { INGLE_VERSION: JSON.stringify(version) };
@@ -109,8 +109,8 @@ for (const name of readdirSync('services').sort())
 for (const t of targets) if (t.input === 'services/skill-host/main.ts') t.plugins.push(manifests);
 for (const t of targets) if (t.input === 'services/audio/main.ts') t.plugins.push(voiceDetector);
 add('services/audio/selftest.ts', 'dist/services/audio/selftest.js');
-for (const name of ['ingle', 'start', 'guard'])
-  add(`services/cli/${name}.ts`, `dist/services/cli/${name}.js`);
+for (const [name, folder] of Object.entries({ ingle: '', start: 'house/', guard: 'house/' }))
+  add(`services/cli/${folder}${name}.ts`, `dist/services/cli/${name}.js`);
 add('root/main.ts', 'dist/root/main.js');
 if (existsSync('spa/index.html')) targets.push(...(await page('spa', 'dist/spa', { define, onwarn })));
 if (existsSync('web-wizard/index.html'))
@@ -121,7 +121,12 @@ const at = (file) => {
   const s = statSync(file, { throwIfNoEntry: false });
   return s ? `${s.size} ${s.mtimeMs}` : '';
 };
-const always = ['package-lock.json', 'rollup.config.js', 'rollup.native.js', 'rollup.page.js'];
+const always = [
+  'package-lock.json',
+  'rollup.config.js',
+  'services/cli/rollup.native.js',
+  'services/cli/rollup.page.js',
+];
 function partOf(target) {
   const page = typeof target.input === 'object';
   const out = page ? target.output.dir : `${target.output.dir}/${target.output.entryFileNames}`;
@@ -153,4 +158,4 @@ const only = process.env.INGLE_BUILD;
 const stale = targets.filter(partOf);
 const chosen = only ? stale.filter((t) => JSON.stringify([t.input, t.output]).includes(only)) : stale;
 // Rollup takes no empty list; where nothing is stale the smallest part is built again.
-export default chosen.length > 0 ? chosen : targets.filter((t) => t.input === 'services/cli/guard.ts');
+export default chosen.length > 0 ? chosen : targets.filter((t) => t.input === 'services/cli/house/guard.ts');

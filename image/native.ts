@@ -1,4 +1,4 @@
-// Machine code that the bundles load from the folder native/ beside them (rollup.native.js), for the target. All other
+// Machine code that the bundles load from the folder native/ beside them (services/cli/rollup.native.js), for the target. All other
 // code of npm's modules is in the bundles.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,17 +1,19 @@
-// Root's HTTP API: each endpoint, what its body looks like, and who may call it.
+// Root's HTTP API (root/endpoints.ts), answered.
+import { inputOf } from '../firmware/protocol/endpoint/input.ts';
+import { bind, type Handlers, router } from '../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
-import { parseObject, shape } from '../firmware/protocol/json.ts';
 import { BROWSER_HEADER } from '../firmware/protocol/page.ts';
-import { POW_HEADER } from '../firmware/protocol/pow.ts';
-import { isTicket } from '../firmware/protocol/ticket.ts';
+import { POW_HEADER } from '../firmware/protocol/pairing/pow.ts';
+import { isTicket } from '../firmware/protocol/pairing/ticket.ts';
 import type { ProofPurpose } from '../firmware/protocol/wire.ts';
 import { issueCode, verifyCode, wishOf } from './codes.ts';
 import { crossOrigin, fromApplication, isPreflight, preflight } from './cors.ts';
+import { rootApi } from './endpoints.ts';
 import { failure, json, type Reply, type Request } from './http.ts';
 import { authenticateHub, enrol, rotate } from './hubs.ts';
 import { clientKey } from './limit.ts';
 import { accept, offer } from './pairing.ts';
-import type { Limits, Root } from './root.ts';
+import type { Root } from './root.ts';
 import { authenticate, browserOf, logout, openSession, revoke, sessionOf } from './session.ts';
 import {
   listCredentials,
@@ -21,177 +23,96 @@ import {
   registrationFinish,
 } from './webauthn.ts';
 
-type Body = Record<string, unknown>;
-type Endpoint = (root: Root, req: Request, body: Body, id: string) => Promise<Reply | object>;
+interface Asked {
+  root: Root;
+  req: Request;
+}
+type Answers = Handlers<typeof rootApi, Asked, Reply>;
 
-const cookieOf = (root: Root, req: Request) =>
-  browserOf(root, req.header('cookie'), req.header(BROWSER_HEADER));
+const cookieOf = ({ root, req }: Asked) => browserOf(root, req.header('cookie'), req.header(BROWSER_HEADER));
 const bearer = (req: Request) => /^Bearer ([\w.-]+)$/i.exec(req.header('authorization'))?.[1];
 /** A hub's certificate and proof (D11). */
-const hubOf = (root: Root, req: Request, purpose: ProofPurpose) =>
+const hubOf = ({ root, req }: Asked, purpose: ProofPurpose) =>
   authenticateHub(root, req.header('x-ingle-certificate'), bearer(req), purpose);
 /** The session of the bearer's token, from the browser it was issued to. */
-const ownerOf = (root: Root, req: Request) => authenticate(root, bearer(req), cookieOf(root, req));
+const ownerOf = (a: Asked) => authenticate(a.root, bearer(a.req), cookieOf(a));
+/** The session of a sid, from the browser it belongs to. */
+const browserSession = (a: Asked & { body: { sid: string } }) => sessionOf(a.root, a.body.sid, cookieOf(a));
+/** Answers are objects of ours; their schemas name them and no more. */
+const said = async (work: Promise<object>) => ({ ...(await work) }) as Record<string, unknown>;
 
-const withSid =
-  (work: (root: Root, session: Awaited<ReturnType<typeof sessionOf>>) => Promise<object>): Endpoint =>
-  async (root, req, body) => {
-    const { sid } = shape(body, { sid: 'string' });
-    return work(root, await sessionOf(root, sid, cookieOf(root, req)));
-  };
-const withCredential =
-  (
-    work: (root: Root, session: Awaited<ReturnType<typeof sessionOf>>, credential: Body) => Promise<object>,
-  ): Endpoint =>
-  async (root, req, body) => {
-    const { sid, credential } = shape(body, { sid: 'string', credential: 'object' });
-    return work(root, await sessionOf(root, sid, cookieOf(root, req)), credential);
-  };
-
-/** Path -> method -> [which limit counts it, what it does]. `{id}` takes one segment. */
-export const endpoints: Record<string, Record<string, [keyof Limits | null, Endpoint]>> = {
-  '/v1/session': {
-    POST: [
-      'session',
-      async (root, req, body) => {
-        const { sid } = shape(body, { sid: 'string?' });
-        const opened = await openSession(root, cookieOf(root, req), sid);
-        return json(opened.body, 200, opened.cookie ? { 'set-cookie': opened.cookie } : {});
-      },
-    ],
+const answers: Answers = {
+  async openSession(a) {
+    const opened = await openSession(a.root, cookieOf(a), a.body.sid);
+    return json(opened.body, 200, opened.cookie ? { 'set-cookie': opened.cookie } : {});
   },
-  '/v1/owner/login/device-code': {
-    POST: [
-      'hub',
-      async (root, req, body) => {
-        shape(body, {});
-        const { hub, claims } = await hubOf(root, req, 'device-code');
-        return issueCode(root, hub, wishOf(claims, req.ip));
-      },
-    ],
+  async issueCode(a) {
+    const { hub, claims } = await hubOf(a, 'device-code');
+    return said(issueCode(a.root, hub, wishOf(claims, a.req.ip)));
   },
-  '/v1/owner/login/verify': {
-    POST: [
-      'verify',
-      async (root, req, body) => {
-        const b = shape(body, { device_code: 'string?', code: 'string?', ticket: 'string?', sid: 'string' });
-        const code = b.device_code ?? b.code;
-        if (code === undefined || (b.device_code !== undefined && b.code !== undefined))
-          throw new IngleError('invalid_request', 'Give "device_code".', { pointer: '/device_code' });
-        if (code.length > 64)
-          throw new IngleError('invalid_request', '"device_code" is too long.', { pointer: '/device_code' });
-        await sessionOf(root, b.sid, cookieOf(root, req));
-        if (b.ticket !== undefined && !isTicket(b.ticket))
-          throw new IngleError('invalid_request', '"ticket" is not one.', { pointer: '/ticket' });
-        const pow = req.header(POW_HEADER);
-        return verifyCode(root, b.sid, { code: code.trim(), ip: req.ip, ticket: b.ticket ?? '', pow });
-      },
-    ],
+  async verify(a) {
+    const { root, req, body: b } = a;
+    const code = b.device_code ?? b.code;
+    if (code === undefined || (b.device_code !== undefined && b.code !== undefined))
+      throw new IngleError('invalid_request', 'Give "device_code".', { pointer: '/device_code' });
+    if (code.length > 64)
+      throw new IngleError('invalid_request', '"device_code" is too long.', { pointer: '/device_code' });
+    await browserSession(a);
+    if (b.ticket !== undefined && !isTicket(b.ticket))
+      throw new IngleError('invalid_request', '"ticket" is not one.', { pointer: '/ticket' });
+    const pow = req.header(POW_HEADER);
+    return said(verifyCode(root, b.sid, { code: code.trim(), ip: req.ip, ticket: b.ticket ?? '', pow }));
   },
-  '/v1/owner/webauthn/registration/challenge': { POST: ['webauthn', withSid(registrationChallenge)] },
-  '/v1/owner/webauthn/registration/finish': { POST: ['webauthn', withCredential(registrationFinish)] },
-  '/v1/owner/webauthn/login/challenge': { POST: ['webauthn', withSid(loginChallenge)] },
-  '/v1/owner/webauthn/login/finish': { POST: ['webauthn', withCredential(loginFinish)] },
-  '/v1/owner/logout': {
-    POST: [
-      'session',
-      async (root, req, body) => {
-        const { sid } = shape(body, { sid: 'string?' });
-        const session = await ownerOf(root, req);
-        if (sid !== undefined && sid !== session.sid)
-          throw new IngleError('forbidden', 'The token is of another session.');
-        await logout(root, session.sid);
-        return { ok: true };
-      },
-    ],
+  registrationChallenge: async (a) => said(registrationChallenge(a.root, await browserSession(a))),
+  registrationFinish: async (a) =>
+    said(registrationFinish(a.root, await browserSession(a), a.body.credential)),
+  loginChallenge: async (a) => said(loginChallenge(a.root, await browserSession(a))),
+  loginFinish: async (a) => said(loginFinish(a.root, await browserSession(a), a.body.credential)),
+  async logout(a) {
+    const { sid } = a.body;
+    const session = await ownerOf(a);
+    if (sid !== undefined && sid !== session.sid)
+      throw new IngleError('forbidden', 'The token is of another session.');
+    await logout(a.root, session.sid);
+    return { ok: true };
   },
-  '/v1/owner/credentials': {
-    GET: ['session', async (root, req) => listCredentials(root, await ownerOf(root, req))],
+  credentials: async (a) => said(listCredentials(a.root, await ownerOf(a))),
+  async revoke(a) {
+    const session = await ownerOf(a);
+    return { ok: true, ...(await revoke(a.root, session.owner_id!, (a.params as { id: string }).id)) };
   },
-  '/v1/owner/credentials/{id}': {
-    DELETE: [
-      'session',
-      async (root, req, _, id) => {
-        const session = await ownerOf(root, req);
-        return { ok: true, ...(await revoke(root, session.owner_id!, id)) };
-      },
-    ],
+  async offer(a) {
+    const { sid, e2e_pubkey } = a.body;
+    const session = await ownerOf(a);
+    if (session.sid !== sid) throw new IngleError('forbidden', 'The token is of another session.');
+    return said(offer(a.root, session, e2e_pubkey));
   },
-  '/v1/browser/pairing/offer': {
-    POST: [
-      'session',
-      async (root, req, body) => {
-        const { sid, e2e_pubkey } = shape(body, { sid: 'string', e2e_pubkey: 'string?' });
-        const session = await ownerOf(root, req);
-        if (session.sid !== sid) throw new IngleError('forbidden', 'The token is of another session.');
-        return offer(root, session, e2e_pubkey);
-      },
-    ],
+  async accept(a) {
+    const { sid, hub_id, hub_e2e_pubkey } = a.body;
+    const { hub } = await hubOf(a, 'pairing-accept');
+    if (hub.hub_id !== hub_id) throw new IngleError('forbidden', 'The certificate is of another hub.');
+    await accept(a.root, hub.hub_id, sid, hub_e2e_pubkey);
+    return { ok: true };
   },
-  '/v1/hub/pairing/accept': {
-    POST: [
-      'hub',
-      async (root, req, body) => {
-        const b = shape(body, { sid: 'string', hub_id: 'string', hub_e2e_pubkey: 'string?' });
-        const { hub } = await hubOf(root, req, 'pairing-accept');
-        if (hub.hub_id !== b.hub_id) throw new IngleError('forbidden', 'The certificate is of another hub.');
-        await accept(root, hub.hub_id, b.sid, b.hub_e2e_pubkey);
-        return { ok: true };
-      },
-    ],
+  enrol: ({ root, req, body: b }) =>
+    said(enrol(root, b.sign_pub, b.e2e_pub, b.proof, req.header(POW_HEADER))),
+  async renew(a) {
+    const { hub } = await hubOf(a, 'renew');
+    return { hub_id: hub.hub_id, ...(await a.root.tokens.issueCertificate(hub)) };
   },
-  '/v1/hub/enrol': {
-    POST: [
-      'enrol',
-      async (root, req, body) => {
-        const b = shape(body, { sign_pub: 'string', e2e_pub: 'string', proof: 'string' });
-        return enrol(root, b.sign_pub, b.e2e_pub, b.proof, req.header(POW_HEADER));
-      },
-    ],
+  async rotate(a) {
+    const { e2e_pub, sign_pub, signature } = a.body;
+    const { hub } = await hubOf(a, 'rotate');
+    return said(rotate(a.root, hub, e2e_pub, sign_pub ?? hub.sign_pub, signature));
   },
-  '/v1/hub/renew': {
-    POST: [
-      'hub',
-      async (root, req, body) => {
-        shape(body, {});
-        const { hub } = await hubOf(root, req, 'renew');
-        return { hub_id: hub.hub_id, ...(await root.tokens.issueCertificate(hub)) };
-      },
-    ],
-  },
-  '/v1/hub/rotate': {
-    POST: [
-      'hub',
-      async (root, req, body) => {
-        const b = shape(body, { e2e_pub: 'string', sign_pub: 'string?', signature: 'string' });
-        const { hub } = await hubOf(root, req, 'rotate');
-        return rotate(root, hub, b.e2e_pub, b.sign_pub ?? hub.sign_pub, b.signature);
-      },
-    ],
-  },
-  '/.well-known/jwks.json': {
-    GET: [null, async (root) => json(root.tokens.jwks(), 200, { 'cache-control': 'public, max-age=300' })],
-  },
-  '/health/live': { GET: [null, async () => ({ ok: true })] },
-  '/health/ready': {
-    GET: [
-      null,
-      async (root) => {
-        await root.store.get('SELECT 1');
-        return { ok: true };
-      },
-    ],
+  keys: ({ root }) => json(root.tokens.jwks(), 200, { 'cache-control': 'public, max-age=300' }),
+  live: () => ({ ok: true }),
+  async ready({ root }) {
+    await root.records.ready();
+    return { ok: true };
   },
 };
-
-/** The endpoint at a path, with the segment that stands for `{id}`. */
-function find(path: string) {
-  if (Object.hasOwn(endpoints, path)) return { methods: endpoints[path]!, id: '' };
-  const cut = path.lastIndexOf('/');
-  const pattern = `${path.slice(0, cut)}/{id}`;
-  if (cut < 0 || !Object.hasOwn(endpoints, pattern)) return undefined;
-  return { methods: endpoints[pattern]!, id: path.slice(cut + 1) };
-}
+const { find, methodsAt } = router(bind<typeof rootApi, Asked, Reply>(rootApi, answers));
 
 /** Whether a path belongs to the API, known or not. */
 export function isApi(path: string): boolean {
@@ -211,29 +132,24 @@ export async function answer(root: Root, req: Request): Promise<Reply> {
 
 async function answered(root: Root, req: Request): Promise<Reply> {
   try {
-    const found = find(req.path);
-    if (!found) throw new IngleError('not_found', 'There is nothing at this address.');
-    if (isPreflight(root.config, req)) return preflight(Object.keys(found.methods));
+    if (isPreflight(root.config, req)) return preflight(methodsAt(req.path));
     const method = req.method === 'HEAD' ? 'GET' : req.method;
-    const endpoint = Object.hasOwn(found.methods, method) ? found.methods[method] : undefined;
-    if (!endpoint) {
-      const allow = Object.keys(found.methods).join(', ');
-      throw new IngleError('method_not_allowed', `Use ${allow} here.`, { allow });
-    }
-    const [limited, work] = endpoint;
-    let body: Body = {};
+    const { bound, params } = find(method, req.path);
+    const endpoint = bound.endpoint as (typeof rootApi)[keyof typeof rootApi];
+    let body: Uint8Array = new Uint8Array();
     if (method !== 'GET') {
       sameOrigin(root, req);
-      const raw = await req.body();
-      if (raw.length > 0 && !/^application\/json\s*(;|$)/i.test(req.header('content-type')))
+      body = await req.body();
+      if (body.length > 0 && !/^application\/json\s*(;|$)/i.test(req.header('content-type')))
         throw new IngleError('invalid_request', 'Send JSON, with content-type application/json.', {
           pointer: '',
         });
-      body = parseObject(raw);
     }
-    if (limited) root.limits[limited].take(clientKey(req.ip));
-    const result = await work(root, req, body, found.id);
-    return isReply(result) ? result : json(result);
+    // What is not JSON at all counts as well: reading it was work.
+    if (endpoint.limit) root.limits[endpoint.limit].take(clientKey(req.ip));
+    const input = inputOf(endpoint)(params, new URLSearchParams(), body);
+    const result = await bound.answer({ root, req, ...input });
+    return 'answer' in endpoint ? json(result as object) : (result as Reply);
   } catch (e) {
     return failure(e);
   }
@@ -246,8 +162,4 @@ function sameOrigin(root: Root, req: Request): void {
   const foreign = (site === 'cross-site' || site === 'same-site') && !fromApplication(root.config, req);
   if ((origin !== '' && origin !== root.config.origin) || foreign)
     throw new IngleError('forbidden', `Open this application at ${root.config.origin}.`);
-}
-
-function isReply(x: object): x is Reply {
-  return 'status' in x && 'headers' in x && 'body' in x;
 }

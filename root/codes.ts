@@ -1,15 +1,18 @@
-// One-time device codes (spec "Authentication" 1, 2): 6 digits, 10 minutes, one use, one open code a hub.
+// One-time device codes: 6 digits, 10 minutes, one use, one open code per hub.
 import { randomInt } from 'node:crypto';
 import { IngleError } from '../firmware/protocol/errors.ts';
-import { CODE_TRIES_PER_SID, DEVICE_CODE_TTL } from '../firmware/protocol/limits.ts';
-import { isTicket, passkeyName } from '../firmware/protocol/ticket.ts';
-import { clientKey, tooMany } from './limit.ts';
-import { credentialsOf, endSessions, findSession, type Hub, moved, seconds } from './records.ts';
+import { DEVICE_CODE_TTL } from '../firmware/protocol/limits.ts';
+import { isTicket, passkeyName } from '../firmware/protocol/pairing/ticket.ts';
+import { seconds } from './clock.ts';
+import { clientKey } from './limit.ts';
+import type { Hub } from './records/records.ts';
 import type { Root } from './root.ts';
 import { revoke } from './session.ts';
 
 /** Lifetime of a sid between its code and its passkey, seconds. */
 const PREAUTH_TTL = 3600;
+/** Codes drawn before root says that none is free; all but a few of a million would have to be open for that. */
+const DRAWS = 100;
 
 /** What a hub says with its wish for a code, in its proof, and where it was said from. */
 export interface CodeWish {
@@ -41,12 +44,9 @@ const ticketOf = (root: Root, ticket: string) => root.tokens.mac('ticket', ticke
  * hub does not know. Whoever took the owner's code has nothing left, and the owner is the first again.
  */
 async function forgetUnpaired(root: Root, hub: Hub, known: ReadonlySet<string> | undefined): Promise<void> {
-  const sids = await root.store.transaction((db) =>
-    endSessions(db, 'hub_id = ? AND browser_key_id IS NULL', hub.hub_id),
-  );
-  for (const sid of sids) root.relay.drop(sid);
+  for (const sid of await root.records.sessions.endUnpaired(hub.hub_id, seconds())) root.relay.drop(sid);
   if (!known) return;
-  for (const c of await credentialsOf(root.store, hub.owner_id))
+  for (const c of await root.records.passkeys.ofOwner(hub.owner_id))
     if (!known.has(await passkeyName(c.cred_id))) await revoke(root, hub.owner_id, c.cred_id);
 }
 
@@ -56,34 +56,25 @@ async function forgetUnpaired(root: Root, hub: Hub, known: ReadonlySet<string> |
  */
 export async function issueCode(root: Root, hub: Hub, wish: CodeWish) {
   await forgetUnpaired(root, hub, wish.passkeys);
-  const { digits, taken } = await root.store.transaction(async (db) => {
-    await db.run('DELETE FROM device_code WHERE hub_id = ? AND bind_sid IS NULL', hub.hub_id);
-    await db.run('DELETE FROM device_code WHERE exp <= ?', seconds());
-    const taken = await db.get<{ at: number }>(
-      'DELETE FROM code_taken WHERE hub_id = ? RETURNING at',
-      hub.hub_id,
-    );
-    for (let i = 0; i < 100; i++) {
-      const code = String(randomInt(1_000_000)).padStart(6, '0');
-      const { changes } = await db.run(
-        'INSERT OR IGNORE INTO device_code VALUES (?, ?, ?, ?, ?, NULL, ?, ?)',
-        root.tokens.mac('device_code', code),
-        hub.owner_id,
-        hub.hub_id,
-        wish.scope,
-        seconds() + DEVICE_CODE_TTL,
-        networkOf(root, wish.ip),
-        wish.ticket && ticketOf(root, wish.ticket),
-      );
-      if (changes === 1) return { digits: code, taken };
-    }
-    throw new IngleError('unavailable', 'No code is free right now. Try again in a minute.');
-  });
+  const now = seconds();
+  let digits = '';
+  let draws = 0;
+  const draw = () => {
+    if (draws++ === DRAWS)
+      throw new IngleError('unavailable', 'No code is free right now. Try again in a minute.');
+    digits = String(randomInt(1_000_000)).padStart(6, '0');
+    return root.tokens.mac('device_code', digits);
+  };
+  const { hub_id, owner_id } = hub;
+  const network = networkOf(root, wish.ip);
+  const ticket = wish.ticket && ticketOf(root, wish.ticket);
+  const code = { hub_id, owner_id, scope: wish.scope, network, ticket, exp: now + DEVICE_CODE_TTL, now };
+  const { taken_at } = await root.records.codes.issue(code, draw);
   return {
     device_code: `${digits.slice(0, 3)}-${digits.slice(3)}`,
     verify_uri: `${root.config.origin}/`,
     expires_in: DEVICE_CODE_TTL,
-    ...(taken ? { taken_ago: seconds() - taken.at } : {}),
+    ...(taken_at === null ? {} : { taken_ago: now - taken_at }),
   };
 }
 
@@ -137,48 +128,11 @@ export async function verifyCode(root: Root, sid: string, typed: Typed) {
 
 /** Looks the code up, among those with this ticket or of hubs on this network if one is given; counts a wrong one. */
 async function take(root: Root, sid: string, code: string, among: { ticket?: string; network?: string }) {
-  return root.store.transaction(async (db) => {
-    const now = seconds();
-    const session = (await findSession(db, sid))!;
-    const stage = moved(session, 'verify');
-    const tries = session.tries_until > now ? session.tries : 0;
-    if (tries >= CODE_TRIES_PER_SID) throw tooMany(session.tries_until - now);
-    const { ticket = '', network = '' } = among;
-    const found = await db.get<{ owner_id: string; hub_id: string; scope: string }>(
-      `UPDATE device_code SET bind_sid = ? WHERE code = ? AND bind_sid IS NULL AND exp > ?
-       AND (? = '' OR ticket = ?) AND (? = '' OR network = ?) RETURNING owner_id, hub_id, scope`,
-      ...[sid, code, now, ticket, ticket, network, network],
-    );
-    if (!found) {
-      // A wrong ticket is no guess; the digits are looked up next.
-      if (ticket === '')
-        await db.run(
-          'UPDATE session_web SET tries = ?, tries_until = ? WHERE sid = ?',
-          tries + 1,
-          tries === 0 ? now + DEVICE_CODE_TTL : session.tries_until,
-          sid,
-        );
-      return undefined;
-    }
-    await db.run('INSERT OR REPLACE INTO code_taken VALUES (?, ?)', found.hub_id, now);
-    const hub = (await db.get<Hub>('SELECT * FROM hub WHERE hub_id = ?', found.hub_id))!;
-    await db.run('UPDATE hub SET kept = 1 WHERE hub_id = ? AND kept = 0', found.hub_id);
-    await db.run(
-      `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, scope = ?, browser_key_id = NULL,
-       tries = 0, last_seen = ?, exp = ? WHERE sid = ?`,
-      stage,
-      hub.owner_id,
-      hub.subnet_id,
-      hub.hub_id,
-      found.scope,
-      now,
-      now + PREAUTH_TTL,
-      sid,
-    );
-    return {
-      ok: true,
-      ...{ owner_id: hub.owner_id, subnet_id: hub.subnet_id, hub_id: hub.hub_id },
-      ...(found.scope === 'new_passkey' ? { new_passkey: true } : {}),
-    };
-  });
+  const now = seconds();
+  const { ticket = '', network = '' } = among;
+  const taken = await root.records.codes.take({ sid, code, ticket, network, now, exp: now + PREAUTH_TTL });
+  if (!taken) return undefined;
+  const { owner_id, subnet_id, hub_id } = taken.hub;
+  const again = taken.scope === 'new_passkey' ? { new_passkey: true } : {};
+  return { ok: true, owner_id, subnet_id, hub_id, ...again };
 }

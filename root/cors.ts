@@ -1,6 +1,6 @@
 // The application's pages at an origin of their own: what root answers so that a browser lets them ask (Fetch, "CORS").
 import { BROWSER_HEADER } from '../firmware/protocol/page.ts';
-import { POW_HEADER } from '../firmware/protocol/pow.ts';
+import { POW_HEADER } from '../firmware/protocol/pairing/pow.ts';
 import { isSplit, type RootConfig } from './config.ts';
 import type { Reply, Request } from './http.ts';
 

@@ -1,6 +1,7 @@
 // The gate between uWebSockets.js and Engine.IO. Packets are counted here before anything parses them: a connection over
 // its budget is closed, and when there is more to do than fits, connections take turns.
 import type { TemplatedApp, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
+import { elapsed, refill } from '../firmware/protocol/bucket.ts';
 import { openTurns, type Source } from '../firmware/protocol/turns.ts';
 import type { Backlog, Receiver } from './backlog.ts';
 import { clientKey, type Limit } from './limit.ts';
@@ -40,28 +41,34 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /**
- * Packets and bytes at once, and more a millisecond; packets and bytes that may wait for a turn; packets a turn.
+ * Packets and bytes it may send, and packets, times four, that it may have done before its turn; packets and bytes that
+ * may wait for a turn; packets a turn.
  * A download at 8 MiB/s is 512 frames a second with as many of credit, two packets each; a hub has many browsers.
  */
 const budgets = {
-  stranger: { packets: 8, bytes: 256 * KIB, ms: [0, 0], waiting: 8, held: 256 * KIB, turn: 1, quick: 0 },
+  stranger: {
+    packets: { burst: 8, perMs: 0 },
+    bytes: { burst: 256 * KIB, perMs: 0 },
+    quick: { burst: 0, perMs: 0 },
+    waiting: 8,
+    held: 256 * KIB,
+    turn: 1,
+  },
   browser: {
-    packets: 4096,
-    bytes: 32 * MIB,
-    ms: [4, 16 * KIB],
+    packets: { burst: 4096, perMs: 4 },
+    bytes: { burst: 32 * MIB, perMs: 16 * KIB },
+    quick: { burst: 128, perMs: 1 },
     waiting: 2048,
     held: 8 * MIB,
     turn: 2,
-    quick: 1,
   },
   hub: {
-    packets: 32_768,
-    bytes: 64 * MIB,
-    ms: [32, 64 * KIB],
+    packets: { burst: 32_768, perMs: 32 },
+    bytes: { burst: 64 * MIB, perMs: 64 * KIB },
+    quick: { burst: 512, perMs: 4 },
     waiting: 8192,
     held: 16 * MIB,
     turn: 16,
-    quick: 4,
   },
 } as const;
 
@@ -119,15 +126,12 @@ export function openGate(o: GateOptions) {
   /** Whether the connection may send this packet at all. */
   function counts(c: Conn, bytes: number, now: number): boolean {
     const b = budgets[c.kind];
-    const more = (now - c.at) | 0;
-    if (more > 0) {
-      // A quiet minute fills everything; more would only leave the range of small integers.
-      const ms = Math.min(more, 60_000);
-      c.packets = Math.min(b.packets, c.packets + ms * b.ms[0]);
-      c.bytes = Math.min(b.bytes, c.bytes + ms * b.ms[1]);
-      c.quick = Math.min(128 * b.quick, c.quick + ms * b.quick);
-      c.at = now;
-    }
+    // A quiet minute fills everything; more would only leave the range of small integers.
+    const ms = Math.min(elapsed(c.at, now), 60_000) | 0;
+    c.packets = refill(c.packets, b.packets, ms);
+    c.bytes = refill(c.bytes, b.bytes, ms);
+    c.quick = refill(c.quick, b.quick, ms);
+    c.at = now;
     c.packets--;
     c.bytes -= bytes;
     return c.packets >= 0 && c.bytes >= 0;
@@ -183,7 +187,8 @@ export function openGate(o: GateOptions) {
     const { packets, bytes } = budgets.stranger;
     const key = transport.key ?? '';
     const c: Conn = {
-      ...{ kind: 'stranger', key, name: '', owner: key, packets, bytes, quick: 0 },
+      ...{ kind: 'stranger', key, name: '', owner: key },
+      ...{ packets: packets.burst, bytes: bytes.burst, quick: 0 },
       ...{ at: performance.now() | 0, connects: CONNECTS, held: 0, waiting: null, behind: 0, transport },
       cut,
     };
@@ -265,7 +270,8 @@ export function openGate(o: GateOptions) {
       if (!c) return;
       o.backlog.note(c, 0);
       const { packets, bytes, quick } = budgets[kind];
-      Object.assign(c, { kind, owner, name, packets, bytes, quick: 128 * quick });
+      Object.assign(c, { kind, owner, name });
+      Object.assign(c, { packets: packets.burst, bytes: bytes.burst, quick: quick.burst });
       if (strangers.delete(c)) keys.get(c.key)!.strangers--;
     },
     /** Says whose a connection is. */

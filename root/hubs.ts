@@ -1,12 +1,14 @@
 // Hubs: enrolment, certificates, and the proof a hub gives with each call.
 import { createPublicKey, type KeyObject, verify, X509Certificate } from 'node:crypto';
 import { type JWTPayload, jwtVerify } from 'jose';
-import { fromBase64url, random, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
+import { fromBase64url, random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { PROOF_TTL } from '../firmware/protocol/limits.ts';
-import { rotationMessage } from '../firmware/protocol/rotation.ts';
+import { rotationMessage } from '../firmware/protocol/noise/rotation.ts';
 import type { ProofPurpose } from '../firmware/protocol/wire.ts';
-import { digest, type Hub, seconds } from './records.ts';
+import { seconds } from './clock.ts';
+import { digest } from './digest.ts';
+import type { Hub } from './records/records.ts';
 import type { Root } from './root.ts';
 import { algorithms } from './tokens.ts';
 
@@ -59,19 +61,15 @@ async function checkProof(
   if (exp - iat > PROOF_TTL || exp <= iat || iat > seconds() + SKEW) throw refuse('it lives too long');
   if (typeof jti !== 'string' || jti.length < 16 || jti.length > 128) throw refuse('jti');
   // Kept on disk, so that a restart of root does not open a window for replays.
-  const spent = await root.store.run(
-    'INSERT OR IGNORE INTO spent_proof VALUES (?, ?)',
-    digest(`${signPub}.${jti}`),
-    exp + 2 * SKEW,
-  );
-  if (spent.changes !== 1) throw refuse('it was used before');
+  const fresh = await root.records.hubs.spendProof(digest(`${signPub}.${jti}`), exp + 2 * SKEW);
+  if (!fresh) throw refuse('it was used before');
   return payload;
 }
 
 /** The hub behind a certificate alone. @throws IngleError `unauthenticated` */
 async function hubOf(root: Root, certificate: string): Promise<Hub> {
   const { hub_id, sign_pub } = await root.tokens.verifyCertificate(certificate);
-  const hub = await root.store.get<Hub>('SELECT * FROM hub WHERE hub_id = ?', hub_id);
+  const hub = await root.records.hubs.find(hub_id);
   if (!hub || hub.sign_pub !== sign_pub)
     throw new IngleError('unauthenticated', 'The certificate is no longer valid. Enrol again.');
   return hub;
@@ -110,44 +108,24 @@ export async function authenticateTls(root: Root, certificate: unknown, pem: str
 export async function enrol(root: Root, signPub: string, e2ePub: string, proof: string, pow: string) {
   publicKey32(signPub, 'sign_pub');
   publicKey32(e2ePub, 'e2e_pub');
-  const known = await root.store.get('SELECT 1 FROM hub WHERE sign_pub = ?', signPub);
+  const known = await root.records.hubs.findByKey(signPub);
   if (!known) {
     root.enrolments.check(signPub, pow);
     root.enrolments.failed();
   }
   await checkProof(root, proof, signPub, 'enrol');
   // The same key has the same ids, also after it was forgotten; one that a hub gave up when it rotated gets others.
-  const derived = (kind: string) => `${kind}_${root.tokens.mac(kind, signPub).slice(0, 16)}`;
-  const hub = await root.store.transaction(async (db) => {
-    const old = await db.get<Hub>('SELECT * FROM hub WHERE sign_pub = ?', signPub);
-    if (old) {
-      await db.run('UPDATE hub SET e2e_pub = ? WHERE hub_id = ?', e2ePub, old.hub_id);
-      return old;
-    }
-    const taken = await db.get('SELECT 1 FROM hub WHERE hub_id = ?', derived('hub'));
-    const id = (kind: string) => (taken ? `${kind}_${toBase64url(random(12))}` : derived(kind));
-    const fresh = {
-      hub_id: id('hub'),
-      owner_id: id('own'),
-      subnet_id: id('net'),
-      sign_pub: signPub,
-      e2e_pub: e2ePub,
-    };
-    const now = seconds();
-    await db.run('INSERT INTO owner VALUES (?, ?)', fresh.owner_id, now);
-    await db.run('INSERT INTO subnet VALUES (?, ?, ?)', fresh.subnet_id, fresh.owner_id, now);
-    await db.run(
-      `INSERT INTO hub (hub_id, owner_id, subnet_id, sign_pub, e2e_pub, created, kept)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      fresh.hub_id,
-      fresh.owner_id,
-      fresh.subnet_id,
-      signPub,
-      e2ePub,
-      now,
-      taken ? 1 : 0,
-    );
-    return fresh;
+  const ids = (of: (kind: string) => string) => ({
+    hub_id: `hub_${of('hub')}`,
+    owner_id: `own_${of('own')}`,
+    subnet_id: `net_${of('net')}`,
+  });
+  const hub = await root.records.hubs.enrol({
+    sign_pub: signPub,
+    e2e_pub: e2ePub,
+    derived: ids((kind) => root.tokens.mac(kind, signPub).slice(0, 16)),
+    random: ids(() => toBase64url(random(12))),
+    now: seconds(),
   });
   const { owner_id, subnet_id, hub_id } = hub;
   // The application's address: the hub pins it and makes its links from it.
@@ -165,27 +143,10 @@ export async function rotate(root: Root, hub: Hub, e2ePub: string, signPub: stri
     good = verify(null, message, ed25519(hub.sign_pub), fromBase64url(signature));
   } catch {}
   if (!good) throw new IngleError('forbidden', 'The rotation is not signed by the present key.');
-  const changed = await root.store
-    .run(
-      'UPDATE hub SET e2e_pub = ?, kept = max(kept, sign_pub != ?), sign_pub = ? WHERE hub_id = ? AND sign_pub = ?',
-      e2ePub,
-      signPub,
-      signPub,
-      hub.hub_id,
-      hub.sign_pub,
-    )
-    .catch(() => ({ changes: 0 }));
-  if (changed.changes !== 1)
+  const { hub_id } = hub;
+  if (!(await root.records.hubs.rotate({ hub_id, from: hub.sign_pub, to: signPub, e2e_pub: e2ePub })))
     throw new IngleError('conflict', 'The key is already in use, or has just changed.');
   const { certificate, expires_at } = await root.tokens.issueCertificate({ ...hub, sign_pub: signPub });
-  root.relay.rotated(hub.hub_id, signPub !== hub.sign_pub);
-  return { hub_id: hub.hub_id, certificate, expires_at };
-}
-
-/** Constant-time comparison of two texts of any length. */
-export function sameText(a: string, b: string): boolean {
-  const [x, y] = [utf8(digest(a)), utf8(digest(b))];
-  let diff = 0;
-  for (let i = 0; i < x.length; i++) diff |= x[i]! ^ y[i]!;
-  return diff === 0;
+  root.relay.rotated(hub_id, signPub !== hub.sign_pub);
+  return { hub_id, certificate, expires_at };
 }

@@ -1,5 +1,6 @@
 // What root holds in memory of each browser and each hub. Kept small: it is the cost of a connected browser.
 import type { Socket } from 'socket.io';
+import { elapsed, rate, refill } from '../firmware/protocol/bucket.ts';
 import type { Stage } from '../firmware/protocol/wire.ts';
 
 /** A sid that has a socket, a route, or both. */
@@ -43,8 +44,7 @@ export interface HubLine {
 }
 
 /** Bytes a second one sid may send in one direction, and how much at once. */
-const RATE = 8 * 1024 * 1024;
-const BURST = 16 * 1024 * 1024;
+const ofSid = rate(16 * 1024 * 1024, 8 * 1024 * 1024);
 /** A small frame costs as much work as this many bytes. */
 const LEAST = 1024;
 
@@ -67,8 +67,8 @@ export function newLink(
     up: -1,
     down: -1,
     passed: 0,
-    allowUp: BURST,
-    allowDown: BURST,
+    allowUp: ofSid.burst,
+    allowDown: ofSid.burst,
     counted: 0,
     lag: null,
     asked: false,
@@ -82,12 +82,10 @@ export function newHub(hub_id: string): HubLine {
 /** Whether the sid may send `bytes` more in this direction now. */
 export function allow(link: Link, direction: 'up' | 'down', bytes: number): boolean {
   const now = Date.now();
-  if (now > link.counted) {
-    const more = (now - link.counted) * (RATE / 1000);
-    link.allowUp = Math.min(BURST, link.allowUp + more);
-    link.allowDown = Math.min(BURST, link.allowDown + more);
-    link.counted = now;
-  }
+  const ms = elapsed(link.counted, now);
+  link.allowUp = refill(link.allowUp, ofSid, ms);
+  link.allowDown = refill(link.allowDown, ofSid, ms);
+  link.counted = now;
   const cost = Math.max(bytes, LEAST);
   if (direction === 'up') {
     if (link.allowUp < cost) return false;

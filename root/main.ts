@@ -1,16 +1,15 @@
-// Starts root: opens the store, listens, sweeps, and ends well.
+// Starts root: opens its records, listens, sweeps, and ends well.
 import { join } from 'node:path';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
 import { openBacklog } from './backlog.ts';
+import { seconds } from './clock.ts';
 import { type RootConfig, readConfig, usage } from './config.ts';
 import { openGuesses } from './guesses.ts';
 import { log } from './log.ts';
-import { endSessions, seconds, sweepHubs, sweepRecords } from './records.ts';
+import { openSqlite } from './records/sqlite.ts';
 import { openRelay } from './relay.ts';
 import { openLimits, type Root } from './root.ts';
-import { migrations } from './schema.ts';
 import { type RootServer, serve } from './server.ts';
-import { openStore } from './store.ts';
 import { openSurge } from './surge.ts';
 import { openTokens } from './tokens.ts';
 
@@ -20,15 +19,15 @@ const BEAT_MS = 15_000;
 const ENROLMENTS = 300;
 
 async function run(config: RootConfig): Promise<void> {
-  const store = await openStore(join(config.data, 'root.sqlite'), migrations);
-  const tokens = await openTokens(store, config.api);
+  const records = await openSqlite(join(config.data, 'root.sqlite'));
+  const tokens = await openTokens(records, config.api);
   const backlog = openBacklog();
-  const relay = await openRelay(store, backlog);
+  const relay = await openRelay(records, backlog);
   const surge = openSurge(config.surge, (text) => tokens.mac('pow', text));
   const guesses = openGuesses(config.guesses);
   const enrolments = openSurge(ENROLMENTS, (text) => tokens.mac('pow_enrol', text));
   const limits = openLimits();
-  const root: Root = { config, store, tokens, relay, backlog, surge, guesses, enrolments, limits };
+  const root: Root = { config, records, tokens, relay, backlog, surge, guesses, enrolments, limits };
   const server = await serve(root);
   log('notice', 'listening', {
     host: config.host,
@@ -63,25 +62,11 @@ async function run(config: RootConfig): Promise<void> {
 /** Ends what is over: records by their expiry, sessions with their sockets. */
 async function sweep(root: Root): Promise<void> {
   const now = seconds();
-  const connected = root.relay.connected();
-  const ended = await root.store.transaction(async (db) => {
-    const gone: string[] = [];
-    // An open tab is in use; one whose session ended just as it connected must go.
-    for (let i = 0; i < connected.length; i += 500) {
-      const some = connected.slice(i, i + 500);
-      const marks = some.map(() => '?').join(',');
-      const sql = `UPDATE session_web SET last_seen = ? WHERE sid IN (${marks}) RETURNING sid`;
-      const alive = new Set((await db.all<{ sid: string }>(sql, now, ...some)).map((r) => r.sid));
-      gone.push(...some.filter((sid) => !alive.has(sid)));
-    }
-    await db.run(
-      'UPDATE session_web SET exp = ? WHERE jti IS NOT NULL AND last_seen <= ?',
-      now,
-      now - SESSION_IDLE,
-    );
-    await sweepRecords(db);
-    await sweepHubs(db, root.relay.isOnline);
-    return [...gone, ...(await endSessions(db, 'exp <= ?', now))];
+  const ended = await root.records.sweep({
+    now,
+    idle_since: now - SESSION_IDLE,
+    connected: root.relay.connected(),
+    online: root.relay.isOnline,
   });
   for (const sid of ended) root.relay.drop(sid);
   for (const l of [root.guesses, ...Object.values(root.limits)]) l.sweep();
@@ -92,7 +77,7 @@ async function sweep(root: Root): Promise<void> {
 async function end(root: Root, server: RootServer): Promise<void> {
   await server.close();
   await root.relay.flush();
-  await root.store.close();
+  await root.records.close();
 }
 
 try {

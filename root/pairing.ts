@@ -1,8 +1,8 @@
-// Pairing: the browser offers, root routes, the hub accepts (spec "Root: pairing").
+// Pairing: the browser offers, root routes, the hub accepts.
 import { fromBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
-import type { Session } from './records.ts';
-import { seconds } from './records.ts';
+import { seconds } from './clock.ts';
+import type { Session } from './records/records.ts';
 import type { Root } from './root.ts';
 
 /** @throws IngleError `invalid_request` unless base64url of 32 to 133 bytes (X25519 up to P-521) */
@@ -23,26 +23,15 @@ export async function offer(root: Root, session: Session, e2ePubkey: string | un
   if (hub_id === null || owner_id === null || subnet_id === null)
     throw new IngleError('unauthenticated', 'Sign in first.');
   const pub = checkPublicKey(e2ePubkey, 'e2e_pubkey');
-  await root.store.transaction(async (db) => {
-    if (pub !== undefined)
-      await db.run(
-        'INSERT OR REPLACE INTO e2e_browser_pub VALUES (?, ?, ?, ?)',
-        sid,
-        pub,
-        'X25519',
-        session.exp,
-      );
-    const put = await db.run(
-      `INSERT INTO route SELECT sid, ?, 'on', 0, ? FROM session_web WHERE sid = ? ON CONFLICT (sid) DO UPDATE SET
-       generation = CASE WHEN hub_id = excluded.hub_id THEN generation ELSE generation + 1 END,
-       hub_id = excluded.hub_id, last_seen = excluded.last_seen`,
-      hub_id,
-      seconds(),
-      sid,
-    );
-    // Signed out, or revoked, while the request was under way.
-    if (put.changes !== 1) throw new IngleError('unauthenticated', 'Sign in first.');
+  const kept = await root.records.routes.offer({
+    sid,
+    hub_id,
+    pubkey: pub,
+    now: seconds(),
+    exp: session.exp,
   });
+  // Signed out, or revoked, while the request was under way.
+  if (!kept) throw new IngleError('unauthenticated', 'Sign in first.');
   return { routed_to_hub: root.relay.route(session, pub) };
 }
 

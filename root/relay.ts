@@ -5,12 +5,12 @@ import { MAX_FRAME } from '../firmware/protocol/limits.ts';
 import { next, type StageEvent, stageTable } from '../firmware/protocol/stage.ts';
 import type { RouteStatus, Stage } from '../firmware/protocol/wire.ts';
 import type { Backlog } from './backlog.ts';
+import { seconds } from './clock.ts';
 import { sendFrame } from './frames.ts';
 import { allow, type HubLine, type Link, newHub, newLink } from './links.ts';
 import { log, short } from './log.ts';
-import { seconds } from './records.ts';
+import type { Records } from './records/records.ts';
 import { measure, statusOf, tell } from './status.ts';
-import type { Store } from './store.ts';
 
 export type Relay = Awaited<ReturnType<typeof openRelay>>;
 
@@ -26,21 +26,15 @@ type Routed = {
 /** Why frames and events were dropped, counted since the last report. */
 type Drops = 'malformed' | 'no_route' | 'counter' | 'rate' | 'slow' | 'unknown';
 
-/** Opens the relay with the routes of the store, all waiting: sockets did not outlive the process before. */
-export async function openRelay(store: Store, backlog: Backlog) {
+/** Opens the relay with the routes on record, all waiting: sockets did not outlive the process before. */
+export async function openRelay(records: Pick<Records, 'routes' | 'sessions'>, backlog: Backlog) {
   const links = new Map<string, Link>();
   const hubs = new Map<string, HubLine>();
-  /** Links whose stage is not yet in the store. */
+  /** Links whose stage is not yet on record. */
   const dirty = new Set<Link>();
   let drops: Partial<Record<Drops, number>> = {};
 
-  await store.run("UPDATE session_web SET stage = 'AUTH' WHERE stage IN ('PAIRED', 'ONLINE')");
-  const rows = await store.all<Routed & { generation: number; pubkey: string | null }>(
-    `SELECT s.sid, s.owner_id, s.subnet_id, s.stage, r.hub_id, r.generation, p.pubkey FROM route r
-     JOIN session_web s ON s.sid = r.sid LEFT JOIN e2e_browser_pub p ON p.sid = r.sid WHERE s.exp > ?`,
-    seconds(),
-  );
-  for (const r of rows) {
+  for (const r of await records.routes.restore(seconds())) {
     const link = linkOf(r);
     link.routed = true;
     link.generation = r.generation;
@@ -150,12 +144,7 @@ export async function openRelay(store: Store, backlog: Backlog) {
       if (!link.hub.online) throw new IngleError('hub_offline', 'The hub has no open connection to root.');
       const socket = link.hub.socket;
       const generation = ++link.generation;
-      await store.run(
-        'UPDATE route SET generation = max(generation, ?), last_seen = ? WHERE sid = ?',
-        generation,
-        seconds(),
-        sid,
-      );
+      await records.routes.bind(sid, generation, seconds());
       // Gone, or bound anew, while it was written.
       if (links.get(sid) !== link || link.hub.socket !== socket || link.generation !== generation) return;
       link.bound = true;
@@ -269,19 +258,12 @@ export async function openRelay(store: Store, backlog: Backlog) {
         if (hub.online) measure(hub);
       }
     },
-    /** Writes changed stages to the store. */
+    /** Puts changed stages on record. */
     async flush(): Promise<void> {
       if (dirty.size === 0) return;
-      const changed = [...dirty].map((l) => [l.stage, l.sid] as const);
+      const changed = [...dirty].map(({ sid, stage }) => ({ sid, stage }));
       dirty.clear();
-      await store.transaction(async (db) => {
-        for (const [stage, sid] of changed)
-          await db.run(
-            "UPDATE session_web SET stage = ? WHERE sid = ? AND stage IN ('AUTH', 'PAIRED', 'ONLINE')",
-            stage,
-            sid,
-          );
-      });
+      await records.sessions.keepStages(changed);
     },
     /** What was dropped since the last call, by reason. */
     takeDrops() {

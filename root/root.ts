@@ -5,14 +5,14 @@ import type { Backlog } from './backlog.ts';
 import type { RootConfig } from './config.ts';
 import type { Guesses } from './guesses.ts';
 import { type Limit, limit } from './limit.ts';
+import type { Records } from './records/records.ts';
 import type { Relay } from './relay.ts';
-import type { Store } from './store.ts';
 import type { Surge } from './surge.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface Root {
   config: RootConfig;
-  store: Store;
+  records: Records;
   tokens: Tokens;
   relay: Relay;
   backlog: Backlog;

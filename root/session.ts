@@ -2,17 +2,11 @@
 import { fromBase64url, random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
+import { seconds } from './clock.ts';
 import { isSplit } from './config.ts';
-import { sameText } from './hubs.ts';
-import {
-  credentialsOf,
-  digest,
-  endSessions,
-  findSession,
-  NEW_TTL,
-  type Session,
-  seconds,
-} from './records.ts';
+import { digest, sameText } from './digest.ts';
+import type { Session } from './records/records.ts';
+import { NEW_TTL } from './records/rules.ts';
 import type { Root } from './root.ts';
 
 /** The cookie outlives its sids, so that a browser stays the same one. */
@@ -70,22 +64,21 @@ function newSid(root: Root, cookie: string): string {
 function sidMac(root: Root, head: string, cookie: string): string {
   return root.tokens.mac('sid', `${head}.${digest(cookie)}`).slice(0, 16);
 }
-/** Whether root made this sid for this browser, not too long ago, and it is not over. */
-async function isNew(root: Root, sid: string, cookie: string): Promise<boolean> {
+/** Whether root made this sid for this browser, not too long ago; it may be over. */
+function isFresh(root: Root, sid: string, cookie: string): boolean {
   if (!/^[\w-]{32}$/.test(sid) || !sameText(sid.slice(16), sidMac(root, sid.slice(0, 16), cookie)))
     return false;
   const made = new DataView(fromBase64url(sid.slice(0, 16)).buffer).getUint32(0);
-  if (made + NEW_TTL <= seconds()) return false;
-  return (await root.store.get('SELECT 1 FROM ended_sid WHERE sid = ?', sid)) === undefined;
+  return made + NEW_TTL > seconds();
 }
 
 /** Makes a sid for a browser; or says the stage of `resume` when that is a live sid of this browser. */
 export async function openSession(root: Root, cookie: string, resume: string | undefined) {
   if (resume !== undefined && cookie !== '') {
-    const old = await findSession(root.store, resume);
+    const old = await root.records.sessions.find(resume, seconds());
     if (old && sameText(old.cookie, digest(cookie)))
       return { body: { sid: old.sid, stage: root.relay.stageOf(old.sid) ?? old.stage }, cookie: undefined };
-    if (!old && (await isNew(root, resume, cookie)))
+    if (!old && isFresh(root, resume, cookie) && !(await root.records.sessions.isOver(resume)))
       return { body: { sid: resume, stage: 'NEW' }, cookie: undefined };
   }
   const mine = isOurs(root, cookie) ? cookie : newCookie(root);
@@ -101,15 +94,10 @@ export async function openSession(root: Root, cookie: string, resume: string | u
  * @throws IngleError `unauthenticated`
  */
 export async function sessionOf(root: Root, sid: string, cookie: string): Promise<Session> {
-  let s = sid.length <= 64 ? await findSession(root.store, sid) : undefined;
-  if (!s && (await isNew(root, sid, cookie))) {
-    const now = seconds();
-    await root.store.run(
-      `INSERT OR IGNORE INTO session_web (sid, cookie, stage, last_seen, exp) VALUES (?, ?, 'NEW', ?, ?)`,
-      ...[sid, digest(cookie), now, now + NEW_TTL],
-    );
-    s = await findSession(root.store, sid);
-  }
+  const now = seconds();
+  let s = sid.length <= 64 ? await root.records.sessions.find(sid, now) : undefined;
+  if (!s && isFresh(root, sid, cookie))
+    s = await root.records.sessions.begin({ sid, cookie: digest(cookie), now });
   if (!s || !sameText(s.cookie, digest(cookie)))
     throw new IngleError('unauthenticated', 'This session is over. Reload the page.');
   return s;
@@ -129,14 +117,13 @@ export async function authenticate(root: Root, token: unknown, cookie: string): 
   const seen = root.relay.isConnected(s.sid) ? now : s.last_seen;
   if (!isLoggedIn(s) || s.jti !== claims.jti || seen + SESSION_IDLE <= now)
     throw new IngleError('unauthenticated', 'You were signed out. Sign in again.');
-  if (s.last_seen + 60 <= now)
-    await root.store.run('UPDATE session_web SET last_seen = ? WHERE sid = ?', now, s.sid);
+  if (s.last_seen + 60 <= now) await root.records.sessions.seen(s.sid, now);
   return s;
 }
 
 /** Ends a session: the record, its route and its socket go. */
 export async function logout(root: Root, sid: string): Promise<void> {
-  await root.store.transaction((db) => endSessions(db, 'sid = ?', sid));
+  await root.records.sessions.end(sid, seconds());
   root.relay.drop(sid);
 }
 
@@ -146,18 +133,8 @@ export async function logout(root: Root, sid: string): Promise<void> {
  * @throws IngleError `not_found`
  */
 export async function revoke(root: Root, owner: string, credId: string): Promise<{ sessions: number }> {
-  const sids = await root.store.transaction(async (db) => {
-    const gone = await db.get<{ browser_key_id: string }>(
-      'DELETE FROM webauthn_cred WHERE cred_id = ? AND owner_id = ? RETURNING browser_key_id',
-      credId,
-      owner,
-    );
-    if (!gone) throw new IngleError('not_found', 'There is no such passkey.');
-    if ((await credentialsOf(db, owner)).length > 0)
-      return endSessions(db, 'browser_key_id = ?', gone.browser_key_id);
-    await db.run('DELETE FROM device_code WHERE owner_id = ? AND bind_sid IS NULL', owner);
-    return endSessions(db, 'owner_id = ?', owner);
-  });
+  const sids = await root.records.passkeys.remove({ cred_id: credId, owner_id: owner, now: seconds() });
+  if (!sids) throw new IngleError('not_found', 'There is no such passkey.');
   for (const sid of sids) root.relay.drop(sid);
   return { sessions: sids.length };
 }

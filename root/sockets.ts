@@ -1,14 +1,14 @@
-// The namespaces /hub and /owner: who may connect, and what each event does (spec "Socket events").
+// The namespaces /hub and /owner: who may connect, and what each event does.
 import type { Server, Socket } from 'socket.io';
 import { type ErrorBody, IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import { shape } from '../firmware/protocol/json.ts';
+import { seconds } from './clock.ts';
 import type { Gate } from './gate.ts';
 import { authenticateHub, authenticateTls } from './hubs.ts';
 import { clientKey, tooMany } from './limit.ts';
 import type { HubLine, Link } from './links.ts';
 import { log, short } from './log.ts';
 import { accept } from './pairing.ts';
-import { seconds } from './records.ts';
 import type { Root } from './root.ts';
 import { authenticate, browserOf } from './session.ts';
 
@@ -106,8 +106,8 @@ export function openSockets(
         throw new IngleError('forbidden', 'This connection is of another hub.');
       if (data.line.socket !== socket) throw new IngleError('conflict', 'A newer connection took over.');
       relay.hubOnline(data.line);
-      void root.store
-        .run('UPDATE hub SET seen = ? WHERE hub_id = ? AND kept = 0', seconds(), hub_id)
+      void root.records.hubs
+        .seen(hub_id, seconds())
         .catch((e) => log('error', 'a hub was not noted', { cause: e }));
       log('info', 'hub online', { hub_id });
     },
@@ -245,7 +245,7 @@ function headerOf(socket: Socket): (name: string) => string {
 }
 
 /** Lets go of what a socket keeps only for its handshake, and routes its events through `dispatch`. */
-function slim(socket: Socket, dispatch: (this: Socket, args: unknown[]) => void): void {
+export function slim(socket: Socket, dispatch: (this: Socket, args: unknown[]) => void): void {
   const inner = socket as unknown as { handshake: unknown; dispatch: unknown; conn: { request: unknown } };
   inner.handshake = forgotten;
   inner.conn.request = undefined;

@@ -1,7 +1,7 @@
-// Proof of work for everybody while guesses of codes surge (design "code rate limits").
+// Proof of work for everybody while guesses of codes surge.
 import { equal, fromBase64url, random, toBase64url, u64 } from '../firmware/protocol/bytes.ts';
 import type { IngleError } from '../firmware/protocol/errors.ts';
-import { verifyPow } from '../firmware/protocol/pow.ts';
+import { verifyPow } from '../firmware/protocol/pairing/pow.ts';
 import { tooMany } from './limit.ts';
 
 const TTL = 120;

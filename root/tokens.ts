@@ -10,9 +10,9 @@ import { jwtVerify, SignJWT } from 'jose';
 import { random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { CERTIFICATE_TTL, SESSION_TTL } from '../firmware/protocol/limits.ts';
-import type { Hub } from './records.ts';
-import { digest, seconds } from './records.ts';
-import type { Store } from './store.ts';
+import { seconds } from './clock.ts';
+import { digest } from './digest.ts';
+import type { Hub, Records } from './records/records.ts';
 
 export const algorithms = ['EdDSA', 'Ed25519'];
 
@@ -43,17 +43,13 @@ export interface Tokens {
   jwks(): { keys: Record<string, unknown>[] };
 }
 
-async function secret(store: Store, name: string, make: () => string): Promise<string> {
-  await store.run('INSERT OR IGNORE INTO secret VALUES (?, ?)', name, make());
-  return (await store.get<{ value: string }>('SELECT value FROM secret WHERE name = ?', name))!.value;
-}
-
 /** Opens root's tokens; makes the keys at the first start. `issuer` is the public origin of root's API. */
-export async function openTokens(store: Store, issuer: string): Promise<Tokens> {
-  const pem = await secret(store, 'sign', () =>
+export async function openTokens(records: Pick<Records, 'secret'>, issuer: string): Promise<Tokens> {
+  const pem = await records.secret(
+    'sign',
     generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   );
-  const macKey = await secret(store, 'mac', () => toBase64url(random(32)));
+  const macKey = await records.secret('mac', toBase64url(random(32)));
   const privateKey = createPrivateKey(pem);
   const publicKey: KeyObject = createPublicKey(privateKey);
   const jwk = publicKey.export({ format: 'jwk' });

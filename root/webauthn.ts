@@ -8,49 +8,33 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import { challengeOf, inForeignFrame } from '../firmware/protocol/assertion.ts';
 import { fromBase64url, random, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { CHALLENGE_TTL } from '../firmware/protocol/limits.ts';
+import { challengeOf, inForeignFrame } from '../firmware/protocol/pairing/assertion.ts';
+import { seconds } from './clock.ts';
 import { log, short } from './log.ts';
-import {
-  type Credential,
-  credentialsOf,
-  findSession,
-  moved,
-  type Session,
-  seconds,
-  takeChallenge,
-} from './records.ts';
+import type { Ceremony, Passkey, Session } from './records/records.ts';
 import type { Root } from './root.ts';
 import { isLoggedIn } from './session.ts';
 
-const transports = (c: Credential) => JSON.parse(c.transports) as AuthenticatorTransport[];
+const listed = (known: readonly Passkey[]) =>
+  known.map((c) => ({ id: c.cred_id, transports: c.transports as AuthenticatorTransport[] }));
 const rpID = (root: Root) => new URL(root.config.origin).hostname;
 
 const failed = () =>
   new IngleError('assertion_failed', 'The passkey could not be verified. Try again with a new request.');
 
-function keepChallenge(root: Root, sid: string, kind: string, challenge: string) {
-  return root.store.run(
-    'INSERT OR REPLACE INTO pairing_challenge VALUES (?, ?, ?, ?)',
-    sid,
-    kind,
-    challenge,
-    seconds() + CHALLENGE_TTL,
-  );
-}
-
 /** What the browser makes of a challenge of ours before a passkey signs it; used once. */
-async function takeSigned(root: Root, sid: string, purpose: 'login' | 'registration') {
-  const given = await takeChallenge(root.store, sid, purpose);
+async function takeSigned(root: Root, sid: string, purpose: Ceremony) {
+  const given = await root.records.passkeys.takeChallenge(sid, purpose, seconds());
   return given === undefined
     ? undefined
     : challengeOf({ purpose, context: sid, bytes: fromBase64url(given) });
 }
 
 /** A first passkey needs a code, a further one a login or the hub's approval. @throws IngleError `forbidden` */
-function mayRegister(session: Session, known: readonly Credential[]): void {
+function mayRegister(session: Session, known: readonly Passkey[]): void {
   if (known.length > 0 && !isLoggedIn(session) && session.scope !== 'new_passkey')
     throw new IngleError(
       'forbidden',
@@ -61,7 +45,7 @@ function mayRegister(session: Session, known: readonly Credential[]): void {
 /** @throws IngleError `unauthenticated` before the code, `forbidden` for a further passkey nobody approved */
 export async function registrationChallenge(root: Root, session: Session) {
   if (session.owner_id === null) throw new IngleError('unauthenticated', 'Enter the code of your hub first.');
-  const known = await credentialsOf(root.store, session.owner_id);
+  const known = await root.records.passkeys.ofOwner(session.owner_id);
   mayRegister(session, known);
   const options = await generateRegistrationOptions({
     rpName: 'Ingle',
@@ -70,16 +54,13 @@ export async function registrationChallenge(root: Root, session: Session) {
     userID: new Uint8Array(utf8(session.owner_id)),
     timeout: CHALLENGE_TTL * 1000,
     attestationType: 'none',
-    excludeCredentials: known.map((c) => ({ id: c.cred_id, transports: transports(c) })),
+    excludeCredentials: listed(known),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     supportedAlgorithmIDs: [-7, -8, -257],
   });
-  await root.store.transaction(async (db) => {
-    const stage = moved((await findSession(db, session.sid)) ?? session, 'registration_challenge');
-    if (!isLoggedIn(session))
-      await db.run('UPDATE session_web SET stage = ? WHERE sid = ?', stage, session.sid);
-  });
-  await keepChallenge(root, session.sid, 'registration', options.challenge);
+  const now = seconds();
+  const given = { sid: session.sid, challenge: options.challenge, exp: now + CHALLENGE_TTL };
+  await root.records.passkeys.beginRegistration(given, now);
   // The spec wants the phone's own fingerprint or face first; other authenticators stay possible.
   return { publicKeyCredentialCreationOptions: { ...options, hints: ['client-device'] } };
 }
@@ -110,48 +91,40 @@ export async function registrationFinish(root: Root, session: Session, credentia
     ? given.filter((t) => typeof t === 'string' && t.length < 32).slice(0, 8)
     : [];
   const browser_key_id = `bk_${toBase64url(random(12))}`;
-  const now = seconds();
-  await root.store.transaction(async (db) => {
-    const present = await findSession(db, session.sid);
-    if (!present || present.owner_id !== owner) throw failed();
-    // Another may have come first since the challenge was given out.
-    mayRegister(present, await credentialsOf(db, owner));
-    const stage = moved(present, 'registered');
-    const put = await db.run(
-      'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)',
-      info.credential.id,
-      owner,
-      info.credential.publicKey,
-      info.credential.counter,
-      browser_key_id,
-      JSON.stringify(ways),
-      info.credentialBackedUp ? 1 : 0,
-      now,
-      now,
-    );
-    if (put.changes !== 1) throw new IngleError('conflict', 'This passkey is registered already.');
-    // The approval was for one passkey.
-    await db.run(
-      "UPDATE session_web SET scope = ''" + (isLoggedIn(present) ? '' : ', stage = ?') + ' WHERE sid = ?',
-      ...(isLoggedIn(present) ? [] : [stage]),
-      session.sid,
-    );
-  });
+  const passkey = {
+    cred_id: info.credential.id,
+    owner_id: owner,
+    browser_key_id,
+    browser_pubkey: info.credential.publicKey,
+    sign_count: info.credential.counter,
+    transports: ways,
+    backed_up: info.credentialBackedUp,
+  };
+  const put = await root.records.passkeys.register(
+    { sid: session.sid, passkey, now: seconds() },
+    (present, known) => {
+      if (present?.owner_id !== owner) throw failed();
+      // Another may have come first since the challenge was given out.
+      mayRegister(present, known);
+    },
+  );
+  if (!put) throw new IngleError('conflict', 'This passkey is registered already.');
   return { browser_key_id };
 }
 
 /** @throws IngleError `registration_required` for an owner without a passkey */
 export async function loginChallenge(root: Root, session: Session) {
-  const known = session.owner_id === null ? [] : await credentialsOf(root.store, session.owner_id);
+  const known = session.owner_id === null ? [] : await root.records.passkeys.ofOwner(session.owner_id);
   if (session.owner_id !== null && known.length === 0)
     throw new IngleError('registration_required', 'This hub has no passkey yet. Make one first.');
   const options = await generateAuthenticationOptions({
     rpID: rpID(root),
     timeout: CHALLENGE_TTL * 1000,
     userVerification: 'required',
-    allowCredentials: known.map((c) => ({ id: c.cred_id, transports: transports(c) })),
+    allowCredentials: listed(known),
   });
-  await keepChallenge(root, session.sid, 'login', options.challenge);
+  const exp = seconds() + CHALLENGE_TTL;
+  await root.records.passkeys.beginLogin({ sid: session.sid, challenge: options.challenge, exp });
   return { publicKeyCredentialRequestOptions: options };
 }
 
@@ -160,7 +133,7 @@ export async function loginFinish(root: Root, session: Session, credential: Reco
   const expectedChallenge = await takeSigned(root, session.sid, 'login');
   const id = credential['id'];
   if (expectedChallenge === undefined || typeof id !== 'string' || id.length > 1400) throw failed();
-  const cred = await root.store.get<Credential>('SELECT * FROM webauthn_cred WHERE cred_id = ?', id);
+  const cred = await root.records.passkeys.find(id);
   if (!cred || (session.owner_id !== null && session.owner_id !== cred.owner_id)) throw failed();
   let counter: number;
   try {
@@ -182,53 +155,30 @@ export async function loginFinish(root: Root, session: Session, credential: Reco
   } catch {
     throw failed();
   }
-  const back = (counter > 0 || cred.sign_count > 0) && counter <= cred.sign_count;
-  const hub = await root.store.get<{ hub_id: string; subnet_id: string }>(
-    'SELECT hub_id, subnet_id FROM hub WHERE owner_id = ? ORDER BY hub_id = ? DESC, created DESC',
-    cred.owner_id,
-    session.hub_id,
-  );
+  const hub = await root.records.hubs.ofOwner(cred.owner_id, session.hub_id);
   if (!hub) throw failed();
   const { owner_id, browser_key_id } = cred;
   const { hub_id, subnet_id } = hub;
   const token = await root.tokens.issueSession({ sid: session.sid, owner_id, subnet_id, browser_key_id });
-  const now = seconds();
-  await root.store.transaction(async (db) => {
-    const present = await findSession(db, session.sid);
-    if (!present || present.owner_id !== session.owner_id) throw failed();
-    const used = await db.run(
-      'UPDATE webauthn_cred SET sign_count = ?, last_used = ?, went_back = CASE WHEN ? THEN ? ELSE went_back END WHERE cred_id = ?',
-      counter,
-      now,
-      back ? 1 : 0,
-      now,
-      id,
-    );
-    // Revoked while we verified.
-    if (used.changes !== 1) throw failed();
-    await db.run(
-      `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, browser_key_id = ?, scope = '',
-       jti = ?, last_seen = ?, exp = ? WHERE sid = ?`,
-      moved(present, 'login'),
-      owner_id,
-      subnet_id,
-      hub_id,
-      browser_key_id,
-      token.jti,
-      now,
-      token.exp,
-      session.sid,
-    );
+  const done = await root.records.passkeys.login({
+    sid: session.sid,
+    owner_before: session.owner_id,
+    cred_id: id,
+    sign_count: counter,
+    ...{ hub_id, subnet_id, jti: token.jti, now: seconds(), exp: token.exp },
   });
+  // The session is another's now, or the passkey was revoked while we verified.
+  if (!done) throw failed();
   root.relay.extend(session.sid);
-  if (back) log('notice', 'a passkey counter went back', { browser_key_id, owner: short(owner_id) });
+  if (done.went_back)
+    log('notice', 'a passkey counter went back', { browser_key_id, owner: short(owner_id) });
   const public_key = toBase64url(cred.browser_pubkey);
   return { session_jwt: token.jwt, browser_key_id, public_key, owner_id, hub_id, subnet_id };
 }
 
 /** The owner's passkeys as shown to the owner. */
 export async function listCredentials(root: Root, session: Session) {
-  const all = await credentialsOf(root.store, session.owner_id!);
+  const all = await root.records.passkeys.ofOwner(session.owner_id!);
   return {
     credentials: all.map((c) => ({
       id: c.cred_id,
@@ -237,7 +187,7 @@ export async function listCredentials(root: Root, session: Session) {
       sign_count: c.sign_count,
       /** When the counter last went back, Unix seconds; null = never. A copy of the passkey may exist. */
       sign_count_went_back: c.went_back || null,
-      backed_up: c.backed_up === 1,
+      backed_up: c.backed_up,
       created_at: c.created,
       last_used_at: c.last_used,
     })),

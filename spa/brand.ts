@@ -1,5 +1,5 @@
 // The maker's name and colours, told by the hub and remembered for the next start.
-import { type Brand, noBrand, paint } from '../firmware/protocol/brand.ts';
+import { type Brand, noBrand, paint } from '../firmware/text/brand.ts';
 import { app, set } from './store.ts';
 
 const key = 'ingle.brand';

@@ -26,7 +26,7 @@ export function LineChart(o: { series: Series[]; title: string; scope: Scope }) 
   const [id] = useState(() => `chart-${++ids}`);
   const [table, setTable] = useState(false);
   const chart = useMemo(() => readChart(o.series, o.scope), [o.series, o.scope.state]);
-  const lines = chart.lines.filter((l) => l.points.length > 0);
+  const lines = chart.lines.filter((l) => l.points.length > 0).map((l) => ({ ...l, label: shown(l.label) }));
   if (lines.length === 0)
     return html`<div class="v-chart"><div class="v-empty">${t('chart_empty')}</div></div>`;
   const words = lines

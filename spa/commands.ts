@@ -1,8 +1,8 @@
 // Commands of this browser: entries of its own command document, each done once by its id.
 import { toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError, isErrorCode } from '../firmware/protocol/errors.ts';
-import type { Op } from '../firmware/protocol/outbox.ts';
-import { currentLink } from './connection.ts';
+import type { Op } from '../firmware/protocol/tunnel/outbox.ts';
+import { currentLink } from './current.ts';
 import { browserKey } from './key.ts';
 import type { Link } from './link.ts';
 import { joinRoom, type Room } from './sync.ts';

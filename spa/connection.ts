@@ -1,18 +1,13 @@
-// The one link to the hub of this session: opened, followed by the pages, ended.
-import { IngleError } from '../firmware/protocol/errors.ts';
+import { assertToHub } from './assert.ts';
+import { currentLink, setLink } from './current.ts';
 import { pinnedHub, read } from './database.ts';
 import { loaded, noticeOf, showEntry, showLogin } from './entrance.ts';
-import type { Link, LinkEvents } from './link.ts';
+import type { LinkEvents } from './link.ts';
 import { post } from './rest.ts';
-import { dropSession, type Session, session } from './session.ts';
+import { dropSession, type Session, session } from './sid.ts';
 import { app, type Page, set, show } from './store.ts';
 
-let link: Link | null = null;
 let opening = 0;
-
-export function currentLink(): Link | null {
-  return link;
-}
 
 export const isInsecure = (a: Session['access']): boolean =>
   a?.mode === 'sealed' || (a?.mode === 'proven' && a.insecure);
@@ -22,8 +17,7 @@ let shown: string | undefined;
 /** Opens the link of a signed-in session; the desktop shows at once where its icons are known. */
 export async function connect(): Promise<void> {
   const mine = ++opening;
-  link?.close();
-  link = null;
+  setLink(null);
   try {
     const s = session();
     const pin = await pinnedHub(s?.hub_id);
@@ -38,7 +32,7 @@ export async function connect(): Promise<void> {
     const { openLink } = await loaded(import('./link.ts'));
     const opened = await openLink(events(mine));
     if (mine !== opening) return opened.close();
-    link = opened;
+    setLink(opened);
     if (app().page.at === 'desktop') await startDesk();
   } catch (e) {
     if (mine === opening) await stuck(e);
@@ -88,8 +82,7 @@ function events(mine: number): LinkEvents {
 
 function closeLink(): void {
   opening++;
-  link?.close();
-  link = null;
+  setLink(null);
   set({ link: 'connecting', open: null });
 }
 
@@ -103,7 +96,7 @@ async function desktop(hubId: string | undefined): Promise<void> {
   if (kept && !app().icons) set({ icons: kept.icons, iconsAt: kept.at });
   await loaded(import('./desktop.ts'));
   show({ at: 'desktop' });
-  if (link) await startDesk();
+  if (currentLink()) await startDesk();
 }
 
 async function startDesk(): Promise<void> {
@@ -125,20 +118,11 @@ export async function approve(label: string): Promise<void> {
   }
 }
 
-/** An assertion over the handshake hash, checked by the hub. @throws IngleError, Trouble */
-export async function assertToHub(label?: string): Promise<void> {
-  const l = link;
-  if (!l) throw new IngleError('hub_offline', 'The hub is not reached.');
-  const { signForHub } = await loaded(import('./passkey.ts'));
-  await l.assert(await signForHub(l.hubId, l.handshake()), label);
-}
-
 /** Ends the link and the session, here and at root. */
 export async function endSession(): Promise<void> {
   const s = session();
   opening++;
-  link?.close();
-  link = null;
+  setLink(null);
   dropSession();
   if (s?.session_jwt) await post('/v1/owner/logout', { sid: s.sid }, s.session_jwt).catch(() => {});
 }

@@ -1,6 +1,7 @@
 // IndexedDB of the application: keys, pinned hubs, cached icons, the outbox.
-import type { Op } from '../firmware/protocol/outbox.ts';
-import type { StoredKey } from '../firmware/protocol/x25519.ts';
+
+import type { StoredKey } from '../firmware/protocol/noise/x25519.ts';
+import type { Op } from '../firmware/protocol/tunnel/outbox.ts';
 import { type Icon, Trouble, within } from './store.ts';
 
 /** A hub this browser is paired with. */

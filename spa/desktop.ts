@@ -2,13 +2,13 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { failed } from './entrance.ts';
-import { signOut } from './flow.ts';
 import { Insecure, LanguageSwitch } from './frame.ts';
 import { face, glyph } from './glyphs.ts';
 import { move, pin, sorted } from './icons.ts';
 import { Menu } from './menu.ts';
+import { openSkill } from './open.ts';
 import { Stale } from './stale.ts';
-import { app, type Icon, type Open, set, toast, useApp } from './store.ts';
+import { type Icon, set, useApp } from './store.ts';
 import { t, titleOf } from './text.ts';
 import { Window } from './window.ts';
 import { useUpdate as takeUpdate } from './worker.ts';
@@ -23,7 +23,7 @@ const words = {
   unserved: 'silent',
 } as const;
 
-function StatusBar() {
+function StatusBar({ signOut }: { signOut(forget?: boolean): Promise<void> }) {
   const { link, lag, hubName, brand, language } = useApp();
   const forget = () => {
     if (confirm(t('forget_sure', { hub: hubName || t('hub_yours') }))) void signOut(true);
@@ -51,18 +51,6 @@ function Update() {
     html`<div class="note banner update" role="status">${glyph('refresh')}<span>${t('refresh_page')}</span>
       <button type="button" class="button second" onClick=${takeUpdate}>${t('refresh_do')}</button></div>`
   );
-}
-
-/** Opens a window where the hub can be reached, else says why not. */
-export function openSkill(icon: Icon, mode?: Open['mode'], online = true): void {
-  if (!online) {
-    toast(t('open_blocked', { title: titleOf(icon) }));
-    return;
-  }
-  const open: Open = { skill_id: icon.skill_id, mode: mode ?? icon.modes[0] ?? 'modal' };
-  // One step back closes a window, also one that another has led to.
-  history[app().open ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
-  set({ open });
 }
 
 function Tile(o: { icon: Icon; at: number; count: number; online: boolean; drag: Drag }) {
@@ -130,7 +118,7 @@ function Grid() {
 
 const wide = matchMedia('(min-width: 64rem)');
 
-export function Desktop() {
+export function Desktop({ signOut }: { signOut(forget?: boolean): Promise<void> }) {
   const { open, icons, iconsAt, link, hubName, brand } = useApp();
   const [isWide, setWide] = useState(wide.matches);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -152,7 +140,7 @@ export function Desktop() {
   const docked = open?.mode === 'panel' && isWide;
   return html`<div data-page="desktop">
     <div class=${`desk${docked ? ' docked' : ''}`} inert=${Boolean(icon) && !docked}>
-      <${StatusBar} />
+      <${StatusBar} signOut=${signOut} />
       <main>
         <h1 tabindex="-1" ref=${heading}>${t('skills')}</h1>
         <${Insecure} />

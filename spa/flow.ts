@@ -5,7 +5,7 @@ import { type PairingLink, readFragment } from './code.ts';
 import { connect, endSession, isInsecure, stopLink, stuck } from './connection.ts';
 import { erase, type Pin, pinnedHub } from './database.ts';
 import { loaded, loginCommand, showEntry, showLogin } from './entrance.ts';
-import { type Session, session } from './session.ts';
+import { type Session, session } from './sid.ts';
 import { passkey, verify } from './signin.ts';
 import { type LinkQuestion, set, show } from './store.ts';
 import { askSession, takeTab } from './tab.ts';

@@ -2,8 +2,8 @@
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { languages } from '../firmware/protocol/text/i18n.ts';
-import type { SpaText } from '../firmware/protocol/text/spa.ts';
+import { languages } from '../firmware/text/i18n.ts';
+import type { SpaText } from '../firmware/text/spa.ts';
 import { loginCommand } from './entrance.ts';
 import { type Glyph, glyph } from './glyphs.ts';
 import { app, type Notice } from './store.ts';

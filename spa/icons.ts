@@ -1,12 +1,13 @@
 // The icon manager as the desktop knows it: records, their order, and the changes of the owner.
-import type { Brand } from '../firmware/protocol/brand.ts';
+
 import { IngleError } from '../firmware/protocol/errors.ts';
-import { type Outbox, openOutbox } from '../firmware/protocol/outbox.ts';
+import { type Outbox, openOutbox } from '../firmware/protocol/tunnel/outbox.ts';
+import type { Brand } from '../firmware/text/brand.ts';
 import { takeBrand } from './brand.ts';
-import { currentLink } from './connection.ts';
+import { currentLink } from './current.ts';
 import { erase, readAll, write } from './database.ts';
 import { failed } from './entrance.ts';
-import { session } from './session.ts';
+import { session } from './sid.ts';
 import { app, follow, type Icon, set, toast } from './store.ts';
 import { errorText, t, titleOf } from './text.ts';
 

@@ -1,5 +1,5 @@
 // This browser's static X25519 key: made once, kept in IndexedDB.
-import { generate, type KeyPair, restore } from '../firmware/protocol/x25519.ts';
+import { generate, type KeyPair, restore } from '../firmware/protocol/noise/x25519.ts';
 import { read, write } from './database.ts';
 
 /** @throws Trouble when the browser does not keep it. */

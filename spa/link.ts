@@ -1,16 +1,19 @@
 // The way to the hub: the end-to-end channel in the route through root, the tunnel in that.
 import { fromBase64url, fromUtf8, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
-import { type Access, type Channel, initiator } from '../firmware/protocol/channel.ts';
-import { decodeControl, encodeControl } from '../firmware/protocol/control.ts';
 import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
-import type { Suspicion } from '../firmware/protocol/text/channel.ts';
-import { type TunnelClient, type TunnelSocket, tunnelClient } from '../firmware/protocol/tunnel.ts';
+import type { Access, Channel } from '../firmware/protocol/noise/channel.ts';
+import { decodeControl, encodeControl } from '../firmware/protocol/noise/control.ts';
+import { initiator } from '../firmware/protocol/noise/initiator.ts';
+import { openQueue } from '../firmware/protocol/queue.ts';
+import { tunnelClient } from '../firmware/protocol/tunnel/client.ts';
+import type { TunnelClient, TunnelSocket } from '../firmware/protocol/tunnel/tunnel.ts';
 import { type Control, frameKind } from '../firmware/protocol/wire.ts';
+import type { Suspicion } from '../firmware/text/channel.ts';
 import { type Pin, read, write } from './database.ts';
 import { browserKey } from './key.ts';
 import { reach } from './reach.ts';
 import { openRoute } from './route.ts';
-import { changeSession, reserveCounter, type Session, session, startCounter } from './session.ts';
+import { changeSession, reserveCounter, type Session, session, startCounter } from './sid.ts';
 import type { LinkState } from './store.ts';
 import { trust } from './trust.ts';
 
@@ -100,9 +103,9 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     paired: () => void changeSession({ access: undefined }),
   });
   /** What the hub does and says, one after the other. */
-  let turn: Promise<void> = Promise.resolve();
+  const turn = openQueue();
   const inTurn = (work: () => void | Promise<void>) => {
-    turn = turn.then(work).catch(on.trouble);
+    turn.add(work).catch(on.trouble);
   };
   let silence = false;
   let answer: { resolve: () => void; reject: (e: IngleError) => void } | null = null;
@@ -187,7 +190,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   /** Takes the sealed secret root hands over; a new one begins a new channel. */
   async function unsealed(given: string | undefined): Promise<void> {
     try {
-      const { unseal } = await import('../firmware/protocol/seal.ts');
+      const { unseal } = await import('../firmware/protocol/noise/seal.ts');
       const secret = await unseal(fromBase64url(given ?? ''), key, sid, hubId!);
       access = { mode: 'sealed', ...secret };
     } catch {

@@ -2,13 +2,13 @@
 import { html } from 'htm/preact';
 import { type FunctionComponent, render } from 'preact';
 import { startBrand } from './brand.ts';
-import { begin, takeover } from './flow.ts';
+import { begin, signOut, takeover } from './flow.ts';
 import { PageOf } from './pages.ts';
 import { set, useApp } from './store.ts';
 import { startLanguage } from './text.ts';
 import { registerWorker } from './worker.ts';
 
-let Desktop: FunctionComponent | null = null;
+let Desktop: FunctionComponent<{ signOut: typeof signOut }> | null = null;
 
 function App() {
   const { page, toast } = useApp();
@@ -17,7 +17,7 @@ function App() {
       Desktop = m.Desktop;
       set({});
     });
-  return html`${page.at === 'desktop' && Desktop ? html`<${Desktop} />` : html`<${PageOf} page=${page.at === 'desktop' ? { at: 'boot' } : page} />`}
+  return html`${page.at === 'desktop' && Desktop ? html`<${Desktop} signOut=${signOut} />` : html`<${PageOf} page=${page.at === 'desktop' ? { at: 'boot' } : page} />`}
     <div aria-live="polite" role="status">${toast && html`<div class="toast">${toast}</div>`}</div>`;
 }
 

@@ -1,7 +1,7 @@
 // Pages of the code: both groups, or the first and then the second.
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { SpaText } from '../firmware/protocol/text/spa.ts';
+import type { SpaText } from '../firmware/text/spa.ts';
 import { groupCode, readCode, readPasted } from './code.ts';
 import { backToHub, newCode, openPairing } from './flow.ts';
 import { Command, Frame, Notices } from './frame.ts';

@@ -1,14 +1,14 @@
 // Pages that ask for a passkey.
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { SpaText } from '../firmware/protocol/text/spa.ts';
+import type { SpaText } from '../firmware/text/spa.ts';
 import { approve } from './connection.ts';
 import { loginCommand } from './entrance.ts';
 import { newCode, signOut } from './flow.ts';
 import { Command, Frame, hubName, Notices } from './frame.ts';
 import { glyph } from './glyphs.ts';
 import { browserName } from './name.ts';
-import { session } from './session.ts';
+import { session } from './sid.ts';
 import { cancelWaiting, login, passkey, register } from './signin.ts';
 import { type Page, show } from './store.ts';
 import { t } from './text.ts';

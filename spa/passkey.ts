@@ -1,7 +1,8 @@
 // WebAuthn in the browser (Level 3). What is signed and how is decided here; root only says for which passkeys.
-import { challengeOf, type ToSign } from '../firmware/protocol/assertion.ts';
+
 import { fromBase64url, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
+import { challengeOf, type ToSign } from '../firmware/protocol/pairing/assertion.ts';
 import { Trouble } from './store.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;

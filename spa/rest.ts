@@ -2,7 +2,7 @@
 import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
 import { BROWSER_HEADER } from '../firmware/protocol/page.ts';
 import { root } from './root.ts';
-import { keepSession, type Session, session } from './session.ts';
+import { keepSession, type Session, session } from './sid.ts';
 
 /**
  * POST with a JSON body.

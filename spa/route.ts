@@ -5,7 +5,7 @@ import { EMPTY_FRAME } from '../firmware/protocol/limits.ts';
 import type { BrowserToRoot, RootToBrowser, RouteStatus } from '../firmware/protocol/wire.ts';
 import { post } from './rest.ts';
 import { root } from './root.ts';
-import { session } from './session.ts';
+import { session } from './sid.ts';
 
 /** A hub that is there answers an offer sooner, milliseconds. */
 const UNANSWERED = 3000;

@@ -4,7 +4,7 @@ import { connect, endSession, isInsecure } from './connection.ts';
 import { checkStorage, readAll } from './database.ts';
 import { errorOf, loaded, noticeOf, showEntry } from './entrance.ts';
 import { newSession, openSession, post } from './rest.ts';
-import { changeSession, dropSession, keepSession, type Session, session } from './session.ts';
+import { changeSession, dropSession, keepSession, type Session, session } from './sid.ts';
 import { app, type Notice, set, show, Trouble } from './store.ts';
 import { leadsHome } from './trust.ts';
 
@@ -58,7 +58,7 @@ export async function verify(code: string, secret: string | null, access?: Sessi
 /** What shows root that the code came by a link and is no guess. */
 async function ticketOf(psk: string): Promise<string> {
   const [{ fromBase64url }, { linkTicket }] = await loaded(
-    Promise.all([import('../firmware/protocol/bytes.ts'), import('../firmware/protocol/ticket.ts')]),
+    Promise.all([import('../firmware/protocol/bytes.ts'), import('../firmware/protocol/pairing/ticket.ts')]),
   );
   return linkTicket(fromBase64url(psk));
 }

@@ -1,38 +1,35 @@
 // What a skill's window shows: its view and state documents, live; or why they cannot be shown.
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import type { skillsApi } from '../firmware/skills/api.ts';
 import { evaluateAll } from '../firmware/ui/binding.ts';
 import { overlayState } from '../firmware/ui/overlay.ts';
 import {
   type Action,
-  nodeTypes,
+  condemns,
   type View as ViewDocument,
   type ViewError,
   validateView,
 } from '../firmware/ui/schema.ts';
-import { assertToHub, currentLink } from './connection.ts';
-import { openSkill } from './desktop.ts';
+import { assertToHub } from './assert.ts';
+import { currentLink } from './current.ts';
 import { failed } from './entrance.ts';
 import { type Glyph, glyph } from './glyphs.ts';
 import { changes } from './icons.ts';
+import { Bones, openSkill } from './open.ts';
 import { type Drawing, View } from './render.ts';
 import { Stale } from './stale.ts';
 import { app, follow, type Icon, Trouble, toast, useApp } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
 import { errorText, noticeText, t, titleOf } from './text.ts';
-import { Bones } from './window.ts';
 
 /** How a skill without a view yet, or without the right, stands. */
 type Gate = 'opening' | 'open' | 'elevate' | 'forbidden' | 'missing';
 
 /** What the hub says on opening: the documents that make the screen of this person on this browser. */
-interface OpenAnswer {
-  view: string;
-  state: string;
-  /** The state of this browser alone; it lies over the other. */
-  prefs?: string;
-}
+type OpenAnswer = Answer<typeof skillsApi.open>;
 
 interface Opened {
   rooms: Room[];
@@ -74,10 +71,7 @@ export function Skill({ icon }: { icon: Icon }) {
     if (content['layout'] !== undefined) {
       const raw = JSON.stringify(content);
       if (raw !== seen.current.raw) {
-        // A node type of a newer schema is drawn as a note, so it alone does not condemn the view.
-        const errors = validateView(content).filter(
-          (e) => !e.message.startsWith(`must be one of ${nodeTypes[0]}`),
-        );
+        const errors = validateView(content).filter(condemns);
         Object.assign(seen.current, { raw, view: content as unknown as ViewDocument, errors });
       }
     }

@@ -1,10 +1,13 @@
 // The one state of the application, and how a component follows it.
+
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { type Brand, noBrand } from '../firmware/protocol/brand.ts';
+import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { type ErrorCode, IngleError } from '../firmware/protocol/errors.ts';
-import type { Suspicion } from '../firmware/protocol/text/channel.ts';
-import type { Language } from '../firmware/protocol/text/i18n.ts';
-import type { SpaText } from '../firmware/protocol/text/spa.ts';
+import type { skillsApi } from '../firmware/skills/api.ts';
+import { type Brand, noBrand } from '../firmware/text/brand.ts';
+import type { Suspicion } from '../firmware/text/channel.ts';
+import type { Language } from '../firmware/text/i18n.ts';
+import type { SpaText } from '../firmware/text/spa.ts';
 
 /** What stands above a page's button: a text of ours, or an error's. */
 export type Notice = { text: SpaText; command?: string } | { error: ErrorCode; message?: string };
@@ -52,21 +55,10 @@ export type Page =
   | { at: 'elsewhere' }
   | { at: 'desktop' };
 
-/** Icon record of the icon manager (spec "Icon record"). */
-export interface Icon {
-  skill_id: string;
-  title: string;
-  titles?: Record<string, string>;
-  icon: string;
-  entrypoint: string;
-  modes: ('modal' | 'panel')[];
-  sizeHints?: { w: number; h: number };
-  pinned: boolean;
-  /** Place in the owner's order; null while the owner has not placed it. */
-  order: number | null;
-  /** False while the skill does not run. */
-  available?: boolean;
-}
+/** An icon as the hub tells it, or as an older version left it in this browser. */
+export type Icon = Omit<Wire, 'schema' | 'ownerOnly' | 'sizeHints' | 'available'> &
+  Partial<Pick<Wire, 'sizeHints' | 'available'>>;
+type Wire = Answer<typeof skillsApi.icons>[number];
 
 export interface Open {
   skill_id: string;

@@ -4,7 +4,7 @@ import { createEncoder, length, toUint8Array, writeVarUint } from 'lib0/encoding
 import { readSyncMessage, writeSyncStep1, writeUpdate } from 'y-protocols/sync.js';
 import * as Y from 'yjs';
 import { IngleError, isErrorCode } from '../firmware/protocol/errors.ts';
-import type { TunnelSocket } from '../firmware/protocol/tunnel.ts';
+import type { TunnelSocket } from '../firmware/protocol/tunnel/tunnel.ts';
 import type { Link } from './link.ts';
 
 const kind = { sync: 0, auth: 2 } as const;

@@ -1,5 +1,5 @@
 // One tab at a time speaks with the hub: a lock of the browser's, which a tab may take from another.
-import { keepSession, type Session, session } from './session.ts';
+import { keepSession, type Session, session } from './sid.ts';
 
 const name = 'ingle';
 const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(name);

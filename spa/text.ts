@@ -1,15 +1,9 @@
 // Language of the person: what the browser wants, unless they chose another here.
 import type { ErrorCode } from '../firmware/protocol/errors.ts';
-import { channelTexts, type Suspicion } from '../firmware/protocol/text/channel.ts';
-import { errorTexts } from '../firmware/protocol/text/errors.ts';
-import {
-  inLanguage,
-  type Language,
-  languages,
-  pickLanguage,
-  translator,
-} from '../firmware/protocol/text/i18n.ts';
-import { type SpaText, spaTexts } from '../firmware/protocol/text/spa.ts';
+import { channelTexts, type Suspicion } from '../firmware/text/channel.ts';
+import { errorTexts } from '../firmware/text/errors.ts';
+import { inLanguage, type Language, languages, pickLanguage, translator } from '../firmware/text/i18n.ts';
+import { type SpaText, spaTexts } from '../firmware/text/spa.ts';
 import { app, type Notice, set } from './store.ts';
 
 const key = 'ingle.language';

@@ -1,11 +1,11 @@
 // What this browser believes of a hub, and what may change that: only the hub itself, inside a channel it has proved.
 // No I/O: where pins are kept is the caller's.
 import { equal, fromBase64url, toBase64url } from '../firmware/protocol/bytes.ts';
-import type { Opened } from '../firmware/protocol/channel.ts';
 import { IngleError, isErrorCode } from '../firmware/protocol/errors.ts';
-import { followRotation } from '../firmware/protocol/follow.ts';
-import type { Suspicion } from '../firmware/protocol/text/channel.ts';
+import type { Opened } from '../firmware/protocol/noise/channel.ts';
+import { followRotation } from '../firmware/protocol/noise/follow.ts';
 import type { Control } from '../firmware/protocol/wire.ts';
+import type { Suspicion } from '../firmware/text/channel.ts';
 import type { Pin } from './database.ts';
 
 type Welcome = Control & { t: 'welcome' };

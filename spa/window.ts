@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import type { FunctionComponent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { face, glyph } from './glyphs.ts';
+import { Bones } from './open.ts';
 import type { Icon, Open } from './store.ts';
 import { t, titleOf } from './text.ts';
 
@@ -84,13 +85,4 @@ function keepInside(e: KeyboardEvent, box: HTMLElement): void {
     e.preventDefault();
     (e.shiftKey ? last : first).focus();
   }
-}
-
-/** Stands where a screen will be. */
-export function Bones({ title }: { title: string }) {
-  return html`<div class="v-stack" aria-busy="true">
-    <span class="sr" role="status">${t('opening_skill', { title })}</span>
-    <div class="v-row"><div class="bone v-card"></div><div class="bone v-card"></div></div>
-    <div class="bone"></div><div class="bone"></div>
-  </div>`;
 }

@@ -1,67 +1,48 @@
 #!/usr/bin/env node
 // The rules of the house, read from the import graph and the tree. Prints each breach and exits 1 when there is one.
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { graphOf, sourcesOf, treeOf, wayTo } from './imports.mjs';
 
 const top = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(top);
 const breaches = [];
 const breach = (file, says) => breaches.push(`${file}: ${says}`);
 
-// Tracked files and new ones that git would take.
-const files = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-  encoding: 'utf8',
-  maxBuffer: 2 ** 26,
-})
-  .stdout.split('\0')
-  .filter((f) => f && existsSync(f));
-const code = files.filter((f) => /\.(ts|mjs|js)$/.test(f) && !f.endsWith('.d.ts'));
-const read = new Map(code.map((f) => [f, readFileSync(f, 'utf8')]));
-
-/** What a file imports when it runs (type-only imports vanish). */
-function importsOf(file) {
-  const text = read.get(file).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
-  const out = [];
-  for (const [, kind, names, from] of text.matchAll(
-    /^\s*(import|export)\s+((?:type\s+)?[\w*$\s{},]*?)\s*from\s*['"]([^'"]+)['"]/gm,
-  )) {
-    const inner = /^\{([\s\S]*)\}$/.exec(names.trim())?.[1];
-    const onlyTypes =
-      /^type\s/.test(names) ||
-      (inner !== undefined &&
-        inner.trim() !== '' &&
-        inner.split(',').every((n) => !n.trim() || /^type\s/.test(n.trim())));
-    out.push({ from, onlyTypes, kind });
-  }
-  for (const [, from] of text.matchAll(/^\s*import\s*['"]([^'"]+)['"]/gm))
-    out.push({ from, onlyTypes: false });
-  for (const [, from] of text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g))
-    out.push({ from, onlyTypes: false });
-  return out.map((i) => ({
-    ...i,
-    file: i.from.startsWith('.') ? normalize(join(dirname(file), i.from)) : undefined,
-  }));
-}
-const graph = new Map(code.map((f) => [f, importsOf(f)]));
-const product = code.filter((f) => !f.startsWith('test/') && !/^[^/]+\.js$/.test(f));
+const files = treeOf();
+const read = sourcesOf(files);
+const code = [...read.keys()];
+const graph = graphOf(read);
+const product = code.filter(
+  (f) => !f.startsWith('test/') && !/(^|\/)rollup\.[\w.]+\.?js$|^[^/]+\.js$/.test(f),
+);
 
 // 1. Who may import from which folder.
 const service = (f) => /^services\/(skills\/[^/]+|[^/]+)\//.exec(f)?.[1];
 const may = [
   { who: /^firmware\//, what: /^firmware\//, says: 'firmware imports firmware alone' },
-  { who: /^spa\//, what: /^(spa|firmware\/(protocol|ui))\//, says: 'spa imports protocol/ and ui/ alone' },
+  {
+    who: /^spa\//,
+    what: /^(spa|firmware\/(protocol|text|ui))\//,
+    says: 'spa imports protocol/, text/ and ui/ only',
+  },
   {
     who: /^web-wizard\//,
-    what: /^(web-wizard|firmware\/protocol)\//,
-    says: 'web-wizard imports protocol/ alone',
+    what: /^(web-wizard|firmware\/(protocol|text))\//,
+    says: 'web-wizard imports protocol/ and text/ only',
   },
-  { who: /^root\//, what: /^(root|firmware\/protocol)\//, says: 'root imports protocol/ alone' },
+  {
+    who: /^root\//,
+    what: /^(root|firmware\/(protocol|text))\//,
+    says: 'root imports protocol/ and text/ only',
+  },
 ];
 for (const f of product)
   for (const i of graph.get(f)) {
     if (!i.file) continue;
+    // Declared endpoints give their callers types, and no byte.
+    if (i.onlyTypes && /api\.ts$/.test(i.file)) continue;
     const rule = may.find((m) => m.who.test(f));
     if (rule && !rule.what.test(i.file)) breach(f, `imports ${i.file}; ${rule.says}`);
     // The skill host is the process built-in skills live in.
@@ -76,7 +57,7 @@ for (const f of product)
 // 2. One importer for each library with a device or a process behind it.
 const doors = {
   'dbus-next': ['firmware/system/bus.ts'],
-  sqlite3: ['firmware/system/store.ts', 'root/store.ts'],
+  sqlite3: ['firmware/system/store.ts', 'root/records/sqlite/store.ts'],
   '@abandonware/bleno': ['firmware/ble/gatt.ts'],
   serialport: [/^services\/serial\//],
   'socket.io': [/^root\//],
@@ -101,28 +82,64 @@ for (const name of ['uWebSockets.js', '@abandonware/bleno', 'serialport'])
     if (who.length > 1) breach(who.join(', '), `all import ${name}; one module a package does`);
   }
 
-// 3. Pure files reach no I/O, neither themselves nor through what they import.
-const pure = (f) => /^firmware\/(protocol|ui)\//.test(f) || /^firmware\/[^/]+\/contract\.ts$/.test(f);
-const io = (i) =>
-  !i.onlyTypes &&
-  ((i.from.startsWith('node:') && !['node:assert', 'node:util'].includes(i.from)) ||
-    Object.hasOwn(doors, i.from));
-function ioBehind(f, seen = new Set()) {
-  if (seen.has(f) || !graph.has(f)) return undefined;
-  seen.add(f);
-  for (const i of graph.get(f)) {
-    if (io(i)) return `${f} -> ${i.from}`;
-    const deeper = i.file && !i.onlyTypes ? ioBehind(i.file, seen) : undefined;
-    if (deeper) return f === deeper.split(' ')[0] ? deeper : `${f} -> ${deeper}`;
-  }
-  return undefined;
+// A service's life is system/service.ts: READY, signals and the end are nobody else's.
+for (const f of product) {
+  if (f !== 'firmware/system/service.ts' && graph.get(f).some((i) => i.file === 'firmware/system/notify.ts'))
+    breach(f, 'imports firmware/system/notify.ts, which is the business of firmware/system/service.ts');
+  if (!/^services\/[^/]+\/main\.ts$/.test(f)) continue;
+  if (!graph.get(f).some((i) => i.file === 'firmware/system/service.ts'))
+    breach(f, 'does not live by firmware/system/service.ts');
+  if (/\bprocess\.exit|\bSIG(TERM|INT)\b/.test(read.get(f)))
+    breach(f, 'ends by itself; firmware/system/service.ts does that');
 }
+
+// 3. Pure files reach no I/O, neither themselves nor through what they import.
+const pure = (f) => /^firmware\/(protocol|text|ui)\//.test(f) || /^firmware\/[^/]+\/contract\.ts$/.test(f);
+const io = (i) =>
+  (i.from.startsWith('node:') && !['node:assert', 'node:util'].includes(i.from)) ||
+  Object.hasOwn(doors, i.from);
 for (const f of product.filter(pure)) {
-  const chain = ioBehind(f);
+  const chain = wayTo(graph, f, io);
   if (chain) breach(f, `is pure, but reaches I/O: ${chain}`);
 }
 
-// 4. Names are exported, each by the file that has it.
+// 4. No circle, of files or of firmware's rooms; imports of types count.
+const room = (f) =>
+  /^firmware\/protocol\//.test(f) ? 'firmware/protocol' : f.split('/').slice(0, 2).join('/');
+const rooms = new Map();
+for (const [f, imports] of graph)
+  if (/^firmware\//.test(f))
+    rooms.set(room(f), [
+      ...(rooms.get(room(f)) ?? []),
+      ...imports.filter((i) => i.file && room(i.file) !== room(f)).map((i) => room(i.file)),
+    ]);
+/** The circles of a graph, each as its members (Tarjan's strongly connected components). */
+function circles(arrows) {
+  const [order, low, stack, found] = [new Map(), new Map(), [], []];
+  const visit = (v) => {
+    order.set(v, order.size);
+    low.set(v, order.get(v));
+    stack.push(v);
+    for (const w of arrows(v)) {
+      if (!order.has(w)) visit(w);
+      if (stack.includes(w)) low.set(v, Math.min(low.get(v), low.get(w)));
+    }
+    if (low.get(v) !== order.get(v)) return;
+    const circle = stack.splice(stack.indexOf(v));
+    if (circle.length > 1) found.push(circle);
+  };
+  return (nodes) => {
+    for (const v of nodes) if (!order.has(v)) visit(v);
+    return found;
+  };
+}
+const filesOf = (f) => graph.get(f).flatMap((i) => (i.file && graph.has(i.file) ? [i.file] : []));
+for (const circle of circles(filesOf)(graph.keys()))
+  breach(circle.join(', '), 'import each other in a circle');
+for (const circle of circles((r) => rooms.get(r) ?? [])(rooms.keys()))
+  breach(circle.join(', '), 'are rooms that import each other');
+
+// 5. Names are exported, each by the file that has it.
 for (const f of code) {
   if (/\.config\.js$/.test(f)) continue;
   const text = read.get(f);
@@ -133,25 +150,30 @@ for (const f of code) {
     breach(f, 'is a barrel: it only passes on what others export');
 }
 
-// 5. The top level is the house's floor plan.
+// 6. The top level is the house's floor plan.
 const plan = new Set(
   (
     'firmware services web-wizard root spa systemd image test .ci package.json package-lock.json tsconfig.json ' +
-    'biome.json knip.json rollup.config.js rollup.native.js rollup.page.js .gitignore .npmrc .editorconfig ' +
+    'biome.json knip.json rollup.config.js .gitignore .npmrc .editorconfig ' +
     '.gitattributes README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md LICENSE'
   ).split(' '),
 );
 for (const name of new Set(files.map((f) => f.split('/')[0])))
   if (!plan.has(name)) breach(name, 'has no place at the top level');
 
-// 6. Tests run themselves, and none is left switched off or alone.
+// 7. Tests run themselves, and none is left switched off or alone.
 for (const f of files.filter((x) => x.endsWith('.test.ts'))) {
   const text = readFileSync(f, 'utf8');
   if (!/^\s*\w+\.run\(\);/m.test(text)) breach(f, 'never calls run()');
   if (/\.only\(/.test(text)) breach(f, 'runs one test alone (.only)');
 }
 
-// 7. The tree speaks of the product, and leaves nothing for later unsaid.
+// 8. Words of an error are for people; a program decides by its code or its data.
+for (const f of product)
+  if (/\.message\s*\.\s*(startsWith|endsWith|includes|match|search)\(/.test(read.get(f)))
+    breach(f, 'decides by the words of a message');
+
+// 9. The tree speaks of the product, and leaves nothing for later unsaid.
 const workplace = [
   [/\b(TODO|FIXME|XXX)\b/, 'leaves work for later'],
   [/\bco-authored-by\b|\bgenerated (with|by) (an? )?(ai|assistant)\b/i, 'speaks of its making'],
@@ -160,6 +182,7 @@ const workplace = [
     /https?:\/\/(?!registry\.npmjs\.org)[\w.-]*\b(registry|artifactory|nexus|verdaccio)\b[\w.-]*/,
     'names a private registry',
   ],
+  [/\((spec|design)\b[ ":]|\bspec "/, 'cites a text that is not here; say it in our own words'],
 ];
 for (const f of files) {
   if (f === 'test/house-rules.mjs' || /\.(png|ico|woff2|wav|bin|gz)$/.test(f)) continue;
@@ -168,24 +191,25 @@ for (const f of files) {
     for (const [word, says] of workplace) if (word.test(line)) breach(`${f}:${at + 1}`, says);
 }
 
-// 8. Every text exists in every language, with the same values to fill in.
-const { register } = await import('tsx/esm/api');
-register();
-const values = (text) =>
-  [...String(text).matchAll(/\{(\w+)\}/g)]
-    .map((m) => m[1])
-    .sort()
-    .join();
-for (const f of files.filter((x) => /^firmware\/protocol\/text\/.*\.ts$/.test(x) && !x.endsWith('/i18n.ts')))
-  for (const [name, table] of Object.entries(await import(pathToFileURL(join(top, f)).href))) {
-    if (!table || typeof table !== 'object' || !('en' in table)) continue;
-    for (const language of ['ru'])
-      for (const key of new Set([...Object.keys(table.en), ...Object.keys(table[language] ?? {})])) {
-        const [a, b] = [table.en[key], table[language]?.[key]];
-        if (a === undefined || b === undefined) breach(f, `${name}.${key} is not in both languages`);
-        else if (values(a) !== values(b)) breach(f, `${name}.${key} has other values in ${language}`);
-      }
-  }
+// 10. What is named by its path is there: a move takes along what programs, scripts and pages say of it.
+const named =
+  /(?<![\w./@-])(?:\.\/)?((?:firmware|services|root|spa|web-wizard|image|test|systemd)\/[\w./@-]+\.(?:ts|mjs|md|svg))\b/g;
+for (const f of files) {
+  if (f === 'CHANGELOG.md' || !/\.(ts|mjs|js|json|md|sh)$/.test(f)) continue;
+  for (const [, path] of readFileSync(f, 'utf8').matchAll(named))
+    if (!existsSync(path)) breach(f, `names ${path}, which is not there`);
+}
+
+// 11. Root's SQL lies in the records' room only, where one folder is one database.
+const sql =
+  /(['"`])\s*(SELECT\s+[\w*(]|INSERT\s+(OR\s+\w+\s+)?INTO\b|REPLACE\s+INTO\b|UPDATE\s+(OR\s+\w+\s+)?\w+\s+SET\b|DELETE\s+FROM\b|WITH\s+\w+\s+AS\b|(CREATE|ALTER|DROP)\s+(TABLE|INDEX|UNIQUE)\b|PRAGMA\b|BEGIN\b)/;
+for (const f of product.filter((x) => x.startsWith('root/') && !x.startsWith('root/records/'))) {
+  const found = sql.exec(read.get(f));
+  if (found) breach(f, `says "${found[0].slice(1)}"; SQL lies in root/records/ only`);
+  for (const i of graph.get(f))
+    if (i.file?.startsWith('root/records/sqlite/'))
+      breach(f, `imports ${i.file}; what one database is made of lies behind root/records/records.ts`);
+}
 
 for (const line of breaches) console.log(line);
 console.log(

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** folder of tests -> [file that shows it is there, Debian package] */
+/** folder of tests, or one file -> [file that shows it is there, Debian package] */
 const needs = {
   '': [
     ['/usr/bin/dbus-daemon', 'dbus-daemon'],
@@ -18,7 +18,7 @@ const needs = {
     ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
     ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
   ],
-  bench: [
+  'bench/audio.ts': [
     ['/usr/lib/python3/dist-packages/numpy/__init__.py', 'python3-numpy'],
     ['/usr/lib/python3/dist-packages/scipy/__init__.py', 'python3-scipy'],
   ],
@@ -67,21 +67,31 @@ const needs = {
   ],
 };
 
+/**
+ * Packages these files of test/ need and this machine lacks. What a folder of test/lab uses, the folder of that name
+ * needs.
+ */
+export function missingFor(files, exists = existsSync) {
+  const places = files.map((f) => f.replace(/^test\/(lab\/)?/, ''));
+  const lists = Object.entries(needs).filter(([place]) =>
+    places.some((p) => place === '' || p === place || p.startsWith(`${place}/`)),
+  );
+  const missing = lists.flatMap(([, list]) => list.filter(([path]) => !exists(path)).map(([, pkg]) => pkg));
+  return [...new Set(missing)];
+}
+
+/** Installs what is missing. @returns the packages that are still missing afterwards */
 export async function install(files) {
-  const missing = new Set();
-  for (const [folder, list] of Object.entries(needs)) {
-    if (folder && !files.some((f) => f.startsWith(`test/${folder}/`))) continue;
-    for (const [path, pkg] of list) if (!existsSync(path)) missing.add(pkg);
-  }
-  if (missing.size === 0) return;
-  const names = [...missing];
+  const names = missingFor(files);
+  if (names.length === 0) return [];
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
     console.log(`Installing what the tests need: ${names.join(' ')}`);
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     const quiet = { stdio: ['ignore', 'ignore', 'inherit'], env };
     spawnSync('apt-get', ['update', '-qq'], quiet);
     const r = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], quiet);
-    if (r.status === 0) return;
+    if (r.status === 0) return [];
   }
   console.log(`SKIP-REASON missing packages: sudo apt-get install ${names.join(' ')}`);
+  return names;
 }

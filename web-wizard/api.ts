@@ -1,36 +1,19 @@
 // The setup API of the access point, from the page's side.
+import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { fromBody } from '../firmware/protocol/errors.ts';
+import type { pageApi } from '../firmware/setup/page-api.ts';
 
-export interface Network {
-  ssid: string;
-  /** Percent. */
-  signal: number;
-  /** open, wpa2 or wpa3 */
-  security: string;
-}
-export interface Device {
-  id: string;
-  name: string;
-  usable: boolean;
-}
-export interface Status {
-  state: string;
+export type Network = Answer<typeof pageApi.networks>['networks'][number];
+export type Device = Answer<typeof pageApi.devices>['sinks'][number];
+export type Pairing = Answer<typeof pageApi.pairing>;
+export type Tested = Answer<typeof pageApi.test>;
+/** What the pages read of `status`, whose detail is the ladder's. */
+export interface Status extends Pick<Answer<typeof pageApi.status>, 'state' | 'level'> {
   online: boolean;
   ssid: string;
   error: string;
   reason: string;
   name: string;
-  level: number | null;
-}
-export interface Pairing {
-  link: string;
-  device_code: string;
-  secret: string;
-  qr: { size: number; path: string };
-}
-export interface Tested {
-  verdict: string;
-  latency_ms: number;
 }
 
 /** @throws IngleError of the hub, or a TypeError when it does not answer at all */

@@ -1,9 +1,9 @@
 // What every page here shares: markup, texts, a frame with the step and a heading that takes the focus.
 import htm from 'htm';
 import { type ComponentChildren, h, type VNode } from 'preact';
-import { pickLanguage, translator } from '../firmware/protocol/text/i18n.ts';
-import { reasonKey, reasonTexts } from '../firmware/protocol/text/reasons.ts';
-import { wizardTexts } from '../firmware/protocol/text/wizard.ts';
+import { pickLanguage, translator } from '../firmware/text/i18n.ts';
+import { reasonKey, reasonTexts } from '../firmware/text/reasons.ts';
+import { wizardTexts } from '../firmware/text/wizard.ts';
 
 export const html = htm.bind(h) as unknown as (s: TemplateStringsArray, ...v: unknown[]) => VNode;
 export const language = pickLanguage(navigator.languages ?? [navigator.language]);

@@ -1,8 +1,28 @@
-import { contract } from '../system/contract.ts';
+import { contract, type Struct } from '../system/contract.ts';
 
-const device = 'id s, name s, type s, muted b, volume d (1 = 100 %), connected b, score d, usable b';
-const profile =
-  'sink_id s, source_id s, format_out s, format_in s, latency_ms d, score d, verified_at s, corr d, snr_db d, verified b';
+/** A sink or source; `volume` 1 is 100 %. */
+const device = {
+  id: 's',
+  name: 's',
+  type: 's',
+  muted: 'b',
+  volume: 'd',
+  connected: 'b',
+  score: 'd',
+  usable: 'b',
+} as const;
+const profile = {
+  sink_id: 's',
+  source_id: 's',
+  format_out: 's',
+  format_in: 's',
+  latency_ms: 'd',
+  score: 'd',
+  verified_at: 's',
+  corr: 'd',
+  snr_db: 'd',
+  verified: 'b',
+} as const;
 const outcome = {
   verdict: 's',
   corr: 'd',
@@ -12,7 +32,13 @@ const outcome = {
   path: 's',
 } as const;
 
-/** Sound of the hub (spec "Internal hub interfaces for setup"). */
+/** The fields of a struct, for those who read the introspection only. */
+const fields = (s: Struct) =>
+  Object.entries(s)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ');
+
+/** Sound of the hub. */
 export const audio1 = contract({
   name: 'io.ingle.Audio1',
   bus: 'io.ingle.Audio1',
@@ -20,14 +46,14 @@ export const audio1 = contract({
   doc: 'Devices, the probe that finds a working pair, speech out and in, profiles. Recordings stay in memory and are erased; only Record hands one out.',
   methods: {
     Enumerate: {
-      doc: `Sinks and sources, best first: ${device}. Types: builtin, bluetooth, usb, hdmi, virtual, loopback.`,
+      doc: `Sinks and sources, best first: ${fields(device)}; volume 1 is 100 %. Types: builtin, bluetooth, usb, hdmi, virtual, loopback.`,
       in: {},
-      out: { sinks: 'a(sssbdbdb)', sources: 'a(sssbdbdb)' },
+      out: { sinks: [device], sources: [device] },
       errors: ['unavailable'],
     },
     PlayTone: {
       doc: 'Plays a sweep. chirp_spec: from_hz d, to_hz d, duration_ms u (at most 5000), level_db d (0 = full scale). An empty sink_id is the best sink.',
-      in: { sink_id: 's', chirp_spec: '(ddud)' },
+      in: { sink_id: 's', chirp_spec: { from_hz: 'd', to_hz: 'd', duration_ms: 'u', level_db: 'd' } },
       out: {},
       errors: ['invalid_request', 'not_found', 'unavailable', 'timeout'],
     },
@@ -75,21 +101,21 @@ export const audio1 = contract({
       errors: ['invalid_request', 'not_found', 'unavailable', 'not_supported', 'timeout'],
     },
     SaveProfile: {
-      doc: `Keeps a pair; its newest measurement becomes the proof. verified only when that measurement was ok. ${profile}.`,
+      doc: `Keeps a pair; its newest measurement becomes the proof. verified only when that measurement was ok. ${fields(profile)}.`,
       in: { sink_id: 's', source_id: 's' },
-      out: { profile: '(ssssddsddb)' },
+      out: { profile },
       errors: ['not_found', 'unavailable'],
     },
     LoadProfile: {
-      doc: `The profile in use, newest first. fresh: verified and younger than 30 days. ${profile}.`,
+      doc: `The profile in use, newest first. fresh: verified and younger than 30 days. ${fields(profile)}.`,
       in: {},
-      out: { profile: '(ssssddsddb)', fresh: 'b' },
+      out: { profile, fresh: 'b' },
       errors: ['not_found'],
     },
     ListProfiles: {
-      doc: `Up to 3 profiles, newest first: ${profile}.`,
+      doc: `Up to 3 profiles, newest first: ${fields(profile)}.`,
       in: {},
-      out: { profiles: 'a(ssssddsddb)' },
+      out: { profiles: [profile] },
       errors: [],
     },
     ForgetProfiles: { doc: 'Forgets all profiles.', in: {}, out: {}, errors: [] },
@@ -100,7 +126,7 @@ export const audio1 = contract({
       args: { state: 's', old: 's', event: 's' },
     },
     Progress: {
-      doc: 'A step of the probe. text: a key of protocol/text/audio.ts. detail: verdict s, corr d, latency_ms d, snr_db d, confidence d once measured.',
+      doc: 'A step of the probe. text: a key of text/audio.ts. detail: verdict s, corr d, latency_ms d, snr_db d, confidence d once measured.',
       args: { state: 's', sink_id: 's', source_id: 's', attempt: 'u', text: 's', detail: 'a{sv}' },
     },
     DevicesChanged: {

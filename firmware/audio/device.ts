@@ -1,4 +1,4 @@
-// Sinks and sources as the hub knows them (spec "audio.enumerate").
+// Sinks and sources as the hub knows them.
 
 export type DeviceType = 'builtin' | 'bluetooth' | 'usb' | 'hdmi' | 'virtual' | 'loopback';
 

@@ -1,4 +1,4 @@
-// The audio initialisation machine (spec "Audio initialisation machine") as one table.
+// The audio initialisation machine as one table.
 import type { Table } from '../system/machine.ts';
 
 export type AudioState =
@@ -64,6 +64,6 @@ export const audioTable: Table<AudioState, AudioEvent> = {
   READY_WITH_LIMITS: { start: 'ENUM_DEVICES' },
 };
 
-/** Attempts a pair gets (spec: 2), and its time, milliseconds (spec: 8 to 12 s). */
+/** Attempts a pair gets, and its time, milliseconds: 8 to 12 s, as a person waits and listens. */
 export const ATTEMPTS = 2;
 export const PAIR_BUDGET_MS = 12_000;

@@ -245,7 +245,7 @@ function confidence(ratio: number, corr: number, steady: boolean): number {
   return Math.max(0, Math.min(1, clear * (0.5 + 0.5 * corr) * (steady ? 1 : 0.5)));
 }
 
-/** Classes of delay: spec "air delay 30 to 250 ms"; below it the path may still be short air. */
+/** Classes of delay: through air it takes 30 to 250 ms; below it the path may still be short air. */
 function pathOf(seconds: number): Path {
   if (seconds < 0.015) return 'direct';
   return seconds <= 0.25 ? 'air' : 'bluetooth';

@@ -1,4 +1,4 @@
-// The probe: a short chirp that wakes sinks up, then the sweep that is measured (spec "Limits", audio setup).
+// The probe: a short chirp that wakes sinks up, then the sweep that is measured.
 
 /** Times in seconds, frequencies in hertz, `level` a factor of full scale. */
 export interface ProbeSpec {
@@ -8,7 +8,7 @@ export interface ProbeSpec {
   level: number;
 }
 
-/** Chirp 250 ms (spec: 150-300 ms), then 1.75 s (spec: 1.5-2 s) from 200 to 4000 Hz. */
+/** Chirp 250 ms (150 to 300 wake a sink up), then 1.75 s (1.5 to 2 are bearable) from 200 to 4000 Hz. */
 export const probeSpec: ProbeSpec = {
   chirp: { from: 800, to: 3900, duration: 0.25 },
   gap: 0.15,

@@ -1,4 +1,4 @@
-// Kept pairs (spec "Audio profile"). One row a pair, written in one statement: no half-written profile can be.
+// Kept pairs of speaker and microphone. One row per pair, written in one statement: no half-written profile can be.
 import { openStore, type Row } from '../system/store.ts';
 import type { Device } from './device.ts';
 import type { Measurement } from './measure.ts';
@@ -18,9 +18,9 @@ export interface Profile {
   verified: boolean;
 }
 
-/** Profiles that are kept (spec: up to 3). */
+/** Profiles that are kept. */
 export const KEPT = 3;
-/** A verified profile opens the fast path for so long (spec: 30 days), milliseconds. */
+/** A verified profile opens the fast path for so long (30 days), milliseconds. */
 export const FRESH_MS = 30 * 86_400_000;
 
 /** The profile of a pair; without an ok measurement it is not verified and proves nothing. */

@@ -1,7 +1,7 @@
-// Which pair to test first (spec "Scoring weights", "Bonuses and penalties").
+// Which pair to test first: weights, bonuses and penalties.
 import type { Device, Devices, Sink } from './device.ts';
 
-/** Pairs that are tested at most (spec: N = 4). */
+/** Pairs that are tested at most. */
 export const TOP_PAIRS = 4;
 
 const output = { builtin: 80, bluetooth: 70, usb: 60, virtual: 40, hdmi: 10, loopback: 5 } as const;

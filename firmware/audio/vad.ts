@@ -1,7 +1,7 @@
 // Voice activity by WebRTC's detector (libfvad compiled to WebAssembly; no model, no download).
 import fvad from '@echogarden/fvad-wasm';
 
-/** The detector works at this rate (spec "preferred recognition format": 16 kHz, 16 bit, mono). */
+/** The detector works at this rate (recognisers take 16 kHz, 16 bit, mono). */
 export const VAD_RATE = 16_000;
 /** Samples a decision: 30 ms. */
 export const VAD_FRAME = 480;

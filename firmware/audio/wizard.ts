@@ -1,8 +1,8 @@
 // The audio initialisation at work: one step a state, each step answers with the event that leaves it.
 import { IngleError, toIngleError } from '../protocol/errors.ts';
-import type { AudioText } from '../protocol/text/audio.ts';
 import type { Log } from '../system/log.ts';
 import { machine } from '../system/machine.ts';
+import type { AudioText } from '../text/audio.ts';
 import type { Devices } from './device.ts';
 import { ATTEMPTS, type AudioEvent, type AudioState, audioTable, PAIR_BUDGET_MS } from './machine.ts';
 import type { Measurement, Verdict } from './measure.ts';

@@ -1,6 +1,6 @@
 // Advertising data (Bluetooth Core Supplement, Part A): both services fit, name in the scan response. Pure.
 import { concat, fromHex, utf8 } from '../protocol/bytes.ts';
-import { improvUuid } from './improv.ts';
+import { improvUuid } from '../setup/improv.ts';
 import { setupUuid } from './service.ts';
 
 const field = (type: number, data: Uint8Array) => concat(new Uint8Array([data.length + 1, type]), data);

@@ -1,4 +1,4 @@
-// Long JSON in short ATT values: pieces with a length and a checksum (spec "BLE setup service", chunked JSON). Pure.
+// Long JSON in short ATT values: pieces with a length and a checksum. Pure.
 import { concat, fromUtf8, utf8 } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
 

@@ -1,6 +1,6 @@
 import { contract } from '../system/contract.ts';
 
-/** The BLE setup channel (spec `ble.setup.start`, `ble.setup.stop`). */
+/** The BLE setup channel: opened and closed by setup. */
 export const ble1 = contract({
   name: 'io.ingle.Ble1',
   bus: 'io.ingle.Ble1',

@@ -1,175 +1,116 @@
-// Improv Wi-Fi (improv-wifi.com, BLE and Serial specifications 1.x): codec, and what a device answers. Pure.
-import { concat, fromUtf8, utf8 } from '../protocol/bytes.ts';
+// Improv over BLE: its GATT service, and the approval that lets an application in for a while (ARCHITECTURE.md, D22).
+import type { Proof } from '../setup/access.ts';
+import { bleResult, improvError, improvState, improvUuid, readBleCommand } from '../setup/improv.ts';
+import { type ImprovDeps, improvDevice } from '../setup/improv-device.ts';
+import type { Log } from '../system/log.ts';
+import { advertisement, scanResponse } from './advertise.ts';
+import type { GattServer, Service } from './gatt.ts';
 
-export const improvUuid = {
-  service: '00467768-6228-2272-4663-277478268000',
-  state: '00467768-6228-2272-4663-277478268001',
-  error: '00467768-6228-2272-4663-277478268002',
-  command: '00467768-6228-2272-4663-277478268003',
-  result: '00467768-6228-2272-4663-277478268004',
-  capabilities: '00467768-6228-2272-4663-277478268005',
-  /** 16-bit UUID of the service data in advertisements. */
-  data: '4677',
-} as const;
+/** Improv capability: identify. */
+const CAPABILITIES = 1;
+/** An approval is withdrawn after this, milliseconds (Improv suggests one minute; the person must find the application). */
+const APPROVAL_MS = 120_000;
 
-export const improvState = { authorize: 1, authorized: 2, provisioning: 3, provisioned: 4 } as const;
-export const improvError = {
-  none: 0,
-  invalid: 1,
-  unknown_command: 2,
-  unable_to_connect: 3,
-  not_authorized: 4,
-  unknown: 0xff,
-} as const;
-
-/** Serial packet types. */
-export const packetType = { state: 1, error: 2, command: 3, result: 4 } as const;
-
-export type ImprovCommand =
-  | { command: 'wifi'; ssid: string; psk: string }
-  | { command: 'identify' }
-  | { command: 'state' }
-  | { command: 'info' }
-  | { command: 'scan' };
-
-/** Numbers of the commands; 2 means `identify` over BLE and `state` over serial. */
-export const commandNumber = { wifi: 1, identify: 2, state: 2, info: 3, scan: 4 } as const;
-
-const sum = (bytes: Uint8Array): number => bytes.reduce((a, b) => (a + b) & 0xff, 0);
-
-/** Reads `[command, length, data...]`; undefined when it is malformed, 'unknown' when it is no command we know. */
-function readCommand(b: Uint8Array, serial: boolean): ImprovCommand | 'unknown' | undefined {
-  const data = b.subarray(2);
-  if (b.length < 2 || b[1] !== data.length) return undefined;
-  if (b[0] === 1) {
-    const strings = readStrings(data);
-    const [ssid, psk] = strings ?? [];
-    return strings?.length === 2 ? { command: 'wifi', ssid: ssid!, psk: psk! } : undefined;
-  }
-  if (b[0] === 2) return { command: serial ? 'state' : 'identify' };
-  if (b[0] === 3) return { command: 'info' };
-  if (b[0] === 4) return { command: 'scan' };
-  return 'unknown';
+export interface BleImprov {
+  readonly service: Service;
+  /** Begins on a server that was opened. @param unlabelled the maker has printed no PIN on the device */
+  begin(gatt: Pick<GattServer, 'notify' | 'advertise'>, unlabelled: boolean): Promise<void>;
+  /** The server was closed. */
+  end(): void;
+  /** Lets an application in for two minutes, or until it leaves. */
+  approve(): Promise<void>;
+  withdraw(): void;
 }
 
-function readStrings(data: Uint8Array): string[] | undefined {
-  const out: string[] = [];
-  let at = 0;
-  while (at < data.length) {
-    const length = data[at]!;
-    if (at + 1 + length > data.length) return undefined;
-    try {
-      out.push(fromUtf8(data.subarray(at + 1, at + 1 + length)));
-    } catch {
-      return undefined;
+export function bleImprov(
+  o: Pick<ImprovDeps, 'setup' | 'device' | 'onProgress'> & { log: Log; approvalMs?: number },
+): BleImprov {
+  let gatt: Pick<GattServer, 'notify' | 'advertise'> | undefined;
+  let unlabelled = false;
+  let approval: NodeJS.Timeout | undefined;
+  let state: number = improvState.authorize;
+  let error: number = improvError.none;
+  let result = new Uint8Array(0);
+
+  const improv = improvDevice({
+    ...o,
+    channel: 'ble',
+    proven: (): Proof[] => [
+      ...(unlabelled ? ['unlabelled' as const] : []),
+      ...(approval ? ['approval' as const] : []),
+    ],
+    state: setState,
+    error: setError,
+    result(command, strings) {
+      result = Uint8Array.from(bleResult(command, strings));
+      gatt?.notify(improvUuid.result, result);
+    },
+    identify: () =>
+      void o.setup.Speak({}, 60_000).catch((e) => o.log.info('nothing to identify with', { error: e })),
+  });
+
+  function setError(e: number): void {
+    error = e;
+    gatt?.notify(improvUuid.error, new Uint8Array([e]));
+  }
+
+  function setState(s: number): void {
+    state = s;
+    gatt?.notify(improvUuid.state, new Uint8Array([s]));
+    gatt?.advertise(advertisement(s, CAPABILITIES), scanResponse(o.device.name)).catch(() => {});
+  }
+
+  /** The hub may have been set up meanwhile, or asks for approval again. */
+  async function tellState(): Promise<void> {
+    const now = await improv.current().catch(() => state);
+    if (gatt && now !== state) setState(now);
+  }
+
+  function letIn(): void {
+    clearTimeout(approval);
+    approval = setTimeout(withdraw, o.approvalMs ?? APPROVAL_MS);
+  }
+
+  function withdraw(): void {
+    clearTimeout(approval);
+    approval = undefined;
+    void tellState();
+  }
+
+  function command(packet: Uint8Array): void {
+    const read = readBleCommand(packet);
+    if (read === undefined || read === 'unknown') {
+      setError(read === undefined ? improvError.invalid : improvError.unknown_command);
+      return;
     }
-    at += 1 + length;
+    // A network that was not joined is asked for again: the approval starts anew (Improv, "Improv Service").
+    if (read.command === 'wifi' && approval) letIn();
+    void improv.run(read).catch((e) => o.log.warn('Improv was not served', { error: e as Error }));
   }
-  return out;
-}
 
-/** A BLE RPC command with its checksum byte. */
-export function readBleCommand(packet: Uint8Array): ImprovCommand | 'unknown' | undefined {
-  if (packet.length < 3 || sum(packet.subarray(0, -1)) !== packet[packet.length - 1]) return undefined;
-  return readCommand(packet.subarray(0, -1), false);
-}
-
-/** `[command, length, (length string)*]`; strings that do not fit into 255 bytes are left out whole. */
-function resultBody(command: number, strings: readonly string[]): Uint8Array {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for (const s of strings) {
-    const bytes = utf8(s);
-    if (bytes.length > 255 || length + 1 + bytes.length > 255) break;
-    parts.push(new Uint8Array([bytes.length]), bytes);
-    length += 1 + bytes.length;
-  }
-  return concat(new Uint8Array([command, length]), ...parts);
-}
-
-/** A BLE RPC result with its checksum. */
-export function bleResult(command: number, strings: readonly string[]): Uint8Array {
-  const body = resultBody(command, strings);
-  return concat(body, new Uint8Array([sum(body)]));
-}
-
-const header = utf8('IMPROV');
-
-/** A whole serial packet, newline behind it. */
-export function serialPacket(type: number, data: Uint8Array): Uint8Array {
-  const body = concat(header, new Uint8Array([1, type, data.length]), data);
-  return concat(body, new Uint8Array([sum(body), 0x0a]));
-}
-
-export function serialResult(command: number, strings: readonly string[]): Uint8Array {
-  return serialPacket(packetType.result, resultBody(command, strings));
-}
-
-export type SerialInput =
-  | { kind: 'text'; bytes: Uint8Array }
-  | { kind: 'command'; command: ImprovCommand }
-  | { kind: 'error'; error: number };
-
-/**
- * Parts the bytes of a serial line into Improv packets and everything else, whatever the pieces they come in.
- * A line that looks like a packet and is none is answered with the error Improv names; its bytes are dropped.
- */
-export function serialSplitter(): (piece: Uint8Array) => SerialInput[] {
-  let held = new Uint8Array(0);
-  // A packet is followed by a newline that is not typed text; it may come in the next piece.
-  let newline = false;
-  return (piece) => {
-    const out: SerialInput[] = [];
-    const text: number[] = [];
-    const flush = () => {
-      if (text.length > 0) out.push({ kind: 'text', bytes: new Uint8Array(text.splice(0)) });
-    };
-    const b = concat(held, piece);
-    let at = 0;
-    while (at < b.length) {
-      if (newline) {
-        newline = false;
-        if (b[at] === 0x0a && ++at === b.length) break;
-      }
-      const same = prefix(b, at);
-      if (same === 0) {
-        text.push(b[at++]!);
-        continue;
-      }
-      const known = b.length - at;
-      if (same < header.length) {
-        if (same === known) break;
-        text.push(b[at++]!);
-        continue;
-      }
-      if (known < 9) break;
-      const length = b[at + 8]!;
-      if (known < 10 + length) break;
-      flush();
-      const packet = b.subarray(at, at + 10 + length);
-      out.push(readPacket(packet));
-      at += packet.length;
-      newline = true;
-    }
-    flush();
-    held = b.slice(at);
-    return out;
+  return {
+    service: {
+      uuid: improvUuid.service,
+      characteristics: [
+        { uuid: improvUuid.state, notifies: true, read: () => new Uint8Array([state]) },
+        { uuid: improvUuid.error, notifies: true, read: () => new Uint8Array([error]) },
+        { uuid: improvUuid.command, write: command },
+        { uuid: improvUuid.result, notifies: true, read: () => result },
+        { uuid: improvUuid.capabilities, read: () => new Uint8Array([CAPABILITIES]) },
+      ],
+    },
+    async begin(server, none) {
+      gatt = server;
+      unlabelled = none;
+      setState(await improv.current());
+    },
+    end() {
+      gatt = undefined;
+    },
+    async approve() {
+      letIn();
+      await tellState();
+    },
+    withdraw,
   };
-}
-
-/** How many bytes at `at` agree with the header, up to what is there. */
-function prefix(b: Uint8Array, at: number): number {
-  let n = 0;
-  while (n < header.length && at + n < b.length && b[at + n] === header[n]) n++;
-  return n;
-}
-
-function readPacket(packet: Uint8Array): SerialInput {
-  const [version, type] = [packet[6], packet[7]];
-  const good = version === 1 && type === packetType.command && sum(packet.subarray(0, -1)) === packet.at(-1);
-  if (!good) return { kind: 'error', error: improvError.invalid };
-  const command = readCommand(packet.subarray(9, -1), true);
-  if (command === undefined) return { kind: 'error', error: improvError.invalid };
-  if (command === 'unknown') return { kind: 'error', error: improvError.unknown_command };
-  return { kind: 'command', command };
 }

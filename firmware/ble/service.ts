@@ -1,15 +1,16 @@
-// The BLE setup service (spec "BLE setup service"): seven characteristics over io.ingle.Setup1. No radio here.
+// The BLE setup service: seven characteristics over io.ingle.Setup1. No radio here.
 import { utf8 } from '../protocol/bytes.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { shape } from '../protocol/json.ts';
-import { type Language, translator } from '../protocol/text/i18n.ts';
-import { setupTexts, waitText } from '../protocol/text/setup.ts';
 import { type Action, askStage, may } from '../setup/access.ts';
 import type { setup1 } from '../setup/contract.ts';
+import type { OnStep } from '../setup/progress.ts';
 import { type Caller, fromVariant } from '../system/contract.ts';
+import { type Language, translator } from '../text/i18n.ts';
+import { setupTexts, waitText } from '../text/setup.ts';
 import { assembler, toPieces } from './chunk.ts';
 import type { Service } from './gatt.ts';
-import { hubSession } from './session.ts';
+import { hubSession } from './secured.ts';
 
 const uuid = (n: number) => `1a9e000${n}-5c6f-4b57-8f0e-696e676c6501`;
 
@@ -41,7 +42,7 @@ export interface BleSetup {
   /** A central came or went: its session ends. */
   reset(): void;
   /** Progress of setup, as Setup1 signals it. */
-  progress(step: string, state: string, text: string, detail: Record<string, unknown>): void;
+  progress: OnStep;
 }
 
 export function bleSetup(d: BleDeps): BleSetup {
@@ -138,7 +139,7 @@ export function bleSetup(d: BleDeps): BleSetup {
   async function networks(fresh: boolean): Promise<unknown> {
     await must('look');
     const { networks, age_s } = await d.setup.WifiScan({ channel: who(), fresh }, 40_000);
-    return { age_s, networks: networks.map(([ssid, signal, security]) => ({ ssid, signal, security })) };
+    return { age_s, networks };
   }
 
   const service: Service = {
@@ -157,8 +158,7 @@ export function bleSetup(d: BleDeps): BleSetup {
           page(setupUuid.audioList, async () => {
             await must('look');
             const { sinks, sources } = await d.setup.AudioDevices({ channel: who() });
-            const short = (list: [string, string, string, number, boolean][]) =>
-              list.map(([id, name, type]) => ({ id, name, type }));
+            const short = (list: typeof sinks) => list.map(({ id, name, type }) => ({ id, name, type }));
             return { sinks: short(sinks), sources: short(sources) };
           }),
       },
@@ -193,7 +193,7 @@ export function bleSetup(d: BleDeps): BleSetup {
       { uuid: setupUuid.result, notifies: true },
       {
         uuid: setupUuid.oneTimePin,
-        // Readable by anybody, so it is the window's id and authorises nothing (design: OneTimePIN).
+        // Readable by anybody, so it is the window's id and authorises nothing: the PIN itself is shown and spoken by the hub.
         async read() {
           return utf8((await d.setup.Secrets({})).window);
         },

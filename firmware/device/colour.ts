@@ -1,5 +1,5 @@
 // Contrast of a maker's colour with the grounds it is seen on (WCAG 2.2, 1.4.3), and the palette made of it. Pure.
-import type { Palette } from '../protocol/brand.ts';
+import type { Palette } from '../text/brand.ts';
 
 /** The least contrast of text, WCAG 2.2 level AA. */
 export const leastContrast = 4.5;

@@ -1,5 +1,5 @@
 // What a device file says (image/devices/<name>.yaml) and the hub reads (/usr/share/ingle/device.json). Pure.
-import type { Brand } from '../protocol/brand.ts';
+import type { Brand } from '../text/brand.ts';
 import { flag, type Issue, list, object, oneOf, text, where } from './check.ts';
 import { leastContrast, paletteOf, readable, weakest } from './colour.ts';
 import { countries } from './countries.ts';

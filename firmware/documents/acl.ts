@@ -1,4 +1,4 @@
-// Who may join a document, and how (spec "Authentication" 9). Deny by default. Pure.
+// Who may join a document, and how. Deny by default. Pure.
 import { IngleError } from '../protocol/errors.ts';
 import { commandsSkill, type DocumentKey, isOwnerId } from './key.ts';
 
@@ -25,7 +25,7 @@ export interface Rights {
 
 const entry = /^(?:OWNER:read|ROLE:[A-Z][A-Z0-9_]{0,31}:read|SKILL:[a-z][a-z0-9_]{0,47}:write)$/;
 
-/** Whether a text is an ACL entry as the spec writes them. */
+/** Whether a text is an ACL entry: `OWNER:read`, `ROLE:<ROLE>:read` or `SKILL:<id>:write`. */
 export function isAclEntry(text: unknown): text is string {
   return typeof text === 'string' && entry.test(text);
 }

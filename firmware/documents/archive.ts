@@ -1,4 +1,4 @@
-// Documents on disk: a row an update, folded together now and then, and the index `docs_index` of the spec.
+// Documents on disk: one row per update, folded together now and then, and their index.
 import * as Y from 'yjs';
 import type { Store, Value } from '../system/store.ts';
 import { etagOf, readContent } from './content.ts';

@@ -1,4 +1,4 @@
-// Commands: what a browser asks for by writing it down (spec "Data-driven UI sync"). Pure.
+// Commands: what a browser asks for by writing it down. Pure.
 import { type ErrorBody, IngleError } from '../protocol/errors.ts';
 import { isSkillId } from './key.ts';
 

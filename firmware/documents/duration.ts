@@ -1,4 +1,4 @@
-// Durations as documents write them: `30s`, `5m`, `8h`, `7d` (spec "Limits": examples in minutes and hours). Pure.
+// Durations as documents write them: `30s`, `5m`, `8h`, `7d`. Pure.
 
 const unit: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 

@@ -1,4 +1,4 @@
-// Document keys: `{owner_id}/{skill_id}/{doc_type}:{branch}` (spec "Data-driven UI documents"; D9). Pure.
+// Document keys: `{owner_id}/{skill_id}/{doc_type}:{branch}` (D9). Pure.
 import { IngleError } from '../protocol/errors.ts';
 
 export type DocType = 'view' | 'state';

@@ -1,4 +1,4 @@
-// View documents are signed by a key that never leaves the hub, so that a changed index is noticed (spec docs_index).
+// View documents are signed by a key that never leaves the hub, so that a changed index is noticed.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,5 +1,6 @@
 // What `ingle doctor` makes of what it saw: one finding a check, with the words for it. Pure.
-import type { HealthText } from '../protocol/text/health.ts';
+import type { HealthText } from '../text/health.ts';
+import type { SoftapState, StationState } from '../wifi/machine.ts';
 
 /** `skip`: there is nothing to check here. */
 export type Level = 'ok' | 'skip' | 'warn' | 'bad';
@@ -34,9 +35,30 @@ export interface Finding {
 /** An answer, or why there is none. `undefined`: not part of this installation. */
 export type Seen<T> = { value: T } | { why: string } | undefined;
 
+/** A unit as systemd tells of it. */
+export interface SystemUnit {
+  name: string;
+  failed: boolean;
+  /** On its way up; false between two tries of a service that dies. */
+  starting: boolean;
+  /** Times it was started again by itself. */
+  restarts: number;
+}
+
+/** Wi-Fi now; `ap` and `ssid` name the access point and the network, empty without one. */
+export interface WifiSeen {
+  radios: number;
+  softap: SoftapState;
+  ap: string;
+  station: StationState;
+  ssid: string;
+}
+
 /** What was looked at; every part may be missing. Times are Unix seconds. */
 export interface Facts {
-  units: Seen<{ name: string; failed: boolean }[]>;
+  units: Seen<SystemUnit[]>;
+  /** A house of `npm start` that is still coming up. */
+  houseStarting: boolean;
   /** Bus names that must be taken, and those that are. */
   bus: Seen<{ wanted: string[]; taken: string[] }>;
   api: Seen<true> & { url?: string };
@@ -54,7 +76,7 @@ export interface Facts {
   slots: Seen<{ booted: string; states: Record<string, string> }>;
   update: Seen<{ version: string; state: string; failed: string }>;
   audio: Seen<{ sinks: number; sources: number; usableSinks: number; usableSources: number }>;
-  wifi: Seen<{ radios: number; station: string; ssid: string }>;
+  wifi: Seen<WifiSeen>;
   bluetooth: Seen<string[]>;
   /** End of the certificate root shows; undefined without TLS. */
   rootTls: Seen<number>;
@@ -70,7 +92,45 @@ const days = (seconds: number) => Math.floor(seconds / 86_400);
 
 /** All findings, in the order of `checkNames`. */
 export function diagnose(f: Facts): Finding[] {
-  return checkNames.map((check) => ({ check, ...checks[check](f) }));
+  return checkNames.map((check) => ({ check, ...(onItsWay(check, f) ?? checks[check](f)) }));
+}
+
+/** The unit of a name on the bus. */
+function unitOf(bus: string): string {
+  const [, skill, name] = /^io\.ingle\.(Skill1\.)?(\w+?)1?$/.exec(bus) ?? [];
+  return `ingle-${skill ? 'skill@' : ''}${name?.toLowerCase() ?? ''}`;
+}
+
+const missing = ({ wanted, taken }: { wanted: string[]; taken: string[] }) =>
+  wanted.filter((n) => !taken.includes(n));
+
+/** The units whose silence a check tells of; empty where none is silent. */
+function silent(check: CheckName, f: Facts): string[] {
+  if (check === 'bus') return !f.bus ? [] : 'why' in f.bus ? ['dbus'] : missing(f.bus.value).map(unitOf);
+  const parts: Partial<Record<CheckName, [string, Seen<unknown>]>> = {
+    api: ['ingle-api', f.api],
+    link: ['ingle-uplink', f.link],
+    slots: ['rauc', f.slots],
+    update: ['ingle-update', f.update],
+    audio: ['ingle-audio', f.audio],
+    wifi: ['ingle-wifi', f.wifi],
+  };
+  const [unit, part] = parts[check] ?? [];
+  return unit && part && 'why' in part ? [unit] : [];
+}
+
+/** What does not answer because it is still starting is not at fault. */
+function onItsWay(check: CheckName, f: Facts): Told | undefined {
+  const units = silent(check, f);
+  const root = check === 'root' && f.root && 'why' in f.root;
+  if (f.houseStarting && (units.length > 0 || root)) return told('warn', 'house_starting');
+  if (units.length === 0 || !f.units || 'why' in f.units) return undefined;
+  const known = f.units.value;
+  const coming = units.map((unit) => known.find((u) => u.name === `${unit}.service` && u.starting));
+  if (!coming.every((u) => u !== undefined)) return undefined;
+  const worn = coming.find((u) => u.restarts > 0);
+  const values = { unit: (worn ?? coming[0]!).name.replace(/\.service$/, ''), count: worn?.restarts ?? 0 };
+  return worn ? told('bad', 'starting_again', values) : told('warn', 'starting', { unit: values.unit });
 }
 
 /** The worst of some findings. */
@@ -98,15 +158,10 @@ const checks: Record<CheckName, (f: Facts) => Told> = {
   bus({ bus }) {
     if (!bus) return absent;
     if ('why' in bus) return told('bad', 'bus_silent', { why: bus.why });
-    const { wanted, taken } = bus.value;
-    const missing = wanted.filter((n) => !taken.includes(n));
-    const unit = /^io\.ingle\.(Skill1\.)?(\w+?)1?$/.exec(missing[0] ?? '');
-    return missing.length > 0
-      ? told('bad', 'bus_missing', {
-          names: missing.join(', '),
-          unit: `ingle-${unit?.[1] ? 'skill@' : ''}${unit?.[2]?.toLowerCase() ?? ''}`,
-        })
-      : told('ok', 'bus_ok', { names: wanted.join(', ') });
+    const gone = missing(bus.value);
+    return gone.length > 0
+      ? told('bad', 'bus_missing', { names: gone.join(', '), unit: unitOf(gone[0]!) })
+      : told('ok', 'bus_ok', { names: bus.value.wanted.join(', ') });
   },
   api({ api }) {
     if (!api) return absent;
@@ -180,10 +235,15 @@ const checks: Record<CheckName, (f: Facts) => Told> = {
   wifi({ wifi, hardware }) {
     if (!wifi) return absent;
     if ('why' in wifi) return told('bad', 'wifi_silent', { why: wifi.why });
-    const { radios, station, ssid } = wifi.value;
-    return radios === 0
-      ? told(hardware.wifi ? 'bad' : 'warn', 'wifi_none')
-      : told('ok', 'wifi_ok', { radios, station, ssid: ssid ? ` ${ssid}` : '' });
+    const { radios, softap, ap, station, ssid } = wifi.value;
+    if (radios === 0) return told(hardware.wifi ? 'bad' : 'warn', 'wifi_none');
+    const values = { radios, ap, ssid };
+    if (station === 'lost') return told('warn', 'wifi_lost', values);
+    const open = softap === 'on';
+    if (station === 'connected') return told('ok', open ? 'wifi_both' : 'wifi_joined', values);
+    if (station !== 'off') return told('ok', 'wifi_joining', values);
+    if (open) return told('ok', 'wifi_open', values);
+    return told('ok', softap === 'off' ? 'wifi_idle' : 'wifi_opening', values);
   },
   bluetooth({ bluetooth, hardware }) {
     if (!bluetooth) return absent;

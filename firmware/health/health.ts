@@ -1,4 +1,4 @@
-// Whether a version that runs on trial is well enough to be kept (design of the image, "commit"). Pure.
+// Whether a version that runs on trial is well enough to be kept. Pure.
 import type { CheckName, Facts } from './findings.ts';
 
 /**

@@ -1,6 +1,6 @@
 // The self-test of the factory line: which parts failed, and the code a worker scans or types. Pure.
 import { createHash } from 'node:crypto';
-import type { HealthText } from '../protocol/text/health.ts';
+import type { HealthText } from '../text/health.ts';
 
 export type Part = 'wifi' | 'bluetooth' | 'audio' | 'storage' | 'clock' | 'label';
 

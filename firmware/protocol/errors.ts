@@ -1,6 +1,6 @@
 // Every error a person or a program can meet, once: its code, and what each transport calls it.
 
-/** Stable error codes (spec "Errors", design "Decisions"). Callers switch on these, never on messages. */
+/** Stable error codes. Callers switch on these, never on messages. */
 export type ErrorCode = keyof typeof table;
 
 interface Row {
@@ -58,7 +58,7 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(table, code);
 }
 
-/** The one error body, everywhere (design "error body"). */
+/** The one error body, on every transport. */
 export interface ErrorBody {
   error: ErrorCode;
   /** One sentence for a person, with the next step where there is one. */

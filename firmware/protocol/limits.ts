@@ -1,4 +1,4 @@
-// Every size and time that two sides must agree on (spec "Limits", design "Decisions").
+// Every size and time that two sides must agree on.
 
 /** Largest JSON request body, bytes. */
 export const MAX_BODY = 64 * 1024;

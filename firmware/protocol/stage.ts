@@ -1,4 +1,4 @@
-// The web session's stages (spec "Web session stage"); root writes them, the SPA follows them.
+// The web session's stages; root writes them, the SPA follows them.
 import type { Stage } from './wire.ts';
 
 export type StageEvent =

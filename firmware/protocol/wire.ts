@@ -1,12 +1,12 @@
 // What crosses between browser, root and hub, as types. Validators stand beside their users.
 
-/** Web session stages (spec "States and transitions"). */
+/** Web session stages, in the order a login goes through them (stage.ts has the moves). */
 export type Stage = 'NEW' | 'PREAUTH' | 'WEBREG' | 'AUTH' | 'PAIRED' | 'ONLINE';
 
 /** What a hub's proof is for, its claim `purpose`: one given for one thing serves no other (ARCHITECTURE D11). */
 export type ProofPurpose = 'enrol' | 'socket' | 'device-code' | 'renew' | 'rotate' | 'pairing-accept';
 
-/** What a hub says it can do, in hub.online (design: caps). */
+/** What a hub says it can do, in hub.online. */
 export interface HubCaps {
   version: string;
   e2e: string[];

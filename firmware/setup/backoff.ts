@@ -1,4 +1,5 @@
 // How long wrong PINs lock out: one count for all channels, kept over restarts and power cuts. Pure.
+import { openQueue } from '../protocol/queue.ts';
 
 /** Wrong tries since the last right one, and how long the machine had been up at the newest, milliseconds. */
 export interface Tries {
@@ -64,12 +65,7 @@ export interface Gate {
  */
 export function openGate(o: { tries: Tries; save(t: Tries): Promise<void>; uptime(): number }): Gate {
   let { tries } = o;
-  let tail: Promise<unknown> = Promise.resolve();
-  function queued<T>(work: () => Promise<T>): Promise<T> {
-    const next = tail.then(work);
-    tail = next.catch(() => {});
-    return next;
-  }
+  const queue = openQueue();
   const keep = async (t: Tries) => {
     await o.save(t);
     tries = t;
@@ -78,11 +74,11 @@ export function openGate(o: { tries: Tries; save(t: Tries): Promise<void>; uptim
     wait: () => Math.ceil(waitMs(tries, o.uptime()) / 1000),
     left: () => Math.max(0, FREE_TRIES - tries.wrong),
     take: () =>
-      queued(async () => {
+      queue.add(async () => {
         if (waitMs(tries, o.uptime()) > 0) return false;
         await keep(oneMore(tries, o.uptime()));
         return true;
       }),
-    right: () => queued(() => keep(noTries)),
+    right: () => queue.add(() => keep(noTries)),
   };
 }

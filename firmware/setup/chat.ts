@@ -1,8 +1,8 @@
 // A conversation in a messenger: one chat at a time, let in by the PIN. Pure but for what `Messenger` does.
 import { toIngleError } from '../protocol/errors.ts';
-import { botTexts } from '../protocol/text/bot.ts';
-import { type Language, translator } from '../protocol/text/i18n.ts';
-import { setupTexts, waitText } from '../protocol/text/setup.ts';
+import { botTexts } from '../text/bot.ts';
+import { type Language, translator } from '../text/i18n.ts';
+import { setupTexts, waitText } from '../text/setup.ts';
 import { Left, type Talk } from './dialog.ts';
 
 export interface Messenger {
@@ -33,6 +33,8 @@ export interface Incoming {
 export function chatDesk(d: ChatDeps): { receive(m: Incoming): Promise<void>; close(): void } {
   const t = translator(botTexts, d.language);
   const setupText = translator(setupTexts, d.language);
+  const isStart = (m: Incoming) => m.text?.startsWith('/start') ?? false;
+  let closed = false;
   let inside: { chat: number; take: (m: Incoming) => void; leave: () => void } | undefined;
 
   function open(chat: number): void {
@@ -101,6 +103,8 @@ export function chatDesk(d: ChatDeps): { receive(m: Incoming): Promise<void>; cl
       .then(() => {
         clearTimeout(timer);
         if (inside?.chat === chat) inside = undefined;
+        // Said between the last answer and the goodbye, it was meant for the next conversation.
+        if (!closed && !inside && queue.some(isStart)) open(chat);
       });
   }
 
@@ -117,10 +121,11 @@ export function chatDesk(d: ChatDeps): { receive(m: Incoming): Promise<void>; cl
     async receive(m) {
       if (inside && inside.chat !== m.chat) return d.messenger.send(m.chat, t('busy'));
       if (inside) inside.take(m);
-      else if (m.text?.startsWith('/start')) open(m.chat);
+      else if (isStart(m)) open(m.chat);
       else await d.messenger.send(m.chat, t('bye'));
     },
     close() {
+      closed = true;
       inside?.leave();
     },
   };

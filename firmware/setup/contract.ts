@@ -1,7 +1,14 @@
-import { contract } from '../system/contract.ts';
+import { contract, type Value } from '../system/contract.ts';
+
+const device = { id: 's', name: 's', type: 's', score: 'd', usable: 'b' } as const;
+const network = { ssid: 's', signal: 'u', security: 's' } as const;
+/** A sink or source as the setup channels show it. */
+export type SetupDevice = Value<typeof device>;
+/** A network in reach; `signal` in percent. */
+export type SetupNetwork = Value<typeof network>;
 
 /**
- * The setup ladder (spec "Setup channel ladder"). Every channel (access point, BLE, serial, bot) acts through
+ * The setup ladder. Every channel (access point, BLE, serial, bot) acts through
  * this one object, so they cannot fight and all show the same progress.
  */
 export const setup1 = contract({
@@ -37,7 +44,7 @@ export const setup1 = contract({
     AudioDevices: {
       doc: 'Sinks and sources, best first: id, name, type, score, usable. `channel` as in WifiScan.',
       in: { channel: 's' },
-      out: { sinks: 'a(sssdb)', sources: 'a(sssdb)' },
+      out: { sinks: [device], sources: [device] },
       errors: ['unavailable'],
     },
     AudioTest: {
@@ -55,7 +62,7 @@ export const setup1 = contract({
     WifiScan: {
       doc: 'Networks in reach, strongest first: ssid, signal (percent), security (open, wpa2, wpa3). With one radio serving, the newest list is answered and `age_s` tells its age. `channel` names who asks, and is empty for somebody who has proved nothing: that does not keep setup open.',
       in: { channel: 's', fresh: 'b' },
-      out: { networks: 'a(sus)', age_s: 'u' },
+      out: { networks: [network], age_s: 'u' },
       errors: ['unavailable'],
     },
     WifiConnect: {
@@ -116,7 +123,7 @@ export const setup1 = contract({
   signals: {
     StateChanged: { doc: 'The ladder moved.', args: { state: 's', old: 's', event: 's' } },
     Progress: {
-      doc: 'A step of setup, the same for all channels. `step`: audio, wifi, softap, ble, serial, bot, pairing. `state`: start, running, ok, failed. `text` is a key of protocol/text/setup.ts; `detail` its values and, on failure, `reason`.',
+      doc: 'A step of setup, the same for all channels. `step`: audio, wifi, softap, ble, serial, bot, pairing. `state`: start, running, ok, failed. `text` is a key of text/setup.ts; `detail` its values and, on failure, `reason`.',
       args: { step: 's', state: 's', text: 's', detail: 'a{sv}' },
     },
     SecretsChanged: { doc: 'A new window began; consoles show the new PIN and PSK.', args: { window: 's' } },

@@ -1,12 +1,13 @@
 // The setup conversation: the same steps on any channel that can say, offer choices and ask.
 import { toIngleError } from '../protocol/errors.ts';
-import { dialogTexts } from '../protocol/text/dialog.ts';
-import { type Language, translator } from '../protocol/text/i18n.ts';
-import { reasonKey, reasonTexts } from '../protocol/text/reasons.ts';
-import { type SetupText, setupTexts, waitText } from '../protocol/text/setup.ts';
 import { type Caller, fromVariant } from '../system/contract.ts';
+import { dialogTexts } from '../text/dialog.ts';
+import { type Language, translator } from '../text/i18n.ts';
+import { reasonKey, reasonTexts } from '../text/reasons.ts';
+import { setupTexts, waitText } from '../text/setup.ts';
 import { type Action, askStage, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
+import { type Progress, stepText } from './progress.ts';
 
 /** A channel a person talks through. Each throws `Left` when the person is gone. */
 export interface Talk {
@@ -27,9 +28,7 @@ export interface DialogDeps {
   setup: Caller<typeof setup1>;
   language: Language;
   /** Hears Setup1's Progress until the returned function is called. */
-  onProgress(
-    f: (step: string, state: string, text: string, detail: Record<string, unknown>) => void,
-  ): () => void;
+  onProgress: Progress;
   /** What only a technician at the device gets; a bot has none of it. */
   technician?: {
     logs(lines: number): Promise<string>;
@@ -58,7 +57,6 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
   const progressText = translator(setupTexts, d.language);
   const reasonText = translator(reasonTexts, d.language);
   const { setup, channel } = d;
-  const values = (detail: Record<string, unknown>) => detail as Record<string, string | number>;
 
   async function choose(question: string, items: Item[]): Promise<unknown> {
     const i = await talk.choose(
@@ -79,7 +77,7 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
       ...networks
         .slice(0, 20)
         .map(
-          ([ssid, signal, security]): Item => [
+          ({ ssid, signal, security }): Item => [
             `${ssid}  ${signal} %  ${security}`,
             join(ssid, security === 'open', false),
           ],
@@ -96,7 +94,7 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
     const outcome = new Promise<string>((resolve) => {
       stop = d.onProgress((step, state, text, detail) => {
         if (step !== 'wifi') return;
-        if (state === 'running') void talk.say(progressText(text as SetupText, values(detail)));
+        if (state === 'running') void talk.say(stepText(text, detail, d.language));
         else resolve(state === 'ok' ? '' : String(detail['reason']));
       });
     });
@@ -122,19 +120,19 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
       sinks[
         await talk.choose(
           t('choose_sink'),
-          sinks.map(([, name]) => name),
+          sinks.map(({ name }) => name),
         )
       ];
     const source =
       sources[
         await talk.choose(
           t('choose_source'),
-          sources.map(([, name]) => name),
+          sources.map(({ name }) => name),
         )
       ];
     if (!sink || !source) return;
     await talk.say(t('testing'));
-    const r = await setup.AudioTest({ channel, sink_id: sink[0], source_id: source[0] }, 40_000);
+    const r = await setup.AudioTest({ channel, sink_id: sink.id, source_id: source.id }, 40_000);
     await talk.say(
       t('tested', {
         verdict: r.verdict,
@@ -147,7 +145,7 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
       [
         t('yes'),
         async () => {
-          await setup.AudioSelect({ channel, sink_id: sink[0], source_id: source[0] });
+          await setup.AudioSelect({ channel, sink_id: sink.id, source_id: source.id });
           await talk.say(t('kept'));
         },
       ],

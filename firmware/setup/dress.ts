@@ -1,5 +1,5 @@
 // The setup pages in the maker's colours and words, dressed by the hub that serves them: the pages stay small. Pure.
-import { type Brand, paint } from '../protocol/brand.ts';
+import { type Brand, paint } from '../text/brand.ts';
 
 /** A page's file as it is served. */
 export function dress(name: string, data: Buffer, brand: Brand): Buffer {

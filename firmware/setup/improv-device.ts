@@ -1,8 +1,10 @@
 // What the hub answers to Improv commands, over BLE or serial: the same few steps on io.ingle.Setup1.
-import { commandNumber, type ImprovCommand, improvError, improvState } from '../ble/improv.ts';
+
 import { type Caller, fromVariant } from '../system/contract.ts';
 import { type Action, askStage, may, type Proof, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
+import { commandNumber, type ImprovCommand, improvError, improvState } from './improv.ts';
+import type { Progress } from './progress.ts';
 
 export interface ImprovDeps {
   setup: Caller<typeof setup1>;
@@ -12,9 +14,7 @@ export interface ImprovDeps {
   state(s: number): void;
   error(e: number): void;
   result(command: number, strings: string[]): void;
-  onProgress(
-    f: (step: string, state: string, text: string, detail: Record<string, unknown>) => void,
-  ): () => void;
+  onProgress: Progress;
   /** What was proved on this line or by this central, now. */
   proven(): readonly Proof[];
   identify?(): void;
@@ -106,9 +106,9 @@ export function improvDevice(d: ImprovDeps): ImprovDevice {
   async function scan(channel: string): Promise<void> {
     const { networks } = await d.setup
       .WifiScan({ channel, fresh: false }, 40_000)
-      .catch(() => ({ networks: [] as [string, number, string][] }));
+      .catch(() => ({ networks: [] }));
     // Signal is percent here and dBm there; the usual linear map (100 % = -50 dBm, 0 % = -100 dBm).
-    for (const [ssid, signal, security] of networks)
+    for (const { ssid, signal, security } of networks)
       d.result(commandNumber.scan, [
         ssid,
         String(Math.round(signal / 2 - 100)),

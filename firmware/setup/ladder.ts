@@ -1,4 +1,4 @@
-// The setup ladder (spec "Setup channel ladder") as one table.
+// The setup ladder as one table: sound first, then every other way in.
 import type { Table } from '../system/machine.ts';
 
 export type LadderState =
@@ -94,7 +94,7 @@ export const ladder: Table<LadderState, LadderEvent> = {
   HINT: { ...again, connect: 'CONNECTING', online: 'RETEST', paired: 'RETEST' },
 };
 
-/** Times of the ladder, milliseconds (spec "Limits", setup fallback). */
+/** Times of the ladder, milliseconds. */
 export const times = {
   /** The audio wizard gives way after this. */
   audio: 45_000,

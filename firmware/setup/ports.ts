@@ -1,5 +1,6 @@
 // What the ladder needs of the rest of the hub. services/setup makes these from D-Bus; tests make faults.
-import type { Language } from '../protocol/text/i18n.ts';
+import type { Language } from '../text/i18n.ts';
+import type { SetupDevice, SetupNetwork } from './contract.ts';
 import type { Pairing } from './pairing.ts';
 
 export interface AudioOutcome {
@@ -16,8 +17,8 @@ export interface AudioPort {
   /** A short test of the known pair, or of the best one. */
   retest(signal: AbortSignal): Promise<AudioOutcome>;
   devices(): Promise<{
-    sinks: [string, string, string, number, boolean][];
-    sources: [string, string, string, number, boolean][];
+    sinks: SetupDevice[];
+    sources: SetupDevice[];
   }>;
   test(
     sink: string,
@@ -36,7 +37,7 @@ export interface WifiOutcome {
 
 export interface WifiPort {
   radios(): Promise<number>;
-  scan(fresh: boolean): Promise<{ networks: [string, number, string][]; age_s: number }>;
+  scan(fresh: boolean): Promise<{ networks: SetupNetwork[]; age_s: number }>;
   connect(n: { ssid: string; psk: string; hidden: boolean }): Promise<WifiOutcome>;
   /** Whether the access point is up, or comes up by itself. */
   serving(): Promise<boolean>;
@@ -55,6 +56,8 @@ export interface ChannelPort {
   stop(): Promise<void>;
   /** Lets in, for a short time, who could prove nothing (Improv over BLE). */
   approve?(): Promise<void>;
+  /** Follows its end without a stop; `again`: it is worth starting anew. Told also once it was not there. */
+  onEnded?(f: (again: boolean) => void): Promise<void>;
 }
 
 export interface Ports {

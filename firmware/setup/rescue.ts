@@ -1,7 +1,7 @@
 // The conversation of a hub that was started by its rescue entry, on any terminal it has. Pure but for what it is given.
 import { toIngleError } from '../protocol/errors.ts';
-import { type Language, translator } from '../protocol/text/i18n.ts';
-import { rescueTexts } from '../protocol/text/rescue.ts';
+import { type Language, translator } from '../text/i18n.ts';
+import { rescueTexts } from '../text/rescue.ts';
 import { may } from './access.ts';
 import { checkSecret } from './console-secret.ts';
 import { Left, type Talk } from './dialog.ts';

@@ -1,4 +1,4 @@
-// The one-time secrets of a setup window (spec "Authentication" 12, design "How a person without a screen learns").
+// The one-time secrets of a setup window; a label printed by the maker replaces them (D45).
 import { randomInt } from 'node:crypto';
 
 export interface Secrets {

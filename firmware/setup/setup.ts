@@ -1,19 +1,20 @@
 // The ladder at work: moves by its table, starts what a state needs, tells every channel the same.
 import { uptime } from 'node:os';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
-import { type Language, translator } from '../protocol/text/i18n.ts';
-import { type SetupText, setupTexts, waitText } from '../protocol/text/setup.ts';
+import { openQueue } from '../protocol/queue.ts';
 import type { Log } from '../system/log.ts';
 import { type Machine, machine } from '../system/machine.ts';
+import { type Language, translator } from '../text/i18n.ts';
+import { type SetupText, setupTexts, waitText } from '../text/setup.ts';
 import { openGate } from './backoff.ts';
 import { type Devices, noDevices, sameDevices, seeDevices } from './devices.ts';
 import { type LadderEvent, type LadderState, ladder, times } from './ladder.ts';
 import { afterAudio, afterIdle, afterRetest, atStart, whenOnline } from './owner.ts';
 import { type Pairing, sharedPairing } from './pairing.ts';
+import { openWindow, type Window } from './pin-window.ts';
 import type { AudioOutcome, Ports } from './ports.ts';
 import { newSecrets, type Secrets, spell } from './secrets.ts';
 import type { SetupState, StateFile } from './state.ts';
-import { openWindow, type Window } from './window.ts';
 
 export type Step = 'audio' | 'wifi' | 'softap' | 'ble' | 'serial' | 'bot' | 'pairing';
 export type StepState = 'start' | 'running' | 'ok' | 'failed';
@@ -103,16 +104,15 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
   // When the pairing code may be said next; once it was, not before the channels open anew.
   let announceAt = 0;
   // What is spoken is spoken one after another.
-  let voice: Promise<unknown> = Promise.resolve();
+  const voice = openQueue();
   const owned = () => record.owned !== false;
   // What the present state has started; aborted on leaving it.
   let work = new AbortController();
   let idle: NodeJS.Timeout | undefined;
   // Starting and stopping channels are slow; one after another, never crossed.
-  let tail: Promise<unknown> = Promise.resolve();
-  const inOrder = (f: () => Promise<unknown>) => {
-    tail = tail.then(f).catch((e) => log.warn('a setup step failed', { error: e as Error }));
-    return tail;
+  const steps = openQueue();
+  const inOrder = (f: () => Promise<unknown>): void => {
+    steps.add(f).catch((e) => log.warn('a setup step failed', { error: e as Error }));
   };
 
   const m: Machine<LadderState, LadderEvent> = machine({
@@ -300,11 +300,8 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     if (staying.length > 0) idle = setTimeout(closeChannels, time.linger).unref();
   }
 
-  const say = (text: string): Promise<void> => {
-    const said = voice.then(() => ports.audio.say([{ text, language: o.device.language }]));
-    voice = said.catch(() => {});
-    return said;
-  };
+  const say = (text: string): Promise<void> =>
+    voice.add(() => ports.audio.say([{ text, language: o.device.language }]));
 
   /** Says and shows, once, how to pair: a hub with a network and no owner is waiting for just that. */
   async function announce(signal: AbortSignal): Promise<void> {
@@ -355,7 +352,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
   async function lookAround(signal: AbortSignal): Promise<void> {
     let before = await ports.online().catch(() => false);
     // The access point's password is said first.
-    await tail;
+    await steps.idle();
     if (before && !signal.aborted) void announce(signal);
     while (!signal.aborted) {
       await new Promise((resolve) => setTimeout(resolve, time.look).unref());
@@ -372,7 +369,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
 
   async function followDevices(signal: AbortSignal): Promise<void> {
     // Channels that are still starting are not missing.
-    await tail;
+    await steps.idle();
     const now = await see();
     const fell = opened.includes('softap') && !(await ports.wifi.serving().catch(() => true));
     if (signal.aborted) return;
@@ -390,7 +387,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
 
   async function join(n: { ssid: string; psk: string; hidden: boolean }, signal: AbortSignal): Promise<void> {
     o.onProgress('wifi', 'running', 'wifi_joining', { ssid: n.ssid });
-    await tail;
+    await steps.idle();
     const outcome = await ports.wifi
       .connect(n)
       .catch((e): { ok: boolean; reason: string } => ({ ok: false, reason: toIngleError(e).code }));
@@ -463,7 +460,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
           pointer: '/psk',
         });
       // Channels that are still starting would be cut in the middle.
-      await tail;
+      await steps.idle();
       const interrupts = opened.includes('softap') && (await ports.wifi.radios()) < 2;
       kept = opened.includes('softap') && !interrupts;
       if (!m.fire('connect'))
@@ -545,11 +542,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       clearTimeout(idle);
       closeChannels();
       // Closing channels saves the state behind itself.
-      let last: unknown;
-      while (last !== tail) {
-        last = tail;
-        await last;
-      }
+      await steps.idle();
       await o.file.close();
     },
   };

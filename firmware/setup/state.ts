@@ -1,4 +1,4 @@
-// What setup remembers over a power cut (spec "Setup state"): one row, written whole.
+// What setup remembers over a power cut: one row, written whole.
 import { openStore } from '../system/store.ts';
 import { noTries, type Tries } from './backoff.ts';
 import type { LadderState } from './ladder.ts';
@@ -15,6 +15,11 @@ export interface SetupState {
   done: boolean;
   /** Whether a browser is paired; null: kept by a version that did not ask. */
   owned: boolean | null;
+}
+
+/** Setup is over until somebody begins it again. */
+export function isDone(state: LadderState): boolean {
+  return state === 'READY' || state === 'READY_WITH_LIMITS';
 }
 
 export const newState: SetupState = {

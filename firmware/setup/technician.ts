@@ -3,7 +3,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { IngleError } from '../protocol/errors.ts';
-import type { Language } from '../protocol/text/i18n.ts';
+import type { Language } from '../text/i18n.ts';
 
 /**
  * Leaves a request in `<runtime>/console` and waits for its answer, which is a text for the person.

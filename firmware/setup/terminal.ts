@@ -1,6 +1,6 @@
 // A line editor for a dumb terminal at 115200 baud: no cursor movement, no colours. Pure but for `write`.
-import { dialogTexts } from '../protocol/text/dialog.ts';
-import { type Language, translator } from '../protocol/text/i18n.ts';
+import { dialogTexts } from '../text/dialog.ts';
+import { type Language, translator } from '../text/i18n.ts';
 import { Left, type Talk } from './dialog.ts';
 
 export interface Terminal extends Talk {

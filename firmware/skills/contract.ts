@@ -1,8 +1,11 @@
 import { contract } from '../system/contract.ts';
 
+/** A document and its state or what is lacking of it, a Yjs update. */
+const stored = { doc: 's', update: 'ay' } as const;
+
 /**
  * One skill, in its own process. Its bus name is `io.ingle.Skill1.<id>`; the local API is its only caller.
- * Documents are Yjs documents; updates are Yjs v1 updates (spec "Data-driven UI documents").
+ * Documents are Yjs documents; updates are Yjs v1 updates.
  */
 export const skill1 = contract({
   name: 'io.ingle.Skill1',
@@ -18,8 +21,8 @@ export const skill1 = contract({
     },
     Attach: {
       doc: 'Hands the skill an owner and the stored states of its documents (`doc` is `<doc_type>:<branch>`, each with a Yjs update). From then on it keeps them up to date by `Update`. Answers what the stored states lacked.',
-      in: { owner_id: 's', documents: 'a(say)' },
-      out: { documents: 'a(say)' },
+      in: { owner_id: 's', documents: [stored] },
+      out: { documents: [stored] },
       errors: ['invalid_request'],
     },
     Watch: {

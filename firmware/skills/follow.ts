@@ -192,9 +192,9 @@ export async function followSkills(o: {
     const rooms = await Promise.all(documents.map((doc) => library.open(documentKey(owner_id, id, doc))));
     await Promise.all(rooms.map((r) => r.flush()));
     l.attached.add(owner_id);
-    const given = rooms.map((r, i) => [documents[i]!, Y.encodeStateAsUpdate(r.doc)] as [string, Uint8Array]);
-    const { documents: lacked } = await l.caller.Attach({ owner_id, documents: given as [] }, 10_000);
-    for (const [doc, update] of lacked as unknown as [string, Uint8Array][]) {
+    const given = rooms.map((r, i) => ({ doc: documents[i]!, update: Y.encodeStateAsUpdate(r.doc) }));
+    const { documents: lacked } = await l.caller.Attach({ owner_id, documents: given }, 10_000);
+    for (const { doc, update } of lacked) {
       const room = rooms[documents.indexOf(doc)];
       if (!room) continue;
       const view = contentCheck(doc);

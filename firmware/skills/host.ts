@@ -2,11 +2,12 @@
 import * as Y from 'yjs';
 import { type JsonObject, mergeContent, mergeMeta, readContent, readMeta } from '../documents/content.ts';
 import { isOwnerId } from '../documents/key.ts';
+import { router } from '../protocol/endpoint/router.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { parseObject } from '../protocol/json.ts';
-import { languages } from '../protocol/text/i18n.ts';
 import type { Implementation } from '../system/contract.ts';
 import { toDict } from '../system/contract.ts';
+import { languages } from '../text/i18n.ts';
 import { validateView } from '../ui/schema.ts';
 import type { skill1 } from './contract.ts';
 import { checkManifest, type Manifest } from './manifest.ts';
@@ -94,6 +95,7 @@ export function startHost(
     },
   };
   const skill: Skill = definition.start(context);
+  const { find } = router(skill.endpoints.map((endpoint) => ({ endpoint })));
 
   /** The effect of a request and the mark that it is done, as one change. */
   function finish(request: SkillRequest, reply: SkillReply): Answer {
@@ -116,16 +118,8 @@ export function startHost(
   }
 
   async function run(request: SkillRequest): Promise<Answer> {
-    const route = Object.hasOwn(skill.routes, `${request.method} ${request.path}`)
-      ? skill.routes[`${request.method} ${request.path}`]
-      : undefined;
-    if (!route) {
-      const others = Object.keys(skill.routes).some((r) => r.endsWith(` ${request.path}`));
-      throw others
-        ? new IngleError('method_not_allowed', `${request.path} does not take ${request.method}.`)
-        : new IngleError('not_found', `The skill has no ${request.path}.`);
-    }
-    return finish(request, await route(request));
+    const { endpoint } = find(request.method, request.path).bound;
+    return finish(request, await endpoint.answer(request));
   }
 
   /** As `run`, but a fault in the skill's own code is its answer, told in the one shape. */
@@ -157,7 +151,7 @@ export function startHost(
     Attach({ owner_id, documents }) {
       const fresh = !served.has(owner_id);
       const s = serve(owner_id);
-      const stored = new Map(documents as [string, Uint8Array][]);
+      const stored = new Map(documents.map((d) => [d.doc, d.update]));
       for (const [name, update] of stored) {
         const doc = s.documents.get(name);
         if (!doc) continue;
@@ -168,13 +162,13 @@ export function startHost(
         }
       }
       if (fresh) skill.attached?.(owner_id);
-      const out: [string, Uint8Array][] = [];
+      const out: { doc: string; update: Uint8Array }[] = [];
       for (const [name, doc] of s.documents) {
         const given = stored.get(name);
         const vector = given ? Y.encodeStateVectorFromUpdate(given) : undefined;
-        out.push([name, Y.encodeStateAsUpdate(doc, vector)]);
+        out.push({ doc: name, update: Y.encodeStateAsUpdate(doc, vector) });
       }
-      return { documents: out as [] };
+      return { documents: out };
     },
     Watch({ owner_id, viewers }) {
       const s = serve(owner_id);

@@ -1,4 +1,4 @@
-// The skill manifest (spec "Skill manifest"): types and a strict check that speaks to the skill's author. Pure.
+// The skill manifest: what a skill is, shows and may do. Types and a strict check that speaks to the skill's author. Pure.
 import { isSkillId } from '../documents/key.ts';
 import { IngleError } from '../protocol/errors.ts';
 

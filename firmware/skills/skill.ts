@@ -1,8 +1,9 @@
-// What a skill's author writes against: a small context, routes, one state and one view an owner.
+// What a skill's author writes against: a small context, endpoints, one state and one view an owner.
 import type { Json, JsonObject } from '../documents/content.ts';
-import type { Language } from '../protocol/text/i18n.ts';
+import type { Place } from '../protocol/endpoint/router.ts';
 import type { Caller as BusCaller, Contract } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
+import type { Language } from '../text/i18n.ts';
 
 export type { Json, JsonObject };
 
@@ -31,6 +32,10 @@ export interface SkillReply {
   state?: (now: Readonly<JsonObject>) => Patch;
 }
 
+export interface SkillEndpoint extends Place {
+  answer(request: SkillRequest): SkillReply | Promise<SkillReply>;
+}
+
 export interface SkillContext {
   readonly id: string;
   readonly language: Language;
@@ -52,8 +57,8 @@ export interface SkillContext {
 }
 
 export interface Skill {
-  /** Keyed by `METHOD /v1/path`. */
-  routes: Record<string, (request: SkillRequest) => SkillReply | Promise<SkillReply>>;
+  /** Paths below `/v1/`, as the local API's are declared (protocol/endpoint). */
+  endpoints: readonly SkillEndpoint[];
   /** A new owner is served; its state may hold what was stored. */
   attached?(owner_id: string): void;
   /** The number of viewers changed. */

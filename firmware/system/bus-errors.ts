@@ -12,6 +12,18 @@ const foreign: Record<string, ErrorCode> = {
   'org.freedesktop.DBus.Error.InvalidArgs': 'invalid_request',
 };
 
+/**
+ * Whether a call failed because nobody has the name and nothing on this machine takes it. A service that went in the
+ * middle of a call (`NoReply`) is there again soon, and is not meant.
+ */
+export function isAbsent(e: unknown): boolean {
+  const dbus = e instanceof IngleError ? e.details?.['dbus'] : undefined;
+  return (
+    dbus === 'org.freedesktop.DBus.Error.ServiceUnknown' ||
+    dbus === 'org.freedesktop.DBus.Error.NameHasNoOwner'
+  );
+}
+
 /** What a failed call to `destination` means; a foreign name goes along in `details.dbus`. */
 export function asIngle(e: unknown, destination: string): IngleError {
   if (e instanceof IngleError) return e;

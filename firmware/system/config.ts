@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Channel, Device } from '../device/device.ts';
-import { type Brand, noBrand } from '../protocol/brand.ts';
+import { type Brand, noBrand } from '../text/brand.ts';
 
 /** The hub's configuration; every field has a default. */
 export interface Config {
@@ -15,6 +15,8 @@ export interface Config {
   data: string;
   /** Where sockets and other things of this boot lie. `INGLE_RUNTIME`. */
   runtime: string;
+  /** Bus names of what somebody keeps running and the bus cannot start, as `npm start` does. `INGLE_KEPT`, blanks between. */
+  kept: readonly string[];
   /** The local API's address. `INGLE_API_HOST`, `INGLE_API_PORT`. */
   api: { host: string; port: number };
   /** Name of the hub as its owner sees it. `INGLE_NAME`. */
@@ -52,6 +54,7 @@ const defaults: Config = {
   app_url: '',
   data: '/var/lib/ingle',
   runtime: '/run/ingle',
+  kept: [],
   api: { host: '127.0.0.1', port: 8777 },
   name: 'Ingle',
   model: 'generic',
@@ -127,6 +130,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_APP_URL']) c.app_url = env['INGLE_APP_URL'];
   if (env['INGLE_DATA']) c.data = env['INGLE_DATA'];
   if (env['INGLE_RUNTIME']) c.runtime = env['INGLE_RUNTIME'];
+  if (env['INGLE_KEPT']) c.kept = env['INGLE_KEPT'].split(' ');
   if (env['INGLE_API_HOST']) c.api.host = env['INGLE_API_HOST'];
   if (env['INGLE_API_PORT']) c.api.port = Number(env['INGLE_API_PORT']);
   if (env['INGLE_NAME']) c.name = env['INGLE_NAME'];

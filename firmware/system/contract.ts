@@ -50,9 +50,25 @@ type Members<M extends string> = M extends ''
         ? [B extends keyof Basic ? Basic[B] : unknown, ...Members<Rest>]
         : [];
 
-/** Arguments by name, each with its signature, in the order of the wire. */
-export type Args = Record<string, string>;
-export type Values<A extends Args> = { [K in keyof A]: Typed<A[K]> };
+/** A struct: its fields by name, each with its signature, in the order of the wire, which carries no names. */
+export interface Struct {
+  readonly [field: string]: string;
+}
+/** One complete type: a signature, a struct whose fields have names, or an array of such structs. */
+export type Type = string | Struct | readonly [Struct];
+/** The TypeScript type of a `Type`. */
+export type Value<T extends Type> = T extends string
+  ? Typed<T>
+  : T extends readonly [infer S extends Struct]
+    ? Fields<S>[]
+    : T extends Struct
+      ? Fields<T>
+      : never;
+type Fields<S extends Struct> = { -readonly [K in keyof S]: Typed<S[K]> };
+
+/** Arguments by name, in the order of the wire. */
+export type Args = Record<string, Type>;
+export type Values<A extends Args> = { [K in keyof A]: Value<A[K]> };
 
 export interface Method {
   doc: string;
@@ -102,6 +118,28 @@ export type Caller<C extends Contract> = {
     timeoutMs?: number,
   ) => Promise<Values<C['methods'][M]['out']>>;
 };
+
+const isArray = (t: Type): t is readonly [Struct] => Array.isArray(t);
+
+/** The D-Bus signature of a type. */
+export function signatureOf(t: Type): string {
+  if (typeof t === 'string') return t;
+  return isArray(t) ? `a${signatureOf(t[0])}` : `(${Object.values(t).join('')})`;
+}
+
+/** A value as the wire has it: fields in order, without their names. */
+export function toWire(t: Type, value: unknown): unknown {
+  if (typeof t === 'string') return value;
+  if (isArray(t)) return (value as unknown[]).map((v) => toWire(t[0], v));
+  return Object.keys(t).map((name) => (value as Record<string, unknown>)[name]);
+}
+
+/** A value of the wire, its fields by name. */
+export function fromWire(t: Type, value: unknown): unknown {
+  if (typeof t === 'string') return value;
+  if (isArray(t)) return (value as unknown[]).map((v) => fromWire(t[0], v));
+  return Object.fromEntries(Object.keys(t).map((name, i) => [name, (value as unknown[])[i]]));
+}
 
 const basic = 'ybnqiuxtdsogvh';
 
@@ -172,7 +210,10 @@ export function introspection(c: Contract): string {
   const esc = (t: string) => t.replace(/[<>&"]/g, (x) => `&#${x.charCodeAt(0)};`);
   const args = (a: Args, direction?: string) =>
     Object.entries(a)
-      .map(([n, t]) => `<arg name="${n}" type="${t}"${direction ? ` direction="${direction}"` : ''}/>`)
+      .map(
+        ([n, t]) =>
+          `<arg name="${n}" type="${signatureOf(t)}"${direction ? ` direction="${direction}"` : ''}/>`,
+      )
       .join('');
   const doc = (d: string) => `<annotation name="org.gtk.GDBus.DocString" value="${esc(d)}"/>`;
   const parts = [

@@ -1,6 +1,14 @@
 // What this process serves on the bus: contracts by path, and how a call to one of them is answered. No I/O here.
 import { type ErrorCode, IngleError, toIngleError } from '../protocol/errors.ts';
-import { type Args, type Contract, introspection, type Variant } from './contract.ts';
+import {
+  type Args,
+  type Contract,
+  fromWire,
+  introspection,
+  signatureOf,
+  toWire,
+  type Variant,
+} from './contract.ts';
 
 /** A contract in service. */
 export interface Entry {
@@ -30,12 +38,16 @@ export interface Reply {
 
 /** Named values as a body in the order of `args`, with its signature. */
 export function pack(args: Args, values: Record<string, unknown>): { signature: string; body: unknown[] } {
-  return { signature: Object.values(args).join(''), body: Object.keys(args).map((n) => values[n]) };
+  const types = Object.entries(args);
+  return {
+    signature: types.map(([, t]) => signatureOf(t)).join(''),
+    body: types.map(([n, t]) => toWire(t, values[n])),
+  };
 }
 
 /** A body as the values `args` names. */
 export function unpack(args: Args, body: unknown[]): Record<string, unknown> {
-  return Object.fromEntries(Object.keys(args).map((n, i) => [n, body[i]]));
+  return Object.fromEntries(Object.entries(args).map(([n, t], i) => [n, fromWire(t, body[i])]));
 }
 
 /** Those properties of an entry that have a value. */
@@ -94,7 +106,7 @@ export function servedObjects() {
       const entry = m.interface ? at.get(m.interface) : [...at.values()].find(has);
       if (!entry || !has(entry)) return false;
       entry.onCall();
-      const want = Object.values(entry.contract.methods[m.member]!.in).join('');
+      const want = Object.values(entry.contract.methods[m.member]!.in).map(signatureOf).join('');
       if ((m.signature || '') !== want) reply.fail('invalid_request', `${m.member} takes (${want}).`);
       else void Promise.resolve().then(() => perform(entry, m, reply));
       return true;

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
+import { openQueue } from '../protocol/queue.ts';
 
 export type Row = Record<string, unknown>;
 export type Value = string | number | bigint | null | Uint8Array;
@@ -39,12 +40,7 @@ export async function openStore(file: string, migrations: readonly string[]): Pr
     await raw.all(`PRAGMA ${pragma}`);
 
   // One connection, so transactions must not interleave: everything goes through one queue.
-  let tail: Promise<unknown> = Promise.resolve();
-  function queued<T>(work: () => Promise<T>): Promise<T> {
-    const next = tail.then(work, work);
-    tail = next.catch(() => {});
-    return next;
-  }
+  const queued = openQueue().add;
   const store: Store = {
     run: (sql, ...v) => queued(() => raw.run(sql, ...v)),
     all: (sql, ...v) => queued(() => raw.all(sql, ...v)) as never,

@@ -1,4 +1,4 @@
-// The local API's service token (design "local API token"): made once, rotated by hand, compared in constant time.
+// The local API's service token: made once, rotated by hand, compared in constant time.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   chownSync,

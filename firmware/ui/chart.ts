@@ -3,7 +3,8 @@ import { evaluate, type Scope } from './binding.ts';
 import type { Series } from './schema.ts';
 
 export interface Line {
-  label: string;
+  /** As the document has it; a text in several languages is its reader's to choose. */
+  label: unknown;
   /** In the order given; `x` in milliseconds since 1970 when `time`, else as given. */
   points: { x: number; y: number }[];
 }
@@ -58,7 +59,7 @@ export function readChart(series: readonly Series[], scope: Scope): Chart {
     });
     const every = Math.ceil(points.length / MAX_POINTS);
     const kept = every > 1 ? points.filter((_, i) => i % every === 0 || i === points.length - 1) : points;
-    return { label: String(evaluate(s.label ?? '', scope) ?? ''), points: kept };
+    return { label: evaluate(s.label ?? '', scope), points: kept };
   });
   const all = lines.flatMap((l) => l.points);
   const ticks = niceTicks(Math.min(0, ...all.map((p) => p.y)), Math.max(...all.map((p) => p.y)));

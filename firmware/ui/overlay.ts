@@ -1,4 +1,4 @@
-// Which branch of a document a client shows (spec: device over owner over ab over main, per doc_type). Pure.
+// Which branch of a document a client shows (device over owner over ab over main, for each doc_type). Pure.
 
 /** Priority of a branch, 0 = highest; -1 for a branch that is not shown unless asked for. */
 export function branchRank(branch: string): number {

@@ -1,4 +1,4 @@
-// The ui/v0 view document (spec "Data-driven UI documents"): its types and its strict validator. Pure.
+// The ui/v0 view document: its types and its strict validator. Pure.
 import { bindingError } from './binding.ts';
 
 export const nodeTypes = [
@@ -66,7 +66,12 @@ export interface ViewError {
   pointer: string;
   /** One sentence for a person. */
   message: string;
+  /** The node type that is not known here. A newer ui/v0 may know it, so it is drawn as a note and the rest stands. */
+  unknownType?: string;
 }
+
+/** Whether a view with this fault cannot be shown. */
+export const condemns = (e: ViewError): boolean => e.unknownType === undefined;
 
 /** A view of more nodes than this is refused: a phone must be able to draw it. */
 export const MAX_NODES = 2000;
@@ -80,8 +85,8 @@ interface Report {
   depth: number;
 }
 
-const say = (o: Report, pointer: string, message: string) => {
-  if (o.errors.length < 100) o.errors.push({ pointer, message });
+const say = (o: Report, pointer: string, message: string, more?: Pick<ViewError, 'unknownType'>) => {
+  if (o.errors.length < 100) o.errors.push({ pointer, message, ...more });
 };
 const token = (key: string) => key.replace(/~/g, '~0').replace(/\//g, '~1');
 const isObject = (v: unknown): v is Record<string, unknown> =>
@@ -110,6 +115,11 @@ const oneOf =
   (v, p, o) => {
     if (typeof v !== 'string' || !values.includes(v)) say(o, p, `must be one of ${values.join(', ')}`);
   };
+const nodeType: Check = (v, p, o) => {
+  if ((nodeTypes as readonly unknown[]).includes(v)) return;
+  const says = `must be one of ${nodeTypes.join(', ')}`;
+  say(o, p, says, typeof v === 'string' ? { unknownType: v } : undefined);
+};
 const anyObject: Check = (v, p, o) => {
   if (!isObject(v)) say(o, p, 'must be an object');
 };
@@ -152,7 +162,7 @@ const action: Check = (v, p, o) => {
 };
 
 const fields: Record<string, Check> = {
-  type: oneOf(...nodeTypes),
+  type: nodeType,
   text: template,
   label: template,
   value: template,

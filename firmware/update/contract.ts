@@ -56,9 +56,9 @@ export const update1 = contract({
       errors: ['conflict', 'not_supported'],
     },
     Sticks: {
-      doc: 'Bundles on USB sticks: path, bytes.',
+      doc: 'Bundles on USB sticks; `size` in bytes.',
       in: {},
-      out: { bundles: 'a(st)' },
+      out: { bundles: [{ path: 's', size: 't' }] },
       errors: [],
     },
   },

@@ -1,9 +1,10 @@
 // The way of an update: one table, stored before each move; what a state is there for is done by `pursue`, at the move
 // as after a power cut. update.ts takes the orders; processes and devices come from services/update.
 import { IngleError } from '../protocol/errors.ts';
-import { translator } from '../protocol/text/i18n.ts';
-import { updateText } from '../protocol/text/update.ts';
+import { openQueue } from '../protocol/queue.ts';
 import { machine } from '../system/machine.ts';
+import { translator } from '../text/i18n.ts';
+import { updateText } from '../text/update.ts';
 import { failed } from './download.ts';
 import { type UpdateEvent, type UpdateState, updateTable } from './machine.ts';
 import { isNight } from './night.ts';
@@ -47,12 +48,7 @@ export async function openFlow(o: UpdateParts) {
     },
   });
 
-  let tail: Promise<unknown> = Promise.resolve();
-  function queued<T>(f: () => Promise<T>): Promise<T> {
-    const next = tail.then(f, f);
-    tail = next.catch(() => {});
-    return next;
-  }
+  const queued = openQueue().add;
   /** The one way the state moves: stored first, then done. @throws IngleError `conflict` */
   function move(event: UpdateEvent, patch: Partial<Memory> = {}): Promise<void> {
     return queued(async () => {

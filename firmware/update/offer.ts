@@ -1,7 +1,7 @@
 // The index of a channel: what it offers, checked as text of a stranger. Pure.
 import { IngleError } from '../protocol/errors.ts';
 import { parseObject, shape } from '../protocol/json.ts';
-import type { Language } from '../protocol/text/i18n.ts';
+import type { Language } from '../text/i18n.ts';
 import { isVersion } from './version.ts';
 
 /** What an index offers: one bundle. */

@@ -1,6 +1,7 @@
 // What an update is made of: RAUC, the network, the disk, the machine; services/update and tests give them.
-import type { Language } from '../protocol/text/i18n.ts';
+
 import type { Log } from '../system/log.ts';
+import type { Language } from '../text/i18n.ts';
 import type { Downloads } from './download.ts';
 import type { UpdateState } from './machine.ts';
 import type { Rauc } from './rauc.ts';

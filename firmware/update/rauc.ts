@@ -88,9 +88,7 @@ export function rauc(bus: Bus, name = 'de.pengutronix.rauc'): Rauc {
     slots,
     async present() {
       if ((await bus.listNames()).includes(name)) return true;
-      const daemon = 'org.freedesktop.DBus';
-      const [names] = await bus.call(daemon, '/org/freedesktop/DBus', daemon, 'ListActivatableNames');
-      return (names as string[]).includes(name);
+      return (await bus.listActivatableNames()).includes(name);
     },
     compatible: () => property<string>('Compatible'),
     primary: async () => String((await call('GetPrimary'))[0]),

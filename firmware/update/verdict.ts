@@ -1,7 +1,7 @@
 // Judgements of an update: may this bundle be installed, and what came of the one that was. Pure.
 import { compareVersions, isVersion } from './version.ts';
 
-/** Why an update did not go on, or did not stay; texts stand in protocol/text/update.ts. */
+/** Why an update did not go on, or did not stay; texts stand in text/update.ts. */
 export type UpdateReason =
   /** The index cannot be fetched, or is not one. */
   | 'no_index'

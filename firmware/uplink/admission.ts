@@ -1,8 +1,10 @@
 // Who is behind a channel and what it may do: welcome, assertion, admitted or refused (wire.ts `Control`).
-import { challengeOf } from '../protocol/assertion.ts';
+
 import { toBase64url } from '../protocol/bytes.ts';
-import type { Opened } from '../protocol/channel.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
+import type { Opened } from '../protocol/noise/channel.ts';
+import { challengeOf } from '../protocol/pairing/assertion.ts';
+import { openQueue } from '../protocol/queue.ts';
 import type { Control } from '../protocol/wire.ts';
 import type { Principal } from './headers.ts';
 import { claimedId, coseKey, type RelyingParty, verifyAssertion } from './passkey.ts';
@@ -31,7 +33,7 @@ export function admission(o: AdmissionOptions) {
   let spent = false;
   let wrong = 0;
   // One assertion at a time: two side by side must not both use the same handshake.
-  let tail: Promise<void> = Promise.resolve();
+  const turn = openQueue();
 
   const pinned = (): Browser | undefined => (id === '' ? undefined : o.pins.browser(id));
   /** The hub takes an unknown passkey from this browser. */
@@ -122,14 +124,13 @@ export function admission(o: AdmissionOptions) {
 
   return {
     opened,
-    /** A control message of the browser. Settles when it is answered; never throws. */
+    /** A control message of the browser. Settles when it is answered; rejects only when the store does. */
     control(m: Control): Promise<void> {
       if (m.t !== 'assertion') {
         refuse(new IngleError('invalid_request', 'A browser says nothing of this kind.'));
         return Promise.resolve();
       }
-      tail = tail.then(() => assertion(m));
-      return tail;
+      return turn.add(() => assertion(m));
     },
     /** Whether streams may open now. */
     admitted: (): boolean => pinned() !== undefined,

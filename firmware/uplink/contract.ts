@@ -14,9 +14,15 @@ export const uplink1 = contract({
       errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
     Offered: {
-      doc: 'Asks root which place it offers this hub, and changes nothing. `changes`: what differs from the pinned place, as (field, was, now); empty when it is the same, or none is pinned yet. `conflict`: the configuration pins another application.',
+      doc: 'Asks root which place it offers this hub, and changes nothing. `changes`: what differs from the pinned place; empty when it is the same, or none is pinned yet. `conflict`: the configuration pins another application.',
       in: {},
-      out: { owner_id: 's', subnet_id: 's', hub_id: 's', app_url: 's', changes: 'a(sss)' },
+      out: {
+        owner_id: 's',
+        subnet_id: 's',
+        hub_id: 's',
+        app_url: 's',
+        changes: [{ field: 's', was: 's', now: 's' }],
+      },
       errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
     Adopt: {
@@ -53,7 +59,7 @@ export const uplink1 = contract({
     ListBrowsers: {
       doc: 'Pinned browsers: id (base64url of the static key), label, paired at, last seen (Unix seconds).',
       in: {},
-      out: { browsers: 'a(ssxx)' },
+      out: { browsers: [{ id: 's', label: 's', paired_at: 'x', seen_at: 'x' }] },
       errors: [],
     },
     ForgetBrowser: {

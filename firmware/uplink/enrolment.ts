@@ -1,9 +1,10 @@
 // The hub's place at root: taken once, then pinned. From then on root's word refreshes the certificate and no more;
 // another owner or address is taken only when a person has confirmed exactly that (ARCHITECTURE D24).
 import { IngleError } from '../protocol/errors.ts';
-import type { UplinkText } from '../protocol/text/uplink.ts';
+import { openQueue } from '../protocol/queue.ts';
 import type { Config } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
+import type { UplinkText } from '../text/uplink.ts';
 import type { RootClient } from './root.ts';
 import type { Identity, UplinkStore } from './store.ts';
 
@@ -43,12 +44,7 @@ export function enrolment(o: EnrolmentOptions) {
   let trouble = '';
   let enrolling: Promise<Identity> | undefined;
   /** One change at a time: what was asked for one place must not be written over the next. */
-  let tail: Promise<unknown> = Promise.resolve();
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = tail.then(work);
-    tail = mine.catch(() => {});
-    return mine;
-  }
+  const inTurn = openQueue().add;
   const root = o.config.root_url;
 
   function conflict(why: string, found: readonly Change[] = []): IngleError {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { utf8 } from '../protocol/bytes.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { MAX_BODY } from '../protocol/limits.ts';
-import type { Body } from '../protocol/tunnel.ts';
+import type { Body } from '../protocol/tunnel/tunnel.ts';
 import type { RequestHead, ResponseHead } from '../protocol/wire.ts';
 import { isPath, type Principal, requestHeaders, responseHeaders } from './headers.ts';
 import type { ServiceToken } from './token.ts';

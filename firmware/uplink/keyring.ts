@@ -1,8 +1,8 @@
 // The hub's keys in use: read once, rotated, and what is said of a rotation.
 import { fromBase64url, toBase64url } from '../protocol/bytes.ts';
-import { rotationMessage } from '../protocol/rotation.ts';
+import { rotationMessage } from '../protocol/noise/rotation.ts';
+import { fromPrivate, type KeyPair } from '../protocol/noise/x25519.ts';
 import type { Control } from '../protocol/wire.ts';
-import { fromPrivate, type KeyPair } from '../protocol/x25519.ts';
 import { loadKeys, saveKeys } from './keyfile.ts';
 import { type HubKeys, rotated, signWith, told } from './keys.ts';
 

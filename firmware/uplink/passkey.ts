@@ -1,8 +1,8 @@
 // Checks a WebAuthn assertion over a handshake (WebAuthn Level 3, section 7.2). The hub's own check: root is not asked.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
-import { type Challenge, inForeignFrame } from '../protocol/assertion.ts';
 import { fromBase64url } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
+import { type Challenge, inForeignFrame } from '../protocol/pairing/assertion.ts';
 
 /** What a passkey may speak for: the origin of the application and its relying-party id (the host). */
 export interface RelyingParty {

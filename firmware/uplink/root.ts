@@ -2,10 +2,10 @@
 import { toBase64url } from '../protocol/bytes.ts';
 import { fromBody, IngleError } from '../protocol/errors.ts';
 import { DEVICE_CODE_TTL, MAX_BODY } from '../protocol/limits.ts';
-import { POW_HEADER, solvePow } from '../protocol/pow.ts';
-import { puzzleOf } from '../protocol/puzzle.ts';
-import { rotationMessage } from '../protocol/rotation.ts';
-import type { UplinkText } from '../protocol/text/uplink.ts';
+import { rotationMessage } from '../protocol/noise/rotation.ts';
+import { POW_HEADER, solvePow } from '../protocol/pairing/pow.ts';
+import { puzzleOf } from '../protocol/pairing/puzzle.ts';
+import type { UplinkText } from '../text/uplink.ts';
 import { type HubKeys, signWith } from './keys.ts';
 import { makeProof, type ProofClaims, readCertificate } from './proof.ts';
 import type { Identity } from './store.ts';

@@ -1,7 +1,7 @@
 // The insecure debug mode: a channel secret made here and sealed to the key root says is the browser's (ARCHITECTURE D35).
 import { fromBase64url, random, toBase64url } from '../protocol/bytes.ts';
-import type { PairingWindow } from '../protocol/pairing.ts';
-import { seal } from '../protocol/seal.ts';
+import { seal } from '../protocol/noise/seal.ts';
+import type { PairingWindow } from '../protocol/pairing/pairing.ts';
 
 /** A sealed secret opens the channel for so long, seconds, and never longer than its pairing window. */
 const SEALED_TTL = 600;

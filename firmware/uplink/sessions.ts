@@ -1,4 +1,5 @@
 // All web sessions at the hub: who asked to come in, whose frames are heard, and how many at once.
+import { openBucket, rate, take } from '../protocol/bucket.ts';
 
 /** What a session must do here; `Session` does. */
 export interface Held {
@@ -24,20 +25,6 @@ export interface Bounds {
 
 export const bounds: Bounds = { channels: 256, accepted: 4096, idle: 10 * 60_000, burst: 300, rate: 10 };
 
-/** True `burst` times at once, and `rate` times more a second. */
-function bucket(burst: number, rate: number, now: () => number): () => boolean {
-  let tokens = burst;
-  let filled = now();
-  return () => {
-    const at = now();
-    tokens = Math.min(burst, tokens + ((at - filled) / 1000) * rate);
-    filled = at;
-    if (tokens < 1) return false;
-    tokens--;
-    return true;
-  };
-}
-
 /** @param make starts the session of a sid. @param now milliseconds. */
 export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, now: () => number) {
   const accepted = new Set<string>();
@@ -45,8 +32,10 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
   const routed = new Set<string>();
   /** In the order of use: the first is idle for longest. */
   const live = new Map<string, { session: S; at: number }>();
-  const requests = bucket(b.burst, b.rate, now);
-  const starts = bucket(b.channels + b.burst, b.rate, now);
+  const asking = rate(b.burst, b.rate);
+  const starting = rate(b.channels + b.burst, b.rate);
+  const requests = openBucket(asking, now());
+  const starts = openBucket(starting, now());
 
   function forget(sid: string): void {
     accepted.delete(sid);
@@ -67,7 +56,7 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
         routed.add(sid);
         return true;
       }
-      if (!requests()) return false;
+      if (!take(requests, asking, now())) return false;
       accepted.add(sid);
       routed.add(sid);
       for (const oldest of accepted) {
@@ -80,7 +69,7 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
     receive(sid: string, frame: Uint8Array, ctr: number): boolean {
       if (!accepted.has(sid)) return false;
       // Each start writes to the disk, and root could have sessions take each other's place without end.
-      if (!live.has(sid) && !starts()) return false;
+      if (!live.has(sid) && !take(starts, starting, now())) return false;
       const held = live.get(sid)?.session ?? make(sid);
       live.delete(sid);
       live.set(sid, { session: held, at: now() });

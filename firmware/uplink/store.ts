@@ -1,6 +1,6 @@
 // What the uplink remembers: its place at root, who was let in, the open pairing window, counters. One SQLite file.
 import { openStore, type Store } from '../system/store.ts';
-import type { StoredWindow } from './window.ts';
+import type { StoredWindow } from './pairing-window.ts';
 
 /** The hub's place at root. Times are Unix seconds. */
 export interface Identity {

@@ -3,31 +3,32 @@ import { join } from 'node:path';
 import { random, toBase64url } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { ELEVATION_TTL } from '../protocol/limits.ts';
-import type { PairingWindow } from '../protocol/pairing.ts';
-import { insecureFeature } from '../protocol/seal.ts';
-import { translator } from '../protocol/text/i18n.ts';
-import { uplinkTexts } from '../protocol/text/uplink.ts';
-import { linkTicket, MAX_NAMED, passkeyName } from '../protocol/ticket.ts';
+import { insecureFeature } from '../protocol/noise/seal.ts';
+import type { PairingWindow } from '../protocol/pairing/pairing.ts';
+import { linkTicket, MAX_NAMED, passkeyName } from '../protocol/pairing/ticket.ts';
+import { openQueue } from '../protocol/queue.ts';
 import { type Config, dataOf, version } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
+import { translator } from '../text/i18n.ts';
+import { uplinkTexts } from '../text/uplink.ts';
 import { shownLabel } from './admission.ts';
 import { calm } from './calm.ts';
 import { changes, enrolment } from './enrolment.ts';
 import { fairFrames } from './fair.ts';
 import { keyPath } from './keyfile.ts';
 import { openKeyring } from './keyring.ts';
-import { type Link, link } from './link.ts';
+import { newWindow, pairingLink, type StoredWindow, seenBy, workingWindow } from './pairing-window.ts';
 import { relyingParty } from './passkey.ts';
+import { type Session, session } from './peer.ts';
 import { openPins } from './pins.ts';
 import { renewalDue } from './proof.ts';
 import { rootClient } from './root.ts';
+import { type Link, link } from './root-socket.ts';
 import { type SealedSecrets, sealedSecrets } from './sealed.ts';
 import { apiServing } from './serving.ts';
-import { type Session, session } from './session.ts';
 import { bounds, sessions } from './sessions.ts';
 import { type Identity, openUplinkStore } from './store.ts';
 import { serviceToken } from './token.ts';
-import { newWindow, pairingLink, type StoredWindow, seenBy, workingWindow } from './window.ts';
 
 const HOUR = 3600;
 /** Counters of web sessions silent for so long are forgotten, seconds; root forgets them after 12 hours. */
@@ -164,7 +165,10 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     });
   }
 
+  let closed = false;
   function connect(i: Identity): void {
+    // What was asked of root before the end may be answered after it.
+    if (closed) return;
     disconnect();
     const sealed = sealedFor(i);
     const all = sessions((sid) => newSession(sid, i, (m) => l.relay(m), sealed), bounds, Date.now);
@@ -271,7 +275,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     return pins.browsers().some((b) => Math.max(b.paired_at, b.elevated_until - ELEVATION_TTL) >= then - 2);
   }
   const issuing = new Map<boolean, Promise<Issued>>();
-  let lastIssued: Promise<unknown> = Promise.resolve();
+  const issues = openQueue();
   /**
    * A new window takes the place of the one before, so one is made at a time; who asks for the same meanwhile gets that
    * one. Else the link of who asked last could be of the window that was made first.
@@ -279,9 +283,8 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   function issueCode(newPasskey: boolean): Promise<Issued> {
     const same = issuing.get(newPasskey);
     if (same) return same;
-    const mine = lastIssued.then(() => issueNow(newPasskey)).finally(() => issuing.delete(newPasskey));
+    const mine = issues.add(() => issueNow(newPasskey)).finally(() => issuing.delete(newPasskey));
     issuing.set(newPasskey, mine);
-    lastIssued = mine.catch(() => {});
     return mine;
   }
 
@@ -336,6 +339,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
       if (!toldRoot) for (const s of live?.all.all() ?? []) s.rotate();
     },
     async close(): Promise<void> {
+      closed = true;
       clearInterval(hourly);
       clearInterval(sweeping);
       disconnect();

@@ -1,7 +1,8 @@
 // One WebSocket of the tunnel becomes one WebSocket to the local API.
 import { WebSocket } from 'ws';
 import { fromBody, IngleError } from '../protocol/errors.ts';
-import type { TunnelSocket } from '../protocol/tunnel.ts';
+import { openQueue } from '../protocol/queue.ts';
+import type { TunnelSocket } from '../protocol/tunnel/tunnel.ts';
 import type { RequestHead } from '../protocol/wire.ts';
 import { checkHead, type LocalApi } from './forward.ts';
 import { type Principal, requestHeaders } from './headers.ts';
@@ -81,19 +82,17 @@ function join(local: WebSocket, socket: TunnelSocket): void {
     });
   socket.onclose = () => local.close();
   // One message at a time towards the browser: its credit holds the local API's TCP connection back.
-  let tail: Promise<void> = Promise.resolve();
-  let waiting = 0;
+  const towards = openQueue();
   local.on('message', (data, binary) => {
     const message = binary ? new Uint8Array(data as Buffer) : data.toString();
-    waiting++;
     local.pause();
-    tail = tail
-      .then(() => socket.send(message))
+    towards
+      .add(() => socket.send(message))
       .catch(() => local.terminate())
       .then(() => {
-        if (--waiting === 0 && local.readyState === WebSocket.OPEN) local.resume();
+        if (towards.size === 0 && local.readyState === WebSocket.OPEN) local.resume();
       });
   });
-  local.on('close', () => void tail.then(() => socket.close()));
+  local.on('close', () => void towards.idle().then(() => socket.close()));
   setImmediate(() => local.resume());
 }

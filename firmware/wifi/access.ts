@@ -49,10 +49,15 @@ export function createAccess(
   let idle: NodeJS.Timeout | undefined;
   let falls = 0;
 
+  /** Work that nobody waits for. */
+  function later(work: () => Promise<void>): void {
+    s.queued(work).catch((e) => log.warn('the access point does not follow', { error: e }));
+  }
+
   function armIdle(): void {
     clearTimeout(idle);
     if (!wanted || wanted.idleMs === 0 || clients.size > 0 || !open) return;
-    idle = setTimeout(() => void s.queued(() => close('stop', 'idle')), wanted.idleMs);
+    idle = setTimeout(() => later(() => close('stop', 'idle')), wanted.idleMs);
   }
 
   function heard(mac: string, here: boolean): void {
@@ -112,7 +117,7 @@ export function createAccess(
         runtime: o.runtime,
         log,
         onClient: heard,
-        onFell: () => void s.queued(() => fell(mine.softap)),
+        onFell: () => later(() => fell(mine.softap)),
       });
       open = { softap: mine.softap, radio, channel, sae: can.sae, since: Date.now() };
       before = { radio, channel };
@@ -140,7 +145,7 @@ export function createAccess(
     const again = async () => {
       if (softap.state === 'fallen' && move(softap, 'retry')) await bringUp(true).catch(() => {});
     };
-    setTimeout(() => void s.queued(again), s.time.retry * falls);
+    setTimeout(() => later(again), s.time.retry * falls);
   }
 
   return {

@@ -2,7 +2,7 @@ import { contract } from '../system/contract.ts';
 
 /**
  * Why something about Wi-Fi did not work, or ended. The first eight are outcomes of joining a network; the text for
- * a person stands in protocol/text/reasons.ts.
+ * a person stands in text/reasons.ts.
  */
 export type WifiReason =
   /** The network refused the password. */
@@ -41,7 +41,7 @@ export const wifi1 = contract({
     Scan: {
       doc: 'Networks in reach, strongest first: ssid, signal (percent), security (open, wpa2, wpa3, other). `fresh` looks now, also while the access point is up where the radio can; else the newest list is answered. `age_s` tells its age.',
       in: { fresh: 'b' },
-      out: { networks: 'a(sus)', age_s: 'u' },
+      out: { networks: [{ ssid: 's', signal: 'u', security: 's' }], age_s: 'u' },
       errors: ['unavailable'],
     },
     Connect: {

@@ -7,7 +7,7 @@ export const alphabet = '346789abcdefghjkmnpqrtwxy';
 const length = 12;
 
 /**
- * A fresh PSK of 12 characters (55 bits), each equally likely (spec "Authentication" 12: 8 to 12 characters).
+ * A fresh PSK of 12 characters (55 bits), each equally likely (people type it: 8 to 12 characters are allowed).
  * @param random gives `n` random bytes
  */
 export function freshPsk(random: (n: number) => Uint8Array = randomBytes): string {

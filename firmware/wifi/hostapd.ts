@@ -40,7 +40,7 @@ export function hostapdConfig(a: AccessPoint): string {
     rawKey ? `wpa_psk=${a.psk}` : `wpa_passphrase=${a.psk}`,
     // Transition: WPA3 clients must protect management frames, WPA2 ones may.
     ...(sae ? ['ieee80211w=1', 'sae_require_mfp=1'] : []),
-    // One client at a time (spec "Limits"); one that is gone without a word makes room after a minute.
+    // One client at a time: setup is one person; one that is gone without a word makes room after a minute.
     'max_num_sta=1',
     'ap_isolate=1',
     'ap_max_inactivity=60',

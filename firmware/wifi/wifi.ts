@@ -1,5 +1,6 @@
 // The one who owns the radios: lends them to the access point and to the station, so that the two never fight.
 import { IngleError } from '../protocol/errors.ts';
+import { openQueue } from '../protocol/queue.ts';
 import { toDict } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import { type Access, createAccess } from './access.ts';
@@ -41,7 +42,6 @@ export function createWifi(o: {
   let country = o.country;
   let seen: { networks: Network[]; at: number } | undefined;
   let present = radios.list();
-  let tail: Promise<unknown> = Promise.resolve();
   // Why a machine moves; read when the new state is entered.
   let reason: WifiReason | '' = '';
   const shared: Shared = {
@@ -49,11 +49,7 @@ export function createWifi(o: {
     events,
     log,
     time: { ...wifiTimes, ...o.times },
-    queued(work) {
-      const next = tail.then(work, work);
-      tail = next.catch(() => {});
-      return next;
-    },
+    queued: openQueue().add,
     move(m, event, why = '') {
       reason = why;
       const moved = m.fire(event);
@@ -107,7 +103,7 @@ export function createWifi(o: {
       await access.pulled();
       if (radios.list().length === 0) station.gone();
       else await station.rejoin();
-    });
+    }).catch((e) => log.warn('the radios are not followed', { error: e }));
   }
   const timer = setInterval(watch, 1000);
 

@@ -1,29 +1,12 @@
-// The icon manager (spec "Hub: icon manager"): what the owner's desktop shows, pinned and ordered by the owner.
+// The icon manager: what the owner's desktop shows, pinned and ordered by the owner.
 import type { Caller } from '../../firmware/documents/acl.ts';
+import type { Answer } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import { shape } from '../../firmware/protocol/json.ts';
+import type { skillsApi } from '../../firmware/skills/api.ts';
 import type { Known } from '../../firmware/skills/follow.ts';
-import type { Mode } from '../../firmware/skills/manifest.ts';
 import type { Store } from '../../firmware/system/store.ts';
 
-/** The spec's icon record; `available` is false while the skill does not run. */
-export interface Icon {
-  skill_id: string;
-  title: string;
-  /** The title by language, where the skill has it in several. */
-  titles?: Record<string, string>;
-  icon: string;
-  entrypoint: string;
-  modes: Mode[];
-  sizeHints: { w: number; h: number };
-  pinned: boolean;
-  /** Place in the owner's order from 0; null while the owner has not placed it. */
-  order: number | null;
-  /** The UI schema where the screen is data; null where it is a page. */
-  schema: string | null;
-  ownerOnly: boolean;
-  available: boolean;
-}
+type Icon = Answer<typeof skillsApi.icons>[number];
 
 interface IconRow extends Record<string, unknown> {
   skill_id: string;
@@ -74,9 +57,8 @@ export async function pinIcon(
   store: Store,
   skills: ReadonlyMap<string, Known>,
   owner_id: string,
-  body: unknown,
+  { skill_id, pinned }: { skill_id: string; pinned: boolean },
 ): Promise<void> {
-  const { skill_id, pinned } = shape(body, { skill_id: 'string', pinned: 'boolean' });
   if (!skills.has(skill_id)) throw unknown(skill_id);
   await store.run(
     `INSERT INTO icons (owner_id, skill_id, pinned) VALUES (?, ?, ?)
@@ -92,9 +74,8 @@ export async function orderIcons(
   store: Store,
   skills: ReadonlyMap<string, Known>,
   owner_id: string,
-  body: unknown,
+  order: readonly unknown[],
 ): Promise<void> {
-  const { order } = shape(body, { order: 'array' });
   const bad = (i: number, says: string) =>
     new IngleError('invalid_request', `"order" at ${i} ${says}.`, { pointer: `/order/${i}` });
   order.forEach((id, i) => {

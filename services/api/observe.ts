@@ -1,4 +1,4 @@
-// What happens on the hub, as server-sent events (spec `/api/observe/stream`). The bus is heard only while somebody listens.
+// What happens on the hub, as server-sent events. The bus is heard only while somebody listens.
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { fromVariant } from '../../firmware/system/contract.ts';

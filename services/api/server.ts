@@ -46,7 +46,7 @@ export interface Service {
    * Before the body is read: refuses by throwing, answers what needs no body, or names whose request it is, as the
    * places are shared by those who ask.
    */
-  admit(request: Omit<Request, 'body'>): Response | string;
+  admit(request: Omit<Request, 'body'>): Promise<Response> | string;
   handle(request: Request): Promise<Response>;
   /** Refuses the upgrade by throwing. */
   upgrade(request: Omit<Request, 'body'>): SocketEvents;
@@ -172,7 +172,7 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       if (Number(head.headers['content-length'] ?? 0) > MAX_BODY)
         throw new IngleError('too_large', `A body may have at most ${MAX_BODY} bytes.`);
       const admitted = service.admit(head);
-      if (typeof admitted !== 'string') return answer(admitted);
+      if (typeof admitted !== 'string') return void admitted.catch(errorResponse).then(answer);
       const mine = byWho.get(admitted) ?? 0;
       if (mine >= MAX_OF_ONE)
         throw new IngleError('rate_limited', 'Too many requests of one browser at once.', { retry_after: 1 });

@@ -1,36 +1,41 @@
-// What the hub says of itself: the service, the machine, the units.
+// What the hub says of itself: the service, the machine, the units, setup.
 import { arch, cpus, freemem, hostname, loadavg, release, totalmem, uptime } from 'node:os';
-import type { Brand } from '../../firmware/protocol/brand.ts';
+import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { setupApi } from '../../firmware/setup/api.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
+import { systemApi } from '../../firmware/system/api.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { type Config, version } from '../../firmware/system/config.ts';
 import { fromVariant } from '../../firmware/system/contract.ts';
 import { unitStates } from '../../firmware/system/units.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { localDocument } from './areas.ts';
+import type { Asked, LocalEndpoint } from './dispatch.ts';
+import type { Observe } from './observe.ts';
+import type { Response } from './server.ts';
 
-export interface Status {
-  /** The maker's name, colours and words. */
-  brand: Brand;
-  hub(): Promise<Record<string, unknown>>;
-  node(): Record<string, unknown>;
-  services(): Promise<Record<string, unknown>>;
-  /** Where first-run setup stands, as every channel sees it. */
-  setup(): Promise<Record<string, unknown>>;
-  /** Starts setup again. @throws IngleError `conflict`, or `unavailable` where setup does not run */
-  restartSetup(): Promise<void>;
-}
-
-export function statusOf(o: {
+/** Answers of firmware/system/api.ts and firmware/setup/api.ts. */
+export function aboutHub(o: {
   bus: Bus;
   config: Config;
   skills: Skills;
   sqlite: string;
-  counts: () => { requests: number; sockets: number };
-}): Status {
-  return {
-    brand: o.config.brand,
-    async hub() {
+  observe: Observe;
+  isReady(): boolean;
+  counts(): { requests: number; sockets: number };
+}): LocalEndpoint[] {
+  const system: Handlers<typeof systemApi, Asked, Response> = {
+    live: () => ({ ok: true }),
+    ready() {
+      if (!o.isReady()) throw new IngleError('unavailable', 'Not ready.');
+      return { ok: true };
+    },
+    openapi: () => ({ ...localDocument() }),
+    brand: () => ({ ...o.config.brand }),
+    stream: ({ query }) => o.observe.stream(query.topic ?? ''),
+    async status() {
       const link = await o.bus
         .client(uplink1)
         .Status({}, 3000)
@@ -67,29 +72,26 @@ export function statusOf(o: {
       load: loadavg(),
       memory: { total_bytes: totalmem(), free_bytes: freemem() },
     }),
-    async setup() {
-      const { state, mode, attempts, detail } = await o.bus.client(setup1).Status({});
-      return { state, mode, attempts, ...(fromVariant(detail) as object) };
-    },
-    restartSetup: async () => void (await o.bus.client(setup1).Restart({ channel: 'api' })),
     async services() {
-      const [names, [activatable]] = await Promise.all([
-        o.bus.listNames(),
-        o.bus.call(
-          'org.freedesktop.DBus',
-          '/org/freedesktop/DBus',
-          'org.freedesktop.DBus',
-          'ListActivatableNames',
-        ),
-      ]);
-      const startable = new Set(activatable as string[]);
+      const [taken, startable] = await Promise.all([o.bus.listNames(), o.bus.listActivatableNames()]);
       return {
-        services: unitStates(names, true).map((u) => ({
+        services: unitStates({ taken, startable, kept: o.config.kept, api: true }).map((u) => ({
           unit: u.unit,
           bus_name: u.bus || null,
-          state: u.running ? 'running' : startable.has(u.bus) ? 'activatable' : 'stopped',
+          state: u.running ? 'running' : startable.includes(u.bus) ? 'activatable' : 'stopped',
         })),
       };
     },
   };
+  const setup: Handlers<typeof setupApi, Asked, Response> = {
+    async status() {
+      const { state, mode, attempts, detail } = await o.bus.client(setup1).Status({});
+      return { state, mode, attempts, ...(fromVariant(detail) as object) };
+    },
+    async restart() {
+      await o.bus.client(setup1).Restart({ channel: 'api' });
+      return { ok: true };
+    },
+  };
+  return [...bind(systemApi, system), ...bind(setupApi, setup)];
 }

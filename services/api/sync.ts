@@ -6,11 +6,13 @@ import { commandsSkill, type DocumentKey, formatKey, parseKey } from '../../firm
 import { isSkillDocument, type Library } from '../../firmware/documents/library.ts';
 import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
 import type { Member, Room } from '../../firmware/documents/room.ts';
+import { openBucket, rate, take } from '../../firmware/protocol/bucket.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
+import { openQueue } from '../../firmware/protocol/queue.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
-import { usable } from './routes.ts';
+import { usable } from './dispatch.ts';
 import type { Socket, SocketEvents } from './server.ts';
 
 export interface Sync {
@@ -21,8 +23,7 @@ export interface Sync {
 }
 
 /** Messages a socket may send a second, and at once. */
-const RATE = 40;
-const BURST = 200;
+const messages = rate(200, 40);
 /** Documents the icon manager and the desktop keep, besides skills' own. */
 const houseDocuments = ['desktop', 'icon_manager', commandsSkill];
 
@@ -63,10 +64,8 @@ export function syncServer(o: {
     let room: Room | undefined;
     let member: Member | undefined;
     let key: DocumentKey | undefined;
-    let line: Promise<void> = Promise.resolve();
-    let waiting = 0;
-    let tokens = BURST;
-    let at = Date.now();
+    const line = openQueue();
+    const bucket = openBucket(messages, Date.now());
     let over = false;
 
     function fail(cause: unknown): void {
@@ -98,27 +97,19 @@ export function syncServer(o: {
     return {
       open(s) {
         socket = s;
-        line = join().catch(fail);
+        line.add(join).catch(fail);
       },
       message(bytes, isBinary) {
         if (over) return;
-        const now = Date.now();
-        tokens = Math.min(BURST, tokens + ((now - at) / 1000) * RATE) - 1;
-        at = now;
         if (!isBinary) return fail(new IngleError('invalid_request', 'Sync messages are binary.'));
-        if (tokens < 0 || waiting > BURST) return fail(new IngleError('rate_limited', 'Too many messages.'));
-        waiting++;
-        line = line
-          .then(() => receive(bytes))
-          .catch(fail)
-          .finally(() => {
-            waiting--;
-          });
+        if (!take(bucket, messages, Date.now()) || line.size > messages.burst)
+          return fail(new IngleError('rate_limited', 'Too many messages.'));
+        line.add(() => receive(bytes)).catch(fail);
       },
       close() {
         over = true;
         if (socket) admin.delete(socket);
-        line.finally(() => {
+        void line.idle().then(() => {
           if (room && member) room.leave(member);
           if (key) o.skills.viewersChanged(key.owner_id, key.skill_id);
         });

@@ -4,10 +4,10 @@
 // Exit status 0 when a pair is ok, 69 when none is.
 import { audio1 } from '../../firmware/audio/contract.ts';
 import { toIngleError } from '../../firmware/protocol/errors.ts';
-import { audioTexts } from '../../firmware/protocol/text/audio.ts';
-import { pickLanguage, translator } from '../../firmware/protocol/text/i18n.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { readConfig } from '../../firmware/system/config.ts';
+import { audioTexts } from '../../firmware/text/audio.ts';
+import { pickLanguage, translator } from '../../firmware/text/i18n.ts';
 
 const args = process.argv.slice(2).filter((a) => a !== '--json');
 const json = process.argv.includes('--json');
@@ -20,7 +20,7 @@ try {
   const pairs =
     args.length === 2
       ? [[args[0]!, args[1]!] as const]
-      : sinks.flatMap((s) => sources.filter((m) => s[7] && m[7]).map((m) => [s[0], m[0]] as const));
+      : sinks.flatMap((s) => sources.filter((m) => s.usable && m.usable).map((m) => [s.id, m.id] as const));
   if (pairs.length === 0) console.log(json ? '[]' : text('no_devices'));
   for (const [sink_id, source_id] of pairs) {
     const m = await audio.Test({ sink_id, source_id }, 60_000);

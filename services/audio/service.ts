@@ -8,17 +8,16 @@ import { isFresh, type Profile, type Profiles, profileOf } from '../../firmware/
 import { type Pair, type Ranking, rank, type Scored } from '../../firmware/audio/score.ts';
 import { runWizard } from '../../firmware/audio/wizard.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
-import { audioTexts } from '../../firmware/protocol/text/audio.ts';
-import { type Language, pickLanguage, translator } from '../../firmware/protocol/text/i18n.ts';
+import { openQueue } from '../../firmware/protocol/queue.ts';
 import type { Served } from '../../firmware/system/bus.ts';
 import { type Implementation, toDict } from '../../firmware/system/contract.ts';
 import type { Log } from '../../firmware/system/log.ts';
+import { audioTexts } from '../../firmware/text/audio.ts';
+import { type Language, pickLanguage, translator } from '../../firmware/text/i18n.ts';
 import { testPair } from './pair.ts';
 import { capture, listDevices, play } from './sound.ts';
 import { listen, recognise, speak } from './speech.ts';
 
-type DeviceRow = [string, string, string, boolean, number, boolean, number, boolean];
-type ProfileRow = [string, string, string, string, number, number, string, number, number, boolean];
 type Audio1 = typeof audio1;
 
 export interface AudioService {
@@ -35,8 +34,7 @@ export function audioService(o: { profiles: Profiles; runtime: string; log: Log 
   const { profiles, log, runtime } = o;
   let served: Served<Audio1> | undefined;
   let job: { name: string; abort: AbortController } | undefined;
-  let speaking: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  const speaking = openQueue();
   const measured = new Map<string, { pair: Pair; m: Measurement }>();
 
   /** Runs the one job that may use the microphone. */
@@ -53,13 +51,10 @@ export function audioService(o: { profiles: Profiles; runtime: string; log: Log 
   }
   /** Runs after the job at work and what waits already: a spoken password must not be lost to a running test. */
   function queued<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    waiting++;
-    const next = speaking.then(async () => {
+    return speaking.add(async () => {
       while (job) await new Promise((resolve) => setTimeout(resolve, 100));
       return exclusive(name, work);
     });
-    speaking = next.catch(() => {});
-    return next.finally(() => waiting--);
   }
 
   const level = (source: string) => (rms_db: number, peak_db: number) =>
@@ -109,10 +104,10 @@ export function audioService(o: { profiles: Profiles; runtime: string; log: Log 
   const impl: Implementation<Audio1> = {
     async Enumerate() {
       const r = await ranking();
-      return { sinks: r.sinks.map(deviceRow), sources: r.sources.map(deviceRow) };
+      return { sinks: r.sinks.map(deviceOf), sources: r.sources.map(deviceOf) };
     },
     async PlayTone({ sink_id, chirp_spec }) {
-      const [from, to, ms, db] = chirp_spec as [number, number, number, number];
+      const { from_hz: from, to_hz: to, duration_ms: ms, level_db: db } = chirp_spec;
       if (
         !(
           from >= 20 &&
@@ -283,15 +278,15 @@ export function audioService(o: { profiles: Profiles; runtime: string; log: Log 
       const pair = await pairOf(sink_id, source_id);
       const p = profileOf(pair, measured.get(keyOf(pair.sink.id, pair.source.id))?.m, new Date());
       await profiles.save(p);
-      return { profile: profileRow(p) };
+      return { profile: proven(p) };
     },
     async LoadProfile() {
       const [p] = await profiles.list();
       if (!p) throw new IngleError('not_found', 'No pair of speaker and microphone has been kept yet.');
-      return { profile: profileRow(p), fresh: isFresh(p, new Date()) };
+      return { profile: proven(p), fresh: isFresh(p, new Date()) };
     },
     async ListProfiles() {
-      return { profiles: (await profiles.list()).map(profileRow) };
+      return { profiles: (await profiles.list()).map(proven) };
     },
     async ForgetProfiles() {
       await profiles.forget();
@@ -302,7 +297,7 @@ export function audioService(o: { profiles: Profiles; runtime: string; log: Log 
   return {
     impl,
     devicesChanged: (c) => served?.emit('DevicesChanged', c),
-    idle: () => job === undefined && waiting === 0,
+    idle: () => job === undefined && speaking.size === 0,
     attach: (s) => (served = s),
   };
 
@@ -353,23 +348,13 @@ function checkTimeout(seconds: number): number {
   return seconds * 1000;
 }
 
-function deviceRow(s: Scored<Device>): DeviceRow {
+function deviceOf(s: Scored<Device>) {
   const d = s.device;
-  return [d.id, d.name, d.type, d.muted, d.volume, d.connected, s.score, s.usable];
+  const { id, name, type, muted, volume, connected } = d;
+  return { id, name, type, muted, volume, connected, score: s.score, usable: s.usable };
 }
 
-function profileRow(p: Profile): ProfileRow {
+function proven(p: Profile) {
   const { corr, snr_db } = p.proof;
-  return [
-    p.sink_id,
-    p.source_id,
-    p.format_out,
-    p.format_in,
-    p.latency_ms,
-    p.score,
-    p.verified_at,
-    corr,
-    snr_db,
-    p.verified,
-  ];
+  return { ...p, corr, snr_db };
 }

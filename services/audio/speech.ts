@@ -7,8 +7,8 @@ import { levels } from '../../firmware/audio/level.ts';
 import { fromS16, parseWav } from '../../firmware/audio/pcm.ts';
 import { VAD_RATE, voiceDetector } from '../../firmware/audio/vad.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import type { Language } from '../../firmware/protocol/text/i18n.ts';
 import { must } from '../../firmware/system/exec.ts';
+import type { Language } from '../../firmware/text/i18n.ts';
 import { capture, play } from './sound.ts';
 
 const voice: Record<Language, string> = { en: 'en-us', ru: 'ru' };

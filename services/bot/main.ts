@@ -1,23 +1,24 @@
 // ingle-bot: the messaging bot channel (Telegram, by grammY), for a hub with a network and no sound.
 import { Bot, InlineKeyboard } from 'grammy';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import { pickLanguage } from '../../firmware/protocol/text/i18n.ts';
 import { may } from '../../firmware/setup/access.ts';
 import { bot1 } from '../../firmware/setup/bot-contract.ts';
 import { chatDesk } from '../../firmware/setup/chat.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import { setupDialog } from '../../firmware/setup/dialog.ts';
-import { connect } from '../../firmware/system/bus.ts';
+import { progressOf } from '../../firmware/setup/progress.ts';
 import { readConfig } from '../../firmware/system/config.ts';
-import { fromVariant } from '../../firmware/system/contract.ts';
-import { logger } from '../../firmware/system/log.ts';
-import { ready } from '../../firmware/system/notify.ts';
+import { startService } from '../../firmware/system/service.ts';
+import { pickLanguage } from '../../firmware/text/i18n.ts';
 
-const log = logger('bot');
+/** The service ends this long after the bot was closed, milliseconds. */
+const IDLE_MS = 60_000;
+
+const life = await startService('bot');
+const { bus, log } = life;
 const config = readConfig();
 const language = pickLanguage([config.language]);
 const { token, api } = config.bot;
-const bus = await connect();
 const setup = bus.client(setup1);
 let bot: Bot | undefined;
 let trouble = '';
@@ -43,12 +44,7 @@ function makeBot(): Bot {
         may: (stage, action) => may('bot', stage, action, ['pin']),
         setup,
         language,
-        onProgress(f) {
-          const stop = bus.onSignal(setup1, 'Progress', (p) =>
-            f(p.step, p.state, p.text, fromVariant(p.detail) as Record<string, unknown>),
-          );
-          return () => void stop.then((s) => s());
-        },
+        onProgress: progressOf(bus),
       }),
   });
   made.on('callback_query:data', async (c) => {
@@ -74,42 +70,43 @@ function makeBot(): Bot {
   return made;
 }
 
-await bus.serve(bot1, {
-  async Start() {
-    if (!token) throw new IngleError('not_supported', 'No bot is configured on this hub.');
-    if (bot) return { name: bot.botInfo.username };
-    const made = makeBot();
-    try {
-      await made.init();
-    } catch (e) {
-      trouble = (e as Error).message;
-      throw new IngleError(
-        'unavailable',
-        'The messenger does not answer. Check the network and the bot token.',
-      );
-    }
-    bot = made;
-    trouble = '';
-    // Long polling goes on until Stop; what it throws is told, and the channel closed.
-    made.start({ drop_pending_updates: true }).catch((e: Error) => {
-      trouble = e.message;
-      log.error('the bot has stopped', { error: e });
+await bus.serve(
+  bot1,
+  {
+    async Start() {
+      if (!token) throw new IngleError('not_supported', 'No bot is configured on this hub.');
+      if (bot) return { name: bot.botInfo.username };
+      const made = makeBot();
+      try {
+        await made.init();
+      } catch (e) {
+        trouble = (e as Error).message;
+        throw new IngleError(
+          'unavailable',
+          'The messenger does not answer. Check the network and the bot token.',
+        );
+      }
+      bot = made;
+      trouble = '';
+      // Long polling goes on until Stop; what it throws is told, and the channel closed.
+      made.start({ drop_pending_updates: true }).catch((e: Error) => {
+        trouble = e.message;
+        log.error('the bot has stopped', { error: e });
+        bot = undefined;
+      });
+      log.info('the bot is open', { name: made.botInfo.username });
+      return { name: made.botInfo.username };
+    },
+    async Stop() {
+      const was = bot;
       bot = undefined;
-    });
-    log.info('the bot is open', { name: made.botInfo.username });
-    return { name: made.botInfo.username };
+      await was?.stop();
+      return {};
+    },
+    Status: () => ({ open: bot !== undefined, name: bot?.botInfo.username ?? '', error: trouble }),
   },
-  async Stop() {
-    const was = bot;
-    bot = undefined;
-    await was?.stop();
-    return {};
-  },
-  Status: () => ({ open: bot !== undefined, name: bot?.botInfo.username ?? '', error: trouble }),
-});
-ready();
-bus.closed.then(() => process.exit(1));
-process.on('SIGTERM', async () => {
-  await bot?.stop().catch(() => {});
-  process.exit(0);
-});
+  { onCall: life.touch },
+);
+life.onStop(() => bot?.stop());
+life.leaveWhenIdle(IDLE_MS, () => bot !== undefined);
+life.ready();

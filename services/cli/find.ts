@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
+import { isAbsent } from '../../firmware/system/bus-errors.ts';
 import { readConfig } from '../../firmware/system/config.ts';
-import { findRunning, type Running } from './runtime.ts';
+import { findRunning, type Running } from './house/runtime.ts';
 import type { Say } from './say.ts';
 
 /** The first thing found in `.ingle` here or in a folder above. */
@@ -43,12 +44,7 @@ export async function findHub(say: Say): Promise<Hub> {
 
 /** A call's failure for want of a hub, or of the service that does it where a house of `npm start` runs without one. */
 export function asNoHub(e: unknown, say: Say): unknown {
-  const dbus = e instanceof IngleError ? e.details?.['dbus'] : undefined;
-  if (
-    dbus !== 'org.freedesktop.DBus.Error.ServiceUnknown' &&
-    dbus !== 'org.freedesktop.DBus.Error.NameHasNoOwner'
-  )
-    return e;
+  if (!isAbsent(e)) return e;
   const house = process.env['INGLE_BUS_ADDRESS'] ? undefined : findHouse();
   return house
     ? new IngleError('not_supported', say.text('notInHouse'))

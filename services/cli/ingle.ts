@@ -2,31 +2,31 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorTable, IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
-import { cliHelp } from '../../firmware/protocol/text/cli-help.ts';
-import { type Language, translator } from '../../firmware/protocol/text/i18n.ts';
 import { version } from '../../firmware/system/config.ts';
 import { rotateToken } from '../../firmware/system/token.ts';
+import { cliHelp } from '../../firmware/text/cli-help.ts';
+import { type Language, translator } from '../../firmware/text/i18n.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { type Parsed as AnyParsed, type Command, groupHelp, parseArgs } from './args.ts';
-import { doctor } from './doctor.ts';
 import { asNoHub, findHub, type Hub } from './find.ts';
-import { health, secondsOf } from './health.ts';
-import { asker, init } from './init.ts';
-import { exportJournal } from './journal.ts';
-import { licences } from './licences.ts';
-import { login } from './login.ts';
+import { doctor } from './hub/doctor.ts';
+import { exportJournal } from './hub/export.ts';
+import { health, secondsOf } from './hub/health.ts';
+import { licences } from './hub/licences.ts';
+import { rescue } from './hub/rescue.ts';
+import { selftest } from './hub/selftest.ts';
+import { finishSetup, restartSetup, setupStatus } from './hub/setup.ts';
+import { technician } from './hub/technician.ts';
+import { asker, init } from './owner/init.ts';
+import { login } from './owner/login.ts';
+import { serve } from './owner/serve.ts';
 import { here } from './place.ts';
-import { rescue } from './rescue.ts';
 import { languageOf, type Say, speaker } from './say.ts';
-import { selftest } from './selftest.ts';
-import { serve } from './serve.ts';
-import { finishSetup, restartSetup, setupStatus } from './setup.ts';
 import { plain, when } from './show.ts';
-import { technician } from './technician.ts';
 
 type Parsed = Extract<AnyParsed, { what: 'run' }>;
 
-import { updateCheck, updateInstall, updateRestart, updateRollback, updateStatus } from './update.ts';
+import { updateCheck, updateInstall, updateRestart, updateRollback, updateStatus } from './hub/update.ts';
 
 type Work = (
   hub: Hub,
@@ -60,7 +60,7 @@ const work: Record<Exclude<Command, 'hub serve' | Look>, Work> = {
   },
   async 'browsers list'({ bus }, say) {
     const { browsers } = await bus.client(uplink1).ListBrowsers({});
-    for (const [id, label, paired, seen] of browsers) {
+    for (const { id, label, paired_at: paired, seen_at: seen } of browsers) {
       say.event({ id, label, paired_at: Number(paired), last_seen: Number(seen) });
       say.line(
         say.text('browsersLine', { id, label: plain(label) || '-', paired: when(paired), seen: when(seen) }),

@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { readConfig } from '../../firmware/system/config.ts';
-import type { Place } from './facts.ts';
 import { findData, findHouse } from './find.ts';
+import type { Place } from './hub/facts.ts';
 
 export interface Here extends Place {
   /** Folder with the logs of a house. */
@@ -44,6 +44,7 @@ export async function here(): Promise<Here> {
     data: config.data,
     api: house?.api ?? `http://${config.api.host}:${port || config.api.port}`,
     isHub: !given && !folder,
+    starting: house?.up === false,
     logs: folder && join(folder, 'log'),
   };
 }

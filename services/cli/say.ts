@@ -1,7 +1,7 @@
 // How the command speaks: lines for a person, or one JSON object a line for a program.
 
-import { cliTexts } from '../../firmware/protocol/text/cli.ts';
-import { pickLanguage, translator } from '../../firmware/protocol/text/i18n.ts';
+import { cliTexts } from '../../firmware/text/cli.ts';
+import { pickLanguage, translator } from '../../firmware/text/i18n.ts';
 
 export type Key = keyof (typeof cliTexts)['en'];
 

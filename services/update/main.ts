@@ -2,13 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
-import { pickLanguage } from '../../firmware/protocol/text/i18n.ts';
-import { connect, type Served } from '../../firmware/system/bus.ts';
+import type { Served } from '../../firmware/system/bus.ts';
 import { dataOf, imageVersion, readConfig, version } from '../../firmware/system/config.ts';
 import { toDict } from '../../firmware/system/contract.ts';
-import { logger } from '../../firmware/system/log.ts';
-import { ready, stopping } from '../../firmware/system/notify.ts';
+import { idleTime, startService } from '../../firmware/system/service.ts';
 import { openStore } from '../../firmware/system/store.ts';
+import { pickLanguage } from '../../firmware/text/i18n.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import { downloads, fetchIndex } from '../../firmware/update/download.ts';
 import { rauc } from '../../firmware/update/rauc.ts';
@@ -18,24 +17,24 @@ import { createUpdate } from '../../firmware/update/update.ts';
 
 const env = process.env;
 /** The service ends after this time without a call and without work, milliseconds. */
-const IDLE_MS = Number(env['INGLE_IDLE_MS'] ?? 60_000);
+const IDLE_MS = 60_000;
 /** A boot that nobody ended for so long stays: an unproved one is ended after seven minutes. */
 const PROVED_S = Number(env['INGLE_PROVED_S'] ?? 600);
 /** Between checks nobody asked for, seconds. */
 const CHECK_S = 20 * 3600;
 
-const log = logger('update');
+const life = await startService('update');
+const { bus, log } = life;
 const config = readConfig();
 const data = dataOf(config, 'update');
 const runtime = join(config.runtime, 'update');
 mkdirSync(runtime, { recursive: true, mode: 0o755 });
-const bus = await connect();
 const store = await openStore(join(data, 'update.db'), updateSchema);
+life.onStop(store.close);
 const sticks = env['INGLE_STICKS'] ?? '/run/media';
 let served: Served<typeof update1> | undefined;
-let last = Date.now();
 
-/** What the health check of a version left behind (services/cli/health.ts), for a person. */
+/** What the health check of a version left behind (services/cli/hub/health.ts), for a person. */
 function health(of: string): string {
   try {
     const said = JSON.parse(readFileSync(join(config.data, 'health', 'last.json'), 'utf8')) as {
@@ -117,25 +116,26 @@ served = await bus.serve(
     Cancel: () => done(() => update.cancel()),
     Rollback: () => first.then(() => update.rollback()),
     Sticks: async () => ({
-      bundles: (await update.sticks()).map((s): [string, bigint] => [s.path, BigInt(s.size)]),
+      bundles: (await update.sticks()).map((s) => ({ path: s.path, size: BigInt(s.size) })),
     }),
   },
-  { onCall: () => (last = Date.now()) },
+  { onCall: life.touch },
 );
 
 /** RAUC may still be on its way at boot. */
 async function begin(): Promise<void> {
   try {
     await update.begin();
-    last = Date.now();
+    life.touch();
   } catch (cause) {
     log.warn('RAUC does not answer yet', { cause: cause as Error });
     setTimeout(begin, Number(env['INGLE_POLL_MS'] ?? 5000));
   }
 }
+life.onStop(update.stop);
 await begin();
 looked();
-ready();
+life.ready();
 log.info('serving');
 
 /** Once a day, and after the network had a minute to come up. */
@@ -148,25 +148,6 @@ async function checkByItself(): Promise<void> {
   });
   if (found) log.info('checked for updates', { available: found.available, version: found.version });
 }
-const soon = setTimeout(() => void checkByItself(), Math.min(IDLE_MS, 60_000) * 0.9);
-
-let ending = false;
-async function end(code: number): Promise<void> {
-  if (ending) return;
-  ending = true;
-  stopping();
-  clearTimeout(soon);
-  update.stop();
-  await store.close();
-  process.exit(code);
-}
-setInterval(
-  () => {
-    if (!update.restful()) last = Date.now();
-    if (Date.now() - last > IDLE_MS) void end(0);
-  },
-  Math.min(5000, IDLE_MS / 4),
-);
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void end(0));
-// Without the bus nobody can call; systemd starts the service again.
-bus.closed.then(() => end(69));
+const soon = setTimeout(() => void checkByItself(), Math.min(idleTime(IDLE_MS), 60_000) * 0.9);
+life.onStop(() => clearTimeout(soon));
+life.leaveWhenIdle(IDLE_MS, () => !update.restful());

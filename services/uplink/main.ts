@@ -1,17 +1,17 @@
 // ingle-uplink: io.ingle.Uplink1 on the bus, the socket to root behind it. Wires, decides nothing.
 
-import { connect, type Served } from '../../firmware/system/bus.ts';
+import type { Served } from '../../firmware/system/bus.ts';
 import { readConfig } from '../../firmware/system/config.ts';
-import { logger } from '../../firmware/system/log.ts';
-import { ready, status, stopping } from '../../firmware/system/notify.ts';
+import { startService } from '../../firmware/system/service.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Identity } from '../../firmware/uplink/store.ts';
 import { openUplink } from '../../firmware/uplink/uplink.ts';
 
 process.umask(0o077);
-const log = logger('uplink');
+// Root may be away, and a socket to it is then not closed in order.
+const life = await startService('uplink', { stopMs: 3000 });
+const { bus, log } = life;
 const config = readConfig();
-const bus = await connect();
 let served: Served<typeof uplink1> | undefined;
 
 const uplink = await openUplink({
@@ -20,7 +20,7 @@ const uplink = await openUplink({
   on: {
     connected(connected) {
       served?.emit('Connected', { connected });
-      status(connected ? `connected to ${config.root_url}` : 'root is away');
+      life.status(connected ? `connected to ${config.root_url}` : 'root is away');
     },
     paired: (m) => served?.emit('Paired', m),
     pairingFailed: (m) => served?.emit('PairingFailed', m),
@@ -35,8 +35,7 @@ served = await bus.serve(uplink1, {
   async Offered() {
     const { place, changes } = await uplink.offered();
     const { owner_id, subnet_id, hub_id, app_url } = place;
-    const differ = changes.map((c): [string, string, string] => [c.field, c.was, c.now]);
-    return { owner_id, subnet_id, hub_id, app_url, changes: differ };
+    return { owner_id, subnet_id, hub_id, app_url, changes: [...changes] };
   },
   Adopt: async (confirmed) => placeOf(await uplink.adopt(confirmed)),
   async IssueCode({ new_passkey }) {
@@ -70,10 +69,7 @@ served = await bus.serve(uplink1, {
   ListBrowsers: () => ({
     browsers: uplink
       .browsers()
-      .map(
-        (b) =>
-          [b.id, b.label, BigInt(b.paired_at), BigInt(b.seen_at)] satisfies [string, string, bigint, bigint],
-      ),
+      .map((b) => ({ ...b, paired_at: BigInt(b.paired_at), seen_at: BigInt(b.seen_at) })),
   }),
   async ForgetBrowser({ id }) {
     await uplink.forget(id);
@@ -89,17 +85,5 @@ served = await bus.serve(uplink1, {
   },
 });
 uplink.start();
-ready();
-
-async function end(code: number): Promise<void> {
-  stopping();
-  setTimeout(() => process.exit(code), 3000).unref();
-  await uplink.close().catch(() => {});
-  process.exit(code);
-}
-process.once('SIGTERM', () => void end(0));
-process.once('SIGINT', () => void end(0));
-bus.closed.then(() => {
-  log.error('the message bus is gone');
-  return end(1);
-});
+life.onStop(uplink.close);
+life.ready();

@@ -1,9 +1,7 @@
 // ingle-wifi: owns the radios. Known networks are joined again at its start; the access point comes when asked for.
 import { join } from 'node:path';
-import { connect } from '../../firmware/system/bus.ts';
 import { dataOf, readConfig } from '../../firmware/system/config.ts';
-import { logger } from '../../firmware/system/log.ts';
-import { ready, stopping } from '../../firmware/system/notify.ts';
+import { startService } from '../../firmware/system/service.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import { wifi1 } from '../../firmware/wifi/contract.ts';
 import { migrations, networks } from '../../firmware/wifi/networks.ts';
@@ -12,10 +10,11 @@ import { openSoftap, removeStray } from '../../firmware/wifi/softap.ts';
 import { supplicant } from '../../firmware/wifi/supplicant.ts';
 import { createWifi } from '../../firmware/wifi/wifi.ts';
 
-const log = logger('wifi');
+// Its stop waits for what the radios are at.
+const life = await startService('wifi', { stopMs: 12_000 });
+const { bus, log } = life;
 const config = readConfig();
 const runtime = join(config.runtime, 'wifi');
-const bus = await connect();
 
 async function online(): Promise<boolean> {
   // A portal in between answers with a page of its own or sends elsewhere.
@@ -30,6 +29,7 @@ async function online(): Promise<boolean> {
 
 await removeStray(runtime);
 const store = await openStore(join(dataOf(config, 'wifi'), 'wifi.db'), migrations);
+life.onStop(store.close);
 const wifi = createWifi({
   radios: { list: listRadios, abilities, scan, addresses, setCountry, openSoftap, online },
   supplicant: await supplicant(
@@ -53,7 +53,7 @@ const served = await bus.serve(wifi1, {
   async Scan({ fresh }) {
     const { networks, age_s } = await wifi.scan(fresh);
     return {
-      networks: networks.map((n) => [n.ssid, n.signal, n.security] as [string, number, string]),
+      networks,
       age_s,
     };
   },
@@ -70,18 +70,6 @@ const served = await bus.serve(wifi1, {
   },
   Country: async ({ code }) => ({ code: await wifi.country(code) }),
 });
+life.onStop(wifi.stop);
 await wifi.begin();
-ready();
-
-let ending = false;
-async function end(code: number): Promise<void> {
-  if (ending) return;
-  ending = true;
-  stopping();
-  await wifi.stop();
-  await store.close();
-  process.exit(code);
-}
-process.on('SIGTERM', () => void end(0));
-process.on('SIGINT', () => void end(0));
-bus.closed.then(() => end(1));
+life.ready();

@@ -1,4 +1,5 @@
 // timeout: 480 s
+// gate: out, 25 s of a processor
 // Rooms in which something is wrong between speaker and samples: wherever it says OK, the delay is still right.
 import * as fc from 'fast-check';
 import { suite } from 'uvu';

@@ -3,31 +3,17 @@ import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { toS16 } from '../../firmware/audio/pcm.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { must, run, start, stop } from '../../firmware/system/exec.ts';
-import { privateBus } from '../bus.ts';
+import { privateBus } from '../lab/bus.ts';
+import { tried, until } from '../lab/wait.ts';
 
 const programs = ['pipewire', 'wireplumber', 'pipewire-pulse', 'pactl', 'pacat', 'pw-record', 'pw-link'];
 /** Why the lab cannot run here, or ''. */
 export const missing = programs.filter((p) => !existsSync(`/usr/bin/${p}`)).join(', ');
 
 export type Lab = Awaited<ReturnType<typeof soundLab>>;
-
-export async function until<T>(
-  what: string,
-  look: () => Promise<T | undefined | false>,
-  ms = 30_000,
-): Promise<T> {
-  const end = Date.now() + ms;
-  for (;;) {
-    const found = await look().catch(() => undefined);
-    if (found) return found;
-    if (Date.now() > end) throw new Error(`waited in vain for ${what}`);
-    await sleep(100);
-  }
-}
 
 /** `service`: io.ingle.Audio1 is started by the bus at the first call, from sources, with these settings. */
 export async function soundLab(o: { service?: Record<string, string> } = {}) {
@@ -70,9 +56,15 @@ export async function soundLab(o: { service?: Record<string, string> } = {}) {
 
   async function boot(): Promise<void> {
     daemons = [daemon('pipewire')];
-    await until('pipewire', async () => existsSync(join(dir, 'pipewire-0')));
+    await until(
+      tried(async () => existsSync(join(dir, 'pipewire-0'))),
+      'pipewire',
+    );
     daemons.push(daemon('wireplumber'), daemon('pipewire-pulse'));
-    await until('pipewire-pulse', async () => (await run('pactl', ['info'])).code === 0);
+    await until(
+      tried(async () => (await run('pactl', ['info'])).code === 0),
+      'pipewire-pulse',
+    );
   }
   async function halt(): Promise<void> {
     await Promise.all(rooms.splice(0).map((r) => stop(r)));
@@ -80,8 +72,11 @@ export async function soundLab(o: { service?: Record<string, string> } = {}) {
   }
   const pactl = async (...args: string[]) => (await must('pactl', args)).toString().trim();
   const hasNode = (kind: 'sinks' | 'sources', id: string) =>
-    until(`${kind} ${id}`, async () =>
-      (await pactl('list', 'short', kind)).split('\n').some((l) => l.split('\t')[1] === id),
+    until(
+      tried(async () =>
+        (await pactl('list', 'short', kind)).split('\n').some((l) => l.split('\t')[1] === id),
+      ),
+      `${kind} ${id}`,
     );
 
   await boot();
@@ -116,10 +111,13 @@ export async function soundLab(o: { service?: Record<string, string> } = {}) {
       const child = daemon('pipewire', ['-c', conf]);
       rooms.push(child);
       await hasNode('sinks', speaker);
-      await until('the room', async () => {
-        const links = (await must('pw-link', ['-l'])).toString();
-        return links.includes(`${speaker}-out:`) && links.includes(`${air}:playback`);
-      });
+      await until(
+        tried(async () => {
+          const links = (await must('pw-link', ['-l'])).toString();
+          return links.includes(`${speaker}-out:`) && links.includes(`${air}:playback`);
+        }),
+        'the room',
+      );
       return child;
     },
     boot,

@@ -11,7 +11,8 @@ import { type Bus, connect } from '../../firmware/system/bus.ts';
 import type { Caller } from '../../firmware/system/contract.ts';
 import { introspection } from '../../firmware/system/contract.ts';
 import { must, start, stop } from '../../firmware/system/exec.ts';
-import { type Lab, missing, soundLab, until } from './lab.ts';
+import { tried, until } from '../lab/wait.ts';
+import { type Lab, missing, soundLab } from './lab.ts';
 import * as room from './room.ts';
 
 const test = suite<{ lab: Lab; bus: Bus; audio: Caller<typeof audio1>; base: number }>('audio on PipeWire');
@@ -75,9 +76,9 @@ test.after(async (c) => {
 
 it('the bus starts the service, and what it shows is the contract, word for word', async ({ audio, bus }) => {
   const { sinks, sources } = await audio.Enumerate({});
-  assert.ok(sinks.some((s) => s[0] === 'air' && s[2] === 'virtual' && s[7]));
-  assert.ok(sources.some((s) => s[0] === 'air.monitor' && s[2] === 'loopback' && !s[7]));
-  assert.ok(sources.some((s) => s[0] === 'a-mic' && s[7]));
+  assert.ok(sinks.some((s) => s.id === 'air' && s.type === 'virtual' && s.usable));
+  assert.ok(sources.some((s) => s.id === 'air.monitor' && s.type === 'loopback' && !s.usable));
+  assert.ok(sources.some((s) => s.id === 'a-mic' && s.usable));
   const [xml] = await bus.call(audio1.bus, audio1.path, 'org.freedesktop.DBus.Introspectable', 'Introspect');
   assert.ok(String(xml).includes(introspection(audio1)));
 });
@@ -150,11 +151,17 @@ it('a speaker unplugged in mid-test is told as unplugged, by a signal too', asyn
   let levels = 0;
   const off = await bus.onSignal(audio1, 'Level', () => levels++);
   const answer = audio.Test({ sink_id: 'loose-speaker', source_id: 'a-mic' });
-  await until('the test to run', async () => levels > 8);
+  await until(
+    tried(async () => levels > 8),
+    'the test to run',
+  );
   await stop(child);
   assert.is((await answer).verdict, 'unplugged');
   await off();
-  await until('DevicesChanged', async () => removed.includes('loose-speaker'));
+  await until(
+    tried(async () => removed.includes('loose-speaker')),
+    'DevicesChanged',
+  );
 });
 
 it('a second test while one runs is refused, and a cancel ends the first', async ({ audio, bus }) => {
@@ -174,7 +181,9 @@ it('bad arguments are refused by name and leave nothing behind', async ({ audio 
     );
   assert.is(await code(audio.Test({ sink_id: 'nowhere', source_id: 'a-mic' })), 'not_found');
   assert.is(
-    await code(audio.PlayTone({ sink_id: '', chirp_spec: [1, 2, 3, 4] as never })),
+    await code(
+      audio.PlayTone({ sink_id: '', chirp_spec: { from_hz: 1, to_hz: 2, duration_ms: 3, level_db: 4 } }),
+    ),
     'invalid_request',
   );
   assert.is(await code(audio.Record({ source_id: 'a-mic', duration_ms: 60_000 })), 'invalid_request');
@@ -192,7 +201,10 @@ it('a tone is played and recorded', async ({ audio }) => {
   const { rate, samples } = await recording;
   assert.is(rate, 16_000);
   assert.is(samples.length, 96_000);
-  await audio.PlayTone({ sink_id: 'room1', chirp_spec: [300, 3000, 200, -12] as never });
+  await audio.PlayTone({
+    sink_id: 'room1',
+    chirp_spec: { from_hz: 300, to_hz: 3000, duration_ms: 200, level_db: -12 },
+  });
   assert.is((await steady(audio, 'room1', '')).verdict, 'played');
 });
 
@@ -262,7 +274,7 @@ spoken(
     assert.is(texts.at(-1), 'recordings_deleted');
     const { profile, fresh } = await audio.LoadProfile({});
     assert.ok(fresh);
-    assert.is(profile[0], outcome.sink_id);
+    assert.is(profile.sink_id, outcome.sink_id);
     await off1();
     await off2();
   },
@@ -283,7 +295,10 @@ spoken('killed, it is started again by the next call and takes the fast path of 
     )[0],
   );
   const running = audio.Test({ sink_id: 'room1', source_id: 'a-mic' }).catch((e) => e.code);
-  await until('the recording', async () => readdirSync(join(lab.dir, 'audio')).length > 0);
+  await until(
+    tried(async () => readdirSync(join(lab.dir, 'audio')).length > 0),
+    'the recording',
+  );
   process.kill(pid, 'SIGKILL');
   assert.is(await running, 'unavailable');
   const states: string[] = [];
@@ -311,19 +326,29 @@ it('a restart of the sound server is told and survived', async ({ audio, bus, la
   const off = await bus.onSignal(audio1, 'DevicesChanged', (d) => changes.push(...d.added, ...d.removed));
   await lab.halt();
   assert.is((await audio.Enumerate({}).catch((e) => e)).code, 'unavailable');
-  await until('the devices to go', async () => changes.includes('air'));
+  await until(
+    tried(async () => changes.includes('air')),
+    'the devices to go',
+  );
   await lab.boot();
   await lab.sink('again');
-  await until('the new sink', async () => {
-    await audio.ListProfiles({});
-    return changes.includes('again');
-  });
-  assert.ok((await audio.Enumerate({})).sinks.some((s) => s[0] === 'again'));
+  await until(
+    tried(async () => {
+      await audio.ListProfiles({});
+      return changes.includes('again');
+    }),
+    'the new sink',
+  );
+  assert.ok((await audio.Enumerate({})).sinks.some((s) => s.id === 'again'));
   await off();
 });
 
 it('left alone, the service goes', async ({ bus }) => {
-  await until('the idle exit', async () => !(await bus.listNames()).includes(audio1.bus), 60_000);
+  await until(
+    tried(async () => !(await bus.listNames()).includes(audio1.bus)),
+    'the idle exit',
+    60,
+  );
 });
 
 test.run();

@@ -1,10 +1,11 @@
+// gate: in, it starts none of the programs that its imports know
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decimate } from '../../firmware/audio/decimate.ts';
 import { answerOf, yesNoGrammar } from '../../firmware/audio/grammar.ts';
 import { levels } from '../../firmware/audio/level.ts';
-import { measure } from '../../firmware/audio/measure.ts';
+import { isSteady, measure } from '../../firmware/audio/measure.ts';
 import { fromS16, parseWav, toS16 } from '../../firmware/audio/pcm.ts';
 import { probeDuration, probeSpec, renderProbe, sweepStart } from '../../firmware/audio/probe.ts';
 import { realSpectrum } from '../../firmware/audio/spectrum.ts';
@@ -15,7 +16,7 @@ import * as room from './room.ts';
 
 const test = suite('measure');
 
-test('the probe has the lengths and the band of the specification', () => {
+test('the probe has the lengths and the band that are promised', () => {
   assert.ok(probeSpec.chirp.duration >= 0.15 && probeSpec.chirp.duration <= 0.3);
   assert.ok(probeSpec.sweep.duration >= 1.5 && probeSpec.sweep.duration <= 2);
   for (const rate of [16_000, 44_100, 48_000, 96_000]) {
@@ -50,6 +51,19 @@ test('lowering the rate keeps the time and the band, and lets nothing fold into 
     const folded = decimate(tone(low - 2000), rate).samples.subarray(1000, 5000);
     assert.ok(Math.max(...folded.map(Math.abs)) < 0.005);
   }
+});
+
+test('a delay that drifts, jumps or cannot be followed is not steady; noise makes a jump harder to tell', () => {
+  const still = { rate: 0, step: 0, clear: 30 };
+  assert.ok(isSteady(still, 40));
+  assert.ok(isSteady({ ...still, rate: 300e-6 }, 40), 'two crystals may differ by 300 ppm');
+  for (const rate of [500e-6, -500e-6]) assert.not(isSteady({ ...still, rate }, 40), `${rate}`);
+  assert.not(isSteady({ ...still, clear: 8 }, 40), 'chance agrees as well');
+  // Three samples at 16 kHz.
+  const jumped = { ...still, step: 3 / 16_000 };
+  assert.not(isSteady(jumped, 40));
+  assert.ok(isSteady(jumped, 0));
+  assert.not(isSteady({ ...still, step: 0.001 }, 0));
 });
 
 test('whatever a microphone gives, the answer is finite and never OK without the probe', () => {

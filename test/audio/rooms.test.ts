@@ -1,4 +1,5 @@
 // timeout: 420 s
+// gate: out, 75 s of a processor
 // At least 1,000 simulated rooms: where the measurement says OK it is right, and where nothing was heard it never does.
 import { existsSync, readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';

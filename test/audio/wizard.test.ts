@@ -5,8 +5,8 @@ import { type AudioEvent, type AudioState, audioTable } from '../../firmware/aud
 import type { Measurement, Verdict } from '../../firmware/audio/measure.ts';
 import { FRESH_MS, type Profile } from '../../firmware/audio/profile.ts';
 import { runWizard, type WizardPorts } from '../../firmware/audio/wizard.ts';
-import { audioTexts } from '../../firmware/protocol/text/audio.ts';
 import { logger } from '../../firmware/system/log.ts';
+import { audioTexts } from '../../firmware/text/audio.ts';
 
 const test = suite('audio wizard');
 
@@ -38,7 +38,7 @@ const working = (Object.keys(audioTable) as AudioState[]).filter(
   (s) => !['START', 'READY', 'READY_WITH_LIMITS', 'FALLBACK_UI'].includes(s),
 );
 
-test('the machine moves as the table of the specification says, and no other way', () => {
+test('the machine moves as its table says, and no other way', () => {
   const all = [
     ...moves,
     ...working.flatMap((s): typeof moves => [

@@ -1,6 +1,6 @@
 // From the kernel's start to the access point's first beacon on a hub as it was flashed, and to READY on one that is
 // set up; beside them a bare Debian 13 (minbase, systemd, its own initial RAM disk) that reaches multi-user in the same
-// machine: one processor, whose clock counts its instructions (1 ns each; see ownTime in test/vm/lab.ts), so what else
+// machine: one processor, whose clock counts its instructions (1 ns each; see ownTime in test/lab/vm/lab.ts), so what else
 // this computer does is in no figure. QEMU starts the kernels itself; firmware and boot loader are in none of them.
 //   npm run bench -- boot          ROUNDS=1 for a quick look
 import { once } from 'node:events';
@@ -23,20 +23,25 @@ import { cache } from '../../image/build.ts';
 import { emulated, emulator } from '../../image/emulator.ts';
 import { type Flash, flash, kernelOptions } from '../../image/flash.ts';
 import { sources, suite } from '../../image/packages.ts';
-import { call, reach } from '../vm/hub.ts';
-import { boot, cannotKeepTime } from '../vm/lab.ts';
-import { realTime } from '../vm/machine.ts';
+import { call, reach } from '../lab/vm/hub.ts';
+import { boot, cannotKeepTime } from '../lab/vm/lab.ts';
+import { realTime } from '../lab/vm/machine.ts';
 import { median } from './_sides.ts';
+import { steps } from './_steps.ts';
 
 const rounds = Number(process.env['ROUNDS'] ?? 3);
 const why = cannotKeepTime();
 if (why) throw new Error(why);
 const dir = mkdtempSync(join(tmpdir(), 'ingle-boot-'));
+const step = steps();
 
 /** Kernel, initial RAM disk and disk of a bare Debian; made once, then kept. */
 async function debian(): Promise<string> {
   const kept = join(cache, 'bench-debian');
-  if (existsSync(kept)) return kept;
+  return existsSync(kept) ? kept : step('a bare Debian is made, once', () => makeDebian(kept));
+}
+
+async function makeDebian(kept: string): Promise<string> {
   const fresh = `${kept}.${process.pid}`;
   const root = join(fresh, 'root');
   mkdirSync(fresh, { recursive: true });
@@ -210,16 +215,16 @@ async function setUp(f: Flash): Promise<string> {
 
 const times: { beacon: number[]; ready: number[]; peer: number[] } = { beacon: [], ready: [], peer: [] };
 try {
-  const f = await flash();
+  const f = await step('the disk that is flashed', () => flash());
   for (let i = 0; i < rounds; i++) {
-    times.peer.push(await bare());
+    times.peer.push(await step(`bare Debian, round ${i + 1} of ${rounds}`, bare));
     console.log(`bare Debian in multi-user: ${Math.round(times.peer.at(-1)!)} ms`);
-    times.beacon.push(await firstBeacon(f));
+    times.beacon.push(await step(`first boot, round ${i + 1} of ${rounds}`, () => firstBeacon(f)));
     console.log(`first beacon: ${Math.round(times.beacon.at(-1)!)} ms`);
   }
-  const disk = await setUp(f);
+  const disk = await step('a hub is set up', () => setUp(f));
   for (let i = 0; i < rounds; i++) {
-    times.ready.push(await ready(f, disk));
+    times.ready.push(await step(`boot of a ready hub, round ${i + 1} of ${rounds}`, () => ready(f, disk)));
     console.log(`READY: ${Math.round(times.ready.at(-1)!)} ms`);
   }
 } finally {

@@ -2,8 +2,8 @@
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
-import { approve, at, launch, openStatus, phone, press, withoutX25519 } from '../browser/phone.ts';
-import { startHouse } from '../house.ts';
+import { approve, at, launch, openStatus, phone, press, withoutX25519 } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
 import { budget, gzipOf, portable, readDescription } from '../size.ts';
 
 /** What every such application carries: a renderer, a socket, boxes and documents that merge. */

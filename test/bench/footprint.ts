@@ -1,15 +1,17 @@
 // What a hub takes: bytes on the way to the device, bytes on it, memory and processes once it is set up and idle.
 // Beside it Home Assistant OS for the same machine, whose compressed images have 252 to 330 MB; the smallest counts.
-//   npm run bench -- footprint [--no-vm]
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+//   npm run bench -- footprint [--no-vm] [--against an-earlier-result.json]
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { must } from '../../firmware/system/exec.ts';
 import { type Flash, flash } from '../../image/flash.ts';
 import { packDisk } from '../../image/release.ts';
-import { complete, surroundings } from '../vm/cut.ts';
-import { labRoot } from '../vm/hub.ts';
-import { boot, cannotRun, type Vm } from '../vm/lab.ts';
+import { complete, surroundings } from '../lab/vm/cut.ts';
+import { labRoot, status } from '../lab/vm/hub.ts';
+import { boot, cannotRun, type Vm } from '../lab/vm/lab.ts';
+import { count, differences, type Units, unitsOf, unsettled } from './_processes.ts';
+import { steps } from './_steps.ts';
 
 /** Smallest of haos_generic-x86-64 and haos_ova as their makers publish them. */
 const peerBytes = 252_000_000;
@@ -19,6 +21,16 @@ const leaving = ['setup', 'audio', 'ble', 'bot', 'update', 'wizard', 'skill@hub_
 );
 /** One look at that; a console nobody is at is a shell. */
 const left = `! systemctl is-active -q ${leaving.join(' ')} && ! pgrep -u ingle-serial node`;
+
+/** The state that is measured: this machine has no sound card, so no hub in it gets further. */
+const measured = 'READY_WITH_LIMITS';
+const step = steps();
+
+/** An earlier result (the last line of a run) to compare with: `--against <file>`. */
+const against = process.argv.includes('--against')
+  ? process.argv[process.argv.indexOf('--against') + 1]
+  : undefined;
+const earlier = against && JSON.parse(readFileSync(against, 'utf8').trimEnd().split('\n').at(-1)!);
 
 const dir = mkdtempSync(join(tmpdir(), 'ingle-footprint-'));
 const compressed = async (f: Flash, name: string) => {
@@ -38,11 +50,7 @@ const withoutFirmware = {
 };
 
 interface Idle {
-  state: string;
-  /** PSS of every process of a unit of ours, bytes. */
-  pss: number;
-  processes: number;
-  units: Record<string, { pss: number; processes: number }>;
+  units: Units;
   /** Of the whole machine but the kernel, lab included. */
   pss_all: number;
   processes_all: number;
@@ -52,49 +60,42 @@ interface Idle {
 const groups =
   'cd /sys/fs/cgroup/system.slice; for g in $(find . -name "*.service" -type d); do p=$(cat $g/cgroup.procs); [ -n "$p" ] && echo ${g##*/} $p; done; true';
 const pssOf =
-  'for p in /proc/[0-9]*; do s=$(sed -n "s/^Pss: *\\([0-9]*\\) kB/\\1/p" $p/smaps_rollup 2>/dev/null); [ -n "$s" ] && echo ${p#/proc/} $s; done; true';
+  'for p in /proc/[0-9]*; do s=$(sed -n "s/^Pss: *\\([0-9]*\\) kB/\\1/p" $p/smaps_rollup 2>/dev/null); [ -n "$s" ] && echo ${p#/proc/} $s $(cat $p/comm); done; true';
 
-async function measure(vm: Vm, state: string): Promise<Idle> {
-  const pss = new Map<string, number>();
-  for (const line of (await vm.must(pssOf, { timeoutMs: 120_000 })).split('\n')) {
-    const [pid, kb] = line.split(' ');
-    pss.set(pid!, Number(kb) * 1024);
-  }
-  const units: Idle['units'] = {};
-  for (const line of (await vm.must(groups)).split('\n')) {
-    const [unit, ...pids] = line.split(' ');
-    // PipeWire's three processes and wpa_supplicant run for us alone; so do the programs ours start.
-    if (!/^(ingle-(?!lab)|wpa_supplicant)/.test(unit!)) continue;
-    const alive = pids.filter((p) => pss.has(p));
-    const sum = alive.reduce((n, p) => n + pss.get(p)!, 0);
-    if (alive.length > 0) units[unit!] = { pss: sum, processes: alive.length };
-  }
-  const total = (key: 'pss' | 'processes') => Object.values(units).reduce((n, u) => n + u[key], 0);
+async function measure(vm: Vm): Promise<Idle> {
+  const processes = await vm.must(pssOf, { timeoutMs: 120_000 });
+  const kib = processes.split('\n').map((line) => Number(line.split(' ')[1]));
   return {
-    state,
-    pss: total('pss'),
-    processes: total('processes'),
-    units,
-    pss_all: [...pss.values()].reduce((a, b) => a + b, 0),
-    processes_all: pss.size,
+    units: unitsOf(await vm.must(groups), processes),
+    pss_all: 1024 * kib.reduce((a, b) => a + b, 0),
+    processes_all: kib.length,
   };
+}
+
+/** Once everything that leaves has left, in the state this figure is told for. */
+async function atRest(vm: Vm): Promise<Idle> {
+  const end = Date.now() + 20 * 60_000;
+  for (let why = ''; ; ) {
+    if ((await vm.run(left)).code === 0) {
+      const found = await measure(vm);
+      // A unit that just starts counts as inactive, and a look at the state may itself start one.
+      why = unsettled((await status(vm)).state, measured, found.units, leaving);
+      if (why === '') return found;
+    }
+    if (Date.now() > end)
+      throw new Error(`${why || 'not at rest'}:\n${await vm.must('systemctl list-units "ingle-*" --plain')}`);
+    // Few looks, as each is work for the machine.
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+  }
 }
 
 /** The flashed disk, set up as an owner would, then left alone. */
 async function idle(disk: Flash): Promise<Idle> {
-  const vm = await boot({ flash: disk, cmdline: labRoot });
+  const vm = await step('the first boot', () => boot({ flash: disk, cmdline: labRoot }));
   try {
-    await surroundings(vm);
-    const state = await complete(vm);
-    console.log(`setup ended in ${state}`);
-    // Few looks, as each is work for the machine.
-    const end = Date.now() + 20 * 60_000;
-    while ((await vm.run(left)).code !== 0) {
-      if (Date.now() > end)
-        throw new Error(`These do not leave: ${await vm.must('systemctl list-units "ingle-*" --plain')}`);
-      await new Promise((resolve) => setTimeout(resolve, 15_000));
-    }
-    return await measure(vm, state);
+    await step('radios, a network and a root around it', () => surroundings(vm));
+    console.log(`setup ended in ${await step('setup', () => complete(vm))}`);
+    return await step(`a hub in ${measured} that has come to rest`, () => atRest(vm));
   } finally {
     await vm.stop();
   }
@@ -103,24 +104,30 @@ async function idle(disk: Flash): Promise<Idle> {
 try {
   const why = cannotRun();
   if (why) throw new Error(why);
-  const whole = await flash();
-  const bare = await flash({ change: withoutFirmware });
-  const ours = await compressed(bare, 'bare.img.zst');
-  const withFirmware = await compressed(whole, 'whole.img.zst');
+  const whole = await step('the image', () => flash());
+  const bare = await step('the image without chip firmware', () => flash({ change: withoutFirmware }));
+  const ours = await step('packing one', () => compressed(bare, 'bare.img.zst'));
+  const withFirmware = await step('packing the other', () => compressed(whole, 'whole.img.zst'));
   console.log(`compressed image ${ours} bytes without chip firmware, ${withFirmware} with it`);
   const used = async (f: Flash) =>
     Number(
       (await must('du', ['-s', '--block-size=1', '--apparent-size', f.rootfs])).toString().split('\t')[0],
     );
   const memory = process.argv.includes('--no-vm') ? undefined : await idle(whole);
-  if (memory)
-    for (const [unit, u] of Object.entries(memory.units).sort((a, b) => b[1].pss - a[1].pss))
-      console.log(`  ${(u.pss / 1e6).toFixed(1).padStart(6)} MB ${String(u.processes).padStart(2)} ${unit}`);
+  const units = memory?.units ?? {};
+  const pss = Object.values(units).reduce((n, u) => n + u.pss, 0);
+  for (const [unit, u] of Object.entries(units).sort((a, b) => b[1].pss - a[1].pss))
+    console.log(`  ${(u.pss / 1e6).toFixed(1).padStart(6)} MB ${unit}: ${u.names.join(', ')}`);
+  const names = Object.fromEntries(Object.entries(units).map(([unit, u]) => [unit, u.names]));
+  if (memory && earlier) {
+    console.log(`against ${earlier.state} with ${earlier.processes} processes:`);
+    for (const line of differences(earlier.units ?? {}, names)) console.log(`  ${line}`);
+  }
   const megabytes = (n: number) => Number((n / 1e6).toFixed(1));
   console.log(`FIGURE image_mb ${megabytes(ours)}`);
   console.log(`FIGURE image_with_firmware_mb ${megabytes(withFirmware)}`);
-  if (memory) console.log(`FIGURE idle_pss_mb ${megabytes(memory.pss)}`);
-  if (memory) console.log(`FIGURE idle_processes ${memory.processes}`);
+  if (memory) console.log(`FIGURE idle_pss_mb ${megabytes(pss)}`);
+  if (memory) console.log(`FIGURE idle_processes ${count(units)}`);
   console.log(
     JSON.stringify({
       bench: 'footprint',
@@ -135,10 +142,11 @@ try {
       root_with_firmware: await used(whole),
       ...(memory
         ? {
-            state: memory.state,
-            idle_pss: memory.pss,
+            state: measured,
+            idle_pss: pss,
             idle_pss_target: '<= 140000000',
-            processes: memory.processes,
+            processes: count(units),
+            units: names,
             machine_pss: memory.pss_all,
             machine_processes: memory.processes_all,
           }

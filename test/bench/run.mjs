@@ -4,9 +4,14 @@ import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from '../../services/cli/build.mjs';
 import { install } from '../../services/cli/install.mjs';
+import { sourcesOf, treeOf } from '../imports.mjs';
+import { install as packages } from '../needs.mjs';
+import { wantsOf } from './wants.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
+process.chdir(dirname(dirname(here)));
 const names = readdirSync(here)
   .filter((f) => f.endsWith('.ts') && !f.endsWith('.test.ts') && !f.startsWith('_'))
   .map((f) => f.slice(0, -3))
@@ -20,7 +25,17 @@ if (!names.includes(name)) {
   console.error(`There is no benchmark "${name}". There are: ${names.join(', ')}`);
   process.exit(64);
 }
-await install();
+await install((s) => console.error(s ? `  still installing, ${s} s` : 'Installing packages'));
+const wants = wantsOf(sourcesOf(treeOf()), `test/bench/${name}.ts`);
+const missing = await packages(wants.files);
+if (missing.length > 0) process.exit(69);
+if (wants.bundles)
+  try {
+    await build((what) => console.error(`built ${what}`));
+  } catch (e) {
+    console.error(e.message);
+    process.exit(70);
+  }
 
 const child = spawn(process.execPath, ['--import', 'tsx', join(here, `${name}.ts`), ...rest], {
   stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,99 +1,113 @@
-import fc from 'fast-check';
-import { test } from 'uvu';
+// Improv's GATT service over a served ladder: who is let in, for how long, and what is answered to what.
+import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  bleResult,
-  improvError,
-  packetType,
-  readBleCommand,
-  serialPacket,
-  serialResult,
-  serialSplitter,
-} from '../../firmware/ble/improv.ts';
-import { concat, fromHex, toHex, utf8 } from '../../firmware/protocol/bytes.ts';
+import { bleImprov } from '../../firmware/ble/improv.ts';
+import { setup1 } from '../../firmware/setup/contract.ts';
+import { improvError, improvState, improvUuid } from '../../firmware/setup/improv.ts';
+import { progressOf } from '../../firmware/setup/progress.ts';
+import { logger } from '../../firmware/system/log.ts';
+import { until } from '../lab/wait.ts';
+import { fakeHub } from '../setup/fake-hub.ts';
 
-const rpc = (command: number, ...strings: string[]) => {
-  const data = strings.flatMap((s) => [utf8(s).length, ...utf8(s)]);
-  return new Uint8Array([command, data.length, ...data]);
+const test = suite('improv over BLE');
+const bytes = (...b: number[]) => new Uint8Array([...b, b.reduce((x, y) => x + y, 0) & 0xff]);
+const text = (s: string) => [s.length, ...Buffer.from(s)];
+const join = (ssid: string, psk: string) => {
+  const data = [...text(ssid), ...text(psk)];
+  return bytes(1, data.length, ...data);
 };
-const withSum = (b: Uint8Array) => concat(b, new Uint8Array([b.reduce((a, x) => (a + x) & 0xff, 0)]));
 
-test('golden packets of the Improv specification read as what they are', () => {
-  // The example of improv-wifi.com/serial: send Wi-Fi settings "MyWirelessAP" / "mysecurepassword".
-  const example = fromHex('011e0c4d79576972656c6573734150106d7973656375726570617373776f7264');
-  assert.equal(readBleCommand(withSum(example)), {
-    command: 'wifi',
-    ssid: 'MyWirelessAP',
-    psk: 'mysecurepassword',
+async function open(o: { unlabelled: boolean; approvalMs?: number }) {
+  const hub = await fakeHub({ radios: 1 });
+  await hub.setup.begin();
+  await until(() => hub.setup.state === 'CHANNELS', 'setup to be open');
+  const sent: { uuid: string; value: number[] }[] = [];
+  let advertised = 0;
+  const improv = bleImprov({
+    setup: hub.bus.client(setup1),
+    device: { name: 'Ingle', model: 'test', version: '1.2.3' },
+    log: logger('improv test'),
+    onProgress: progressOf(hub.bus),
+    ...(o.approvalMs ? { approvalMs: o.approvalMs } : {}),
   });
-  assert.equal(readBleCommand(fromHex('020002')), { command: 'identify' });
-  assert.is(toHex(bleResult(1, ['https://x'])), '010a0968747470733a2f2f7857');
-  assert.is(toHex(serialPacket(packetType.state, new Uint8Array([2]))), '494d50524f5601010102e20a');
-});
-
-test('a bad checksum, a wrong length and an unknown command are told apart', () => {
-  assert.is(readBleCommand(fromHex('020003')), undefined);
-  assert.is(readBleCommand(withSum(new Uint8Array([1, 5, 1, 2]))), undefined);
-  assert.is(readBleCommand(withSum(new Uint8Array([0x77, 0]))), 'unknown');
-  assert.is(readBleCommand(new Uint8Array(0)), undefined);
-});
-
-test('packets and typed text share one line, whatever pieces they come in', () => {
-  fc.assert(
-    fc.property(
-      fc.array(
-        fc.oneof(
-          fc.record({ ssid: fc.string({ maxLength: 20 }), psk: fc.string({ maxLength: 40 }) }),
-          fc.stringMatching(/^[a-z \r]{1,20}$/),
-        ),
-        { maxLength: 6 },
-      ),
-      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 30 }),
-      (parts, cuts) => {
-        const line = concat(
-          ...parts.map((p) =>
-            typeof p === 'string' ? utf8(p) : serialPacket(packetType.command, rpc(1, p.ssid, p.psk)),
-          ),
-        );
-        const split = serialSplitter();
-        const got: unknown[] = [];
-        let typed = '';
-        for (let at = 0, i = 0; at < line.length; i++) {
-          const end = at + cuts[i % cuts.length]!;
-          for (const x of split(line.slice(at, end)))
-            if (x.kind === 'text') typed += new TextDecoder().decode(x.bytes);
-            else got.push(x);
-          at = end;
-        }
-        assert.equal(
-          got,
-          parts
-            .filter((p) => typeof p !== 'string')
-            .map((p) => ({ kind: 'command', command: { command: 'wifi', ...(p as object) } })),
-        );
-        assert.is(typed, parts.filter((p) => typeof p === 'string').join(''));
-      },
-    ),
+  const at = (uuid: string) => improv.service.characteristics.find((c) => c.uuid === uuid)!;
+  await improv.begin(
+    {
+      notify: (uuid, value) => void sent.push({ uuid, value: [...value] }),
+      advertise: async () => void advertised++,
+    },
+    o.unlabelled,
   );
+  return {
+    hub,
+    improv,
+    advertised: () => advertised,
+    sent: (uuid: string) => sent.filter((s) => s.uuid === uuid).map((s) => s.value),
+    read: async (uuid: string) => [...((await at(uuid).read?.()) ?? [])],
+    write: (packet: Uint8Array) => at(improvUuid.command).write?.(packet),
+  };
+}
+
+test('a hub without a PIN lets an application in, joins its network and answers with the link', async () => {
+  const o = await open({ unlabelled: true });
+  assert.equal(await o.read(improvUuid.state), [improvState.authorized]);
+  assert.is(o.advertised(), 1);
+  await o.write(join('Home', 'secret pass'));
+  await until(() => o.sent(improvUuid.result).length > 0, 'the result');
+  assert.equal(o.hub.world.joined, ['Home/secret pass/false']);
+  const [result] = o.sent(improvUuid.result);
+  assert.match(Buffer.from(result!).toString(), /https:\/\/ingle\.example\//);
+  assert.equal(await o.read(improvUuid.result), result, 'what was notified can be read');
+  assert.equal(await o.read(improvUuid.capabilities), [1]);
+  await o.hub.stop();
 });
 
-test('hostile bytes never throw and never hold more than one packet back', () => {
-  fc.assert(
-    fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 }), (pieces) => {
-      const split = serialSplitter();
-      for (const p of pieces) split(p);
-      readBleCommand(pieces[0] ?? new Uint8Array());
-    }),
+test('a hub with a PIN asks for approval, which ends by time or when the central leaves', async () => {
+  const o = await open({ unlabelled: false, approvalMs: 400 });
+  const { authorize, authorized } = improvState;
+  assert.equal(await o.read(improvUuid.state), [authorize]);
+  await o.write(join('Home', 'secret pass'));
+  await until(() => o.sent(improvUuid.error).length > 0, 'the refusal');
+  assert.equal(o.sent(improvUuid.error).at(-1), [improvError.not_authorized]);
+  assert.equal(o.hub.world.joined, []);
+
+  await o.improv.approve();
+  assert.equal(await o.read(improvUuid.state), [authorized]);
+  await until(async () => (await o.read(improvUuid.state))[0] === authorize, 'the approval to end');
+  await o.improv.approve();
+  o.improv.withdraw();
+  await until(async () => (await o.read(improvUuid.state))[0] === authorize, 'the approval to be withdrawn');
+  assert.equal(
+    o.sent(improvUuid.state).map(([s]) => s),
+    [authorize, authorized, authorize, authorized, authorize],
   );
-  const split = serialSplitter();
-  assert.equal(split(concat(utf8('IMPROV'), new Uint8Array([1, 3, 1, 9, 0]))), [
-    { kind: 'error', error: improvError.invalid },
-  ]);
+  await o.hub.stop();
 });
 
-test('a result that does not fit into a packet leaves out whole strings', () => {
-  const packet = serialResult(4, ['a', 'x'.repeat(300), 'b']);
-  assert.is(packet[8], 4);
+test('a network that was not joined is asked for again within a new time', async () => {
+  const o = await open({ unlabelled: false, approvalMs: 1500 });
+  o.hub.world.wifi = { ok: false, reason: 'wrong_password' };
+  await o.improv.approve();
+  await new Promise((resolve) => setTimeout(resolve, 900));
+  await o.write(join('Home', 'wrong pass'));
+  await until(() => o.hub.world.joined.length > 0, 'the try');
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  await until(() => o.hub.setup.state === 'CHANNELS', 'setup to be open again');
+  await o.write(join('Home', 'secret pass'));
+  await until(() => o.hub.world.joined.length > 1, 'the second try');
+  await o.hub.stop();
+});
+
+test('what is no command is told so, and nothing is told once the server is closed', async () => {
+  const o = await open({ unlabelled: true });
+  await o.write(new Uint8Array([1, 2, 3]));
+  assert.equal(await o.read(improvUuid.error), [improvError.invalid]);
+  await o.write(bytes(0x77, 0));
+  assert.equal(o.sent(improvUuid.error), [[improvError.invalid], [improvError.unknown_command]]);
+  o.improv.end();
+  await o.write(new Uint8Array([1, 2, 3]));
+  assert.is(o.sent(improvUuid.error).length, 2);
+  await o.hub.stop();
 });
 
 test.run();

@@ -4,11 +4,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { advertisement, scanResponse } from '../../firmware/ble/advertise.ts';
 import { assembler, crc32, MAX_MESSAGE, toPieces } from '../../firmware/ble/chunk.ts';
+import { centralSession } from '../../firmware/ble/secured.ts';
 import { bleSetup, setupUuid } from '../../firmware/ble/service.ts';
-import { centralSession } from '../../firmware/ble/session.ts';
 import { fromUtf8 } from '../../firmware/protocol/bytes.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
-import { fakeHub, until, type World } from '../setup/fake-hub.ts';
+import { until } from '../lab/wait.ts';
+import { fakeHub, type World } from '../setup/fake-hub.ts';
 
 const test = suite('ble');
 

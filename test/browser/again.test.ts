@@ -3,10 +3,10 @@
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
-import { at, launch, online, type Phone, pairByLink, phone, press } from './phone.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { at, launch, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
 
 let house: House;
 let browser: Browser;
@@ -118,7 +118,7 @@ for (const part of ['whole', 'fragment', 'bare'] as const)
     await at(q.page, 'desktop');
     await online(q.page);
     const { browsers } = await (await house.uplink()).ListBrowsers({});
-    assert.ok(browsers.some(([, label]) => label === `Kitchen ${part}`));
+    assert.ok(browsers.some(({ label }) => label === `Kitchen ${part}`));
     await q.close();
   });
 

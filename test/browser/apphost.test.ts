@@ -8,10 +8,10 @@ import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exportApp } from '../../services/cli/app.ts';
-import type { House } from '../../services/cli/house.ts';
-import { freePort } from '../../services/cli/runtime.ts';
-import { startHouse } from '../house.ts';
-import { approve, at, launch, online, openStatus, phone, press } from './phone.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { approve, at, launch, online, openStatus, phone, press } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ingle-apphost-'));
 const site = join(folder, 'site');

@@ -7,10 +7,11 @@ import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deviceJson, findDevice, readDevice } from '../../image/device.ts';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
-import { at, launch, online, type Phone, pairByLink, phone, press } from './phone.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { at, launch, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
+import { until } from '../lab/wait.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'ingle-brand-'));
 let house: House;
@@ -34,10 +35,7 @@ const accent = () =>
   p.page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--accent').trim());
 /** Until the application is in that colour; by the protocol, past its content security policy. */
 async function wears(colour: string): Promise<void> {
-  for (let i = 0; (await accent()) !== colour; i++) {
-    assert.ok(i < 300, `${await accent()} instead of ${colour}`);
-    await p.page.waitForTimeout(100);
-  }
+  await until(async () => (await accent()) === colour, `the colour ${colour}`);
 }
 
 test('once the hub is reached the application wears its name and colours', async () => {

@@ -11,11 +11,9 @@ import { archiveSchema, loadDocument } from '../../firmware/documents/archive.ts
 import { mergeContent, readContent } from '../../firmware/documents/content.ts';
 import { run } from '../../firmware/system/exec.ts';
 import { openStore } from '../../firmware/system/store.ts';
-import type { House } from '../../services/cli/house.ts';
-import { freePort } from '../../services/cli/runtime.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
-import { serveLantern } from './lantern.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { serveLantern } from '../lab/browser/lantern.ts';
 import {
   askHub,
   at,
@@ -28,7 +26,10 @@ import {
   phone,
   press,
   shot,
-} from './phone.ts';
+} from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
+import { until } from '../lab/wait.ts';
 
 let house: House;
 let browser: Browser;
@@ -148,7 +149,7 @@ test('tiles, screens and numbers of skills are in the language of the reader, wh
         .getByText(new RegExp(`^${word}$`))
         .first()
         .waitFor();
-    assert.not.match(await window.innerText(), /\{\{|i18n|\{"/);
+    assert.not.match(await window.innerText(), /\{\{|i18n|\{"|\[object/);
     await shot(p.page, `skill-${language}`);
     await closeWindow(p.page);
   }
@@ -257,10 +258,7 @@ test('after the hub rotates its key the open page goes on without a person, and 
     env: { INGLE_BUS_ADDRESS: house.bus },
   });
   assert.is(said.code, 0, said.stderr);
-  for (let i = 0; (await pinned()) === before; i++) {
-    assert.ok(i < 600, 'the page never followed');
-    await page.waitForTimeout(100);
-  }
+  await until(async () => (await pinned()) !== before, 'the page to follow');
   const text = page.locator('.v-row.end p');
   const was = await text.textContent();
   await press(page, 'Refresh');

@@ -9,7 +9,7 @@ import { wifiCode } from '../../firmware/device/factory.ts';
 import { ssidOf } from '../../firmware/setup/secrets.ts';
 import { must } from '../../firmware/system/exec.ts';
 import { labelSvg } from '../../image/label-svg.ts';
-import { launch } from './phone.ts';
+import { launch } from '../lab/browser/phone.ts';
 
 const test = suite<{ browser: Browser; dir: string }>('labels');
 const missing = ['/usr/bin/chromium', '/usr/bin/zbarimg'].filter((f) => !existsSync(f));

@@ -3,10 +3,8 @@
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
-import { check, faults } from './check.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { check, faults } from '../lab/browser/check.ts';
 import {
   approve,
   at,
@@ -18,7 +16,9 @@ import {
   press,
   shot,
   slipper,
-} from './phone.ts';
+} from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
 
 let house: House;
 let browser: Browser;

@@ -3,10 +3,20 @@
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
-import { askHub, countKept, launch, online, openStatus, type Phone, pairByLink, phone } from './phone.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import {
+  askHub,
+  countKept,
+  launch,
+  online,
+  openStatus,
+  type Phone,
+  pairByLink,
+  phone,
+} from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
+import { until } from '../lab/wait.ts';
 
 let house: House;
 let browser: Browser;
@@ -26,11 +36,11 @@ const waiting = () => countKept(p.page, 'ops_outbox');
 
 /** What the skill itself has counted. */
 async function counted(): Promise<number> {
-  for (;;) {
+  const r = await until(async () => {
     const r = await askHub(house, '/skills/hub_status/v1/state').catch(() => undefined);
-    if (r?.ok) return ((await r.json()) as { refresh?: { count: number } }).refresh?.count ?? 0;
-    await p.page.waitForTimeout(100);
-  }
+    return r?.ok && r;
+  }, 'the state of the skill');
+  return ((await r.json()) as { refresh?: { count: number } }).refresh?.count ?? 0;
 }
 
 test('each tap taken while root, uplink, api and the skill die at random is done exactly once', async () => {
@@ -60,8 +70,8 @@ test('each tap taken while root, uplink, api and the skill die at random is done
     }
   })();
   let taps = 0;
-  const until = Date.now() + 45_000;
-  while (Date.now() < until || taps < 15 || kills < 8) {
+  const end = Date.now() + 45_000;
+  while (Date.now() < end || taps < 15 || kills < 8) {
     await p.page.locator('.window .v-row.end button:not([aria-busy])').waitFor();
     await button.click();
     taps++;
@@ -70,10 +80,7 @@ test('each tap taken while root, uplink, api and the skill die at random is done
   over = true;
   await killer;
   await online(p.page);
-  for (let i = 0; (await waiting()) > 0; i++) {
-    assert.ok(i < 600, `${await waiting()} taps were never acknowledged`);
-    await p.page.waitForTimeout(100);
-  }
+  await until(async () => (await waiting()) === 0, 'all taps to be acknowledged');
   await p.page.locator('[data-live="yes"]').waitFor();
   assert.equal(await p.page.evaluate(() => (window as unknown as { failed: string[] }).failed), []);
   assert.is((await counted()) - before, taps, 'taps done on the hub');

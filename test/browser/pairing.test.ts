@@ -2,9 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
+import type { House } from '../../services/cli/house/house.ts';
 import {
   approve,
   at,
@@ -16,7 +14,9 @@ import {
   press,
   slipper,
   withoutX25519,
-} from './phone.ts';
+} from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
 
 let house: House;
 let browser: Browser;

@@ -6,10 +6,11 @@ import { join, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
-import { at, launch, type Phone, phone, press } from './phone.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { at, launch, type Phone, phone, press } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
+import { until } from '../lab/wait.ts';
 
 let house: House;
 let browser: Browser;
@@ -21,7 +22,7 @@ test.before(async () => {
     // Two failures a minute already are a surge here.
     INGLE_ROOT_SURGE: '2',
     INGLE_TEST_CLOCK: clock,
-    NODE_OPTIONS: `--import ${resolve('test/browser/clock.mjs')}`,
+    NODE_OPTIONS: `--import ${resolve('test/lab/browser/clock.mjs')}`,
   };
   [house, browser] = await started(startHouse({ env }), launch());
 });
@@ -35,7 +36,7 @@ test.after(async () => {
 async function ahead(ms: number): Promise<void> {
   rmSync(`${clock}.${ms}`, { force: true });
   writeFileSync(clock, String(ms));
-  while (!existsSync(`${clock}.${ms}`)) await new Promise((done) => setTimeout(done, 20));
+  await until(() => existsSync(`${clock}.${ms}`), "root's clock to go ahead");
 }
 
 /** A surge is counted by the minute: at the begin of one it lasts for all of it. */

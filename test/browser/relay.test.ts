@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { House } from '../../services/cli/house.ts';
-import { freePort } from '../../services/cli/runtime.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
-import { askHub, launch, online, openStatus, phone, press } from './phone.ts';
-import { type Tap, tap } from './tap.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { askHub, launch, online, openStatus, phone, press } from '../lab/browser/phone.ts';
+import { type Tap, tap } from '../lab/browser/tap.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
 
 let house: House;
 let browser: Browser;

@@ -3,13 +3,13 @@
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { translator } from '../../firmware/protocol/text/i18n.ts';
-import { spaTexts } from '../../firmware/protocol/text/spa.ts';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
-import { check, faults } from './check.ts';
-import { at, launch, online, type PhoneOptions, phone } from './phone.ts';
+import { translator } from '../../firmware/text/i18n.ts';
+import { spaTexts } from '../../firmware/text/spa.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { check, faults } from '../lab/browser/check.ts';
+import { at, launch, online, type PhoneOptions, phone } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
 
 let house: House;
 let browser: Browser;

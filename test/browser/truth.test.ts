@@ -4,11 +4,20 @@ import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EMPTY_FRAME } from '../../firmware/protocol/limits.ts';
-import type { House } from '../../services/cli/house.ts';
+import type { House } from '../../services/cli/house/house.ts';
 import { PAUSE } from '../../spa/heartbeat.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
-import { at, launch, online, openStatus, type Phone, pairByLink, phone, press } from './phone.ts';
+import {
+  at,
+  launch,
+  online,
+  openStatus,
+  type Phone,
+  pairByLink,
+  phone,
+  press,
+} from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
 
 /** Until the page says that nobody answers, milliseconds (issue: "within 4 s"). */
 const SAID = 4000;
@@ -65,7 +74,7 @@ function thaw(name: string): void {
 }
 const said = (page: Page) => page.locator('.bar .pill').textContent();
 /** Milliseconds until the bar shows that state. */
-async function until(page: Page, state: string): Promise<number> {
+async function shows(page: Page, state: string): Promise<number> {
   const began = performance.now();
   await page.locator(`[data-link="${state}"]`).waitFor();
   return performance.now() - began;
@@ -95,7 +104,7 @@ test('a hub that stands still shows within 4 s; what is shown is dimmed and has 
   await press(page, 'Refresh');
   await page.getByText(/Refreshed .*, once/).waitFor();
   freeze('uplink');
-  const took = await until(page, 'silent');
+  const took = await shows(page, 'silent');
   assert.ok(took < SAID, `${took} ms`);
   console.log(`FIGURE silent_hub_shown_ms ${Math.round(took)}`);
   assert.is(await said(page), 'Not answering');
@@ -114,7 +123,7 @@ test('a hub that stands still shows within 4 s; what is shown is dimmed and has 
   await screen.getByText('One change waits to be sent').waitFor();
   assert.is(await stamp.textContent(), before);
   thaw('uplink');
-  await until(page, 'up');
+  await shows(page, 'up');
   await page.getByText(/Refreshed .*, 2 times/).waitFor();
   await page.locator('[data-live="yes"]').waitFor();
   assert.is(await page.locator('[data-age]').count(), 0);
@@ -126,14 +135,14 @@ test('a press that the hub falls silent over says that it is kept', async () => 
   await press(page, 'Refresh');
   await page.getByText('Kept here. It will be sent').waitFor();
   thaw('uplink');
-  await until(page, 'up');
+  await shows(page, 'up');
   await page.getByText(/Refreshed .*, 3 times/).waitFor();
 });
 
 test('a root that stands still is what is named, and neither the phone nor the hub', async () => {
   const { page } = p;
   freeze('root');
-  const took = await until(page, 'down');
+  const took = await shows(page, 'down');
   assert.ok(took < SAID, `${took} ms`);
   console.log(`FIGURE silent_root_shown_ms ${Math.round(took)}`);
   assert.is(await said(page), 'Service not reached');
@@ -141,37 +150,37 @@ test('a root that stands still is what is named, and neither the phone nor the h
   assert.match(notice!, /service between this device and your hub does not answer/);
   assert.ok(Number.isFinite(await age(page)), 'its “connected” has no age');
   thaw('root');
-  await until(page, 'up');
+  await shows(page, 'up');
 });
 
 test('a hub whose skills stand still is not called online', async () => {
   const { page } = p;
   freeze('api');
-  const took = await until(page, 'unserved');
+  const took = await shows(page, 'unserved');
   assert.ok(took < SAID, `${took} ms`);
   console.log(`FIGURE silent_skills_shown_ms ${Math.round(took)}`);
   await page.locator('[data-live="no"]').getByText('the part of it that runs skills does not').waitFor();
   await p.page.waitForTimeout(3000);
   assert.ok((await age(page)) >= 3, 'the hub’s signs of life do not make its documents young');
   thaw('api');
-  await until(page, 'up');
+  await shows(page, 'up');
 });
 
 test('the browser’s own word that the network is gone shows at once, and its answer is looked for when it is back', async () => {
   const { page } = p;
   delay = Infinity;
   await page.evaluate(() => window.dispatchEvent(new Event('offline')));
-  const took = await until(page, 'cut');
+  const took = await shows(page, 'cut');
   assert.ok(took < 500, `${took} ms`);
   assert.is(await said(page), 'No network');
   delay = 0;
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
-  await until(page, 'up');
+  await shows(page, 'up');
 });
 
 test('an offline event over a way that works is believed no longer than it takes to ask', async () => {
   await p.page.evaluate(() => window.dispatchEvent(new Event('offline')));
-  await until(p.page, 'up');
+  await shows(p.page, 'up');
 });
 
 test('a page nobody looks at asks nothing, and asks at once when it is looked at again', async () => {

@@ -4,11 +4,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
-import { started } from '../started.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { launch, type Phone, pairByLink, phone, press, shot } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
 import { startUpdate, type UpdateHub } from '../update/hub.ts';
-import { launch, type Phone, pairByLink, phone, press, shot } from './phone.ts';
 
 let house: House;
 let browser: Browser;

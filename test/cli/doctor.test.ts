@@ -7,14 +7,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import type { Running } from '../../services/cli/house/runtime.ts';
+import { startHouse } from '../lab/house.ts';
+import { tried, until } from '../lab/wait.ts';
 
 const test = suite('doctor');
 const launcher = join(process.cwd(), 'services/cli/ingle.mjs');
 const top = mkdtempSync(join(tmpdir(), 'ingle-doctor-'));
 const data = join(top, '.ingle');
 let house: House;
+/** What house.json said of the house while its first process was begun. */
+let begun: boolean | undefined;
 
 async function ingle(args: string[], env: Record<string, string> = {}, cwd = top) {
   const { INGLE_BUS_ADDRESS: _, ...clean } = process.env;
@@ -47,14 +51,14 @@ async function findings(env: Record<string, string> = {}, cwd = top) {
   const of = (check: string) => lines.find((l) => l.check === check)!;
   return { code: r.code, of, verdict: lines.at(-1)!.verdict, all: lines };
 }
-const until = async (ask: () => Promise<boolean>) => {
-  while (!(await ask().catch(() => false))) await new Promise((done) => setTimeout(done, 100));
-};
 
 test.before(async () => {
-  house = await startHouse({ data });
+  const line = () => {
+    begun ??= (JSON.parse(readFileSync(join(data, 'house.json'), 'utf8')) as Running).up;
+  };
+  house = await startHouse({ data, say: { text: (key) => key, event: () => {}, line } });
   await house.issueCode();
-  await until(async () => (await house.status()).uplink.connected);
+  await until(tried(async () => (await house.status()).uplink.connected));
 });
 test.after(async () => {
   await house?.stop();
@@ -89,8 +93,8 @@ for (const [what, process, check, words] of faults)
     assert.is(f.code, 69);
     assert.is(f.verdict, 'bad');
     house.release(process);
-    await until(async () => (await house.status()).uplink.connected);
-    await until(async () => (await fetch(`${house.api}/health/ready`)).ok);
+    await until(tried(async () => (await house.status()).uplink.connected));
+    await until(tried(async () => (await fetch(`${house.api}/health/ready`)).ok));
   });
 
 test('a damaged database is named by its file', async () => {
@@ -174,6 +178,21 @@ test('beside a stopped npm start the doctor looks at its data, and says how to s
   const { folder } = JSON.parse(r.out) as { folder: string };
   assert.match(readFileSync(join(folder, 'uplink.log.txt'), 'utf8'), 'its last words');
   rmSync(stopped, { recursive: true, force: true });
+});
+
+test('what a house that is still starting does not answer yet is told as that', async () => {
+  const file = join(data, 'house.json');
+  const up = readFileSync(file, 'utf8');
+  assert.equal([begun, (JSON.parse(up) as Running).up], [false, true]);
+  await house.hold('api');
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(up), up: false }));
+  const f = await findings();
+  assert.is(f.code, 0, JSON.stringify(f.all));
+  assert.match(f.of('api').message, /npm start is still starting it\. Look again/);
+  assert.is(f.of('bus').level, 'ok');
+  writeFileSync(file, up);
+  house.release('api');
+  await until(tried(async () => (await fetch(`${house.api}/health/ready`)).ok));
 });
 
 test('what only a flashed hub has is told as that beside npm start', async () => {

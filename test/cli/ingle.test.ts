@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { House } from '../../services/cli/house.ts';
-import { startHouse } from '../house.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { startHouse } from '../lab/house.ts';
+import { until } from '../lab/wait.ts';
 
 const test = suite('ingle');
 const launcher = join(process.cwd(), 'services/cli/ingle.mjs');
@@ -66,6 +67,23 @@ test('status tells the link, and a program reads the same', async () => {
   const [s] = (await ingle(['status', '--json'])).lines();
   assert.is(s!['connected'], true);
   assert.is(s!['browsers'], 0);
+});
+
+test('the services of npm start are those it runs, and one it holds is stopped and stays in the list', async () => {
+  const services = async () => {
+    const token = readFileSync(`${house.data}/hub/api/token`, 'utf8').trim();
+    const r = await fetch(`${house.api}/api/services`, { headers: { 'x-service-token': token } });
+    const { services } = (await r.json()) as { services: { unit: string; state: string }[] };
+    return services.map((s) => `${s.unit} ${s.state}`);
+  };
+  const [api, ...others] = ['api', 'uplink', 'skill@hub_status', 'skill@updates'].map((u) => `ingle-${u}`);
+  const all = others.map((u) => `${u} running`);
+  assert.equal(await services(), [`${api} running`, ...all]);
+  await house.hold('uplink');
+  assert.equal(await services(), [`${api} running`, 'ingle-uplink stopped', ...all.slice(1)]);
+  house.release('uplink');
+  await until(async () => (await services()).includes('ingle-uplink running'), 'uplink to be back');
+  await house.issueCode();
 });
 
 test('login prints page, code and link, waits, and ends in order at Ctrl-C', async () => {
@@ -144,7 +162,7 @@ test('api token rotate changes the token, keeps who may read it, and prints no s
   assert.is.not(after, before);
   assert.not.match(r.out, after);
   assert.is(statSync(file).mode & 0o777, mode);
-  while ((await ask(after)) !== 200) await new Promise((done) => setTimeout(done, 50));
+  await until(async () => (await ask(after)) === 200, 'the new token to count');
   assert.is(await ask(before), 401);
 });
 

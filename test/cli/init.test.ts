@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import { init } from '../../services/cli/init.ts';
-import { freePort } from '../../services/cli/runtime.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { init } from '../../services/cli/owner/init.ts';
 import { speaker } from '../../services/cli/say.ts';
-import { startHouse } from '../house.ts';
+import { startHouse } from '../lab/house.ts';
 
 const place = { owner_id: 'own_b', subnet_id: 'net_b', hub_id: 'hub_b', app_url: 'https://new.example' };
 const names = {
@@ -47,10 +47,10 @@ async function run(
       ...place,
       changes: o.same
         ? []
-        : ([
-            ['owner_id', 'own_a', 'own_b'],
-            ['app_url', 'https://old.example', 'https://new.example'],
-          ] as [string, string, string][]),
+        : [
+            { field: 'owner_id', was: 'own_a', now: 'own_b' },
+            { field: 'app_url', was: 'https://old.example', now: 'https://new.example' },
+          ],
     }),
     async Adopt(p: object) {
       adopted.push(p);

@@ -1,3 +1,4 @@
+// gate: in, it starts none of the programs that its imports know
 // Which sticks a journal may go to, and which secrets of this hub it must not hold.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,9 +9,9 @@ import { readConfig } from '../../firmware/system/config.ts';
 import { openStore, peekStore } from '../../firmware/system/store.ts';
 import { ensureToken } from '../../firmware/system/token.ts';
 import { migrations, networks } from '../../firmware/wifi/networks.ts';
-import { storesOf } from '../../services/cli/facts.ts';
-import { sticks } from '../../services/cli/journal.ts';
-import { heldSecrets } from '../../services/cli/secrets.ts';
+import { sticks } from '../../services/cli/hub/export.ts';
+import { storesOf } from '../../services/cli/hub/facts.ts';
+import { heldSecrets } from '../../services/cli/hub/secrets.ts';
 
 const test = suite('journal');
 const dir = mkdtempSync(join(tmpdir(), 'ingle-journal-'));
@@ -42,7 +43,7 @@ test('the passwords of networks, the token and the label are known by their valu
     ...readConfig({ INGLE_DEVICE: '/nowhere', INGLE_CONFIG: '/nowhere', INGLE_RUNTIME: '/nowhere' }),
     label: { psk: 'acefhjkm2345', pin: '123456' },
   };
-  const place = { config, bus: undefined, why: '', data, api: '', isHub: false };
+  const place = { config, bus: undefined, why: '', data, api: '', isHub: false, starting: false };
   const held = await heldSecrets(place);
   for (const secret of ['correct horse', token, 'acefhjkm2345', '123456'])
     assert.ok(held.includes(secret), secret);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { licencesPath } from '../../image/licences.ts';
-import { licences } from '../../services/cli/licences.ts';
+import { licences } from '../../services/cli/hub/licences.ts';
 import { speaker } from '../../services/cli/say.ts';
 
 const test = suite('ingle licences');

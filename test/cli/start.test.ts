@@ -15,7 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { findRunning, freePort } from '../../services/cli/runtime.ts';
+import { findRunning, freePort } from '../../services/cli/house/runtime.ts';
+import { until } from '../lab/wait.ts';
 
 const test = suite('npm start');
 const base = mkdtempSync(join(tmpdir(), 'ingle-start-'));
@@ -85,10 +86,6 @@ function processesOf(folder: string): number[] {
       }
     })
     .map(Number);
-}
-
-async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await what())) await new Promise((done) => setTimeout(done, 50));
 }
 
 /** A folder with only these programs, to be a PATH. */

@@ -1,3 +1,4 @@
+// gate: in, it starts none of the programs that its imports know
 // Device files: what is good makes a device.json, what is not is told by line, path and what is allowed.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -20,7 +20,7 @@ const rights = (branch: string, acl: string[], who: Partial<Principal> | null, s
   return `${read ? 'r' : '-'}${write ? 'w' : '-'}`;
 };
 
-test('an entry is written exactly as the specification has it', () => {
+test('an entry is written in exactly these forms', () => {
   assert.equal(skillAcl('lamp'), ['OWNER:read', 'SKILL:lamp:write']);
   const good = ['OWNER:read', 'ROLE:KID:read', 'ROLE:A_1:read', 'SKILL:lamp:write', 'SKILL:l_2:write'];
   good.push(`ROLE:${'A'.repeat(32)}:read`, `SKILL:${'a'.repeat(48)}:write`);

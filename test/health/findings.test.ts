@@ -2,17 +2,35 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type CheckName, checkNames, diagnose, type Facts, worst } from '../../firmware/health/findings.ts';
+import {
+  type CheckName,
+  checkNames,
+  diagnose,
+  type Facts,
+  type WifiSeen,
+  worst,
+} from '../../firmware/health/findings.ts';
 import { unwell } from '../../firmware/health/health.ts';
 import { faults, resultCode } from '../../firmware/health/selftest.ts';
-import { healthTexts } from '../../firmware/protocol/text/health.ts';
-import { translator } from '../../firmware/protocol/text/i18n.ts';
+import { healthTexts } from '../../firmware/text/health.ts';
+import { translator } from '../../firmware/text/i18n.ts';
 
 const test = suite('findings');
 const now = 1_800_000_000;
 const GB = 2 ** 30;
+const unit = (name: string, over: object = {}) => ({
+  name: `${name}.service`,
+  failed: false,
+  starting: false,
+  restarts: 0,
+  ...over,
+});
+const wifi = (over: Partial<WifiSeen> = {}) => ({
+  value: { radios: 1, softap: 'off', ap: '', station: 'off', ssid: '', ...over } as const,
+});
 const well: Facts = {
-  units: { value: [{ name: 'ingle-uplink.service', failed: false }] },
+  units: { value: [unit('ingle-uplink')] },
+  houseStarting: false,
   bus: { value: { wanted: ['io.ingle.Uplink1'], taken: ['io.ingle.Uplink1'] } },
   api: { value: true, url: 'http://127.0.0.1:8777' },
   root: { value: { ms: 12, ours: true, at: now }, url: 'https://root.example' },
@@ -24,7 +42,7 @@ const well: Facts = {
   slots: { value: { booted: 'a', states: { a: 'good', b: 'good' } } },
   update: { value: { version: '1.2.0', state: 'idle', failed: '' } },
   audio: { value: { sinks: 1, sources: 1, usableSinks: 1, usableSources: 1 } },
-  wifi: { value: { radios: 1, station: 'connected', ssid: 'Home' } },
+  wifi: wifi({ station: 'connected', ssid: 'Home' }),
   bluetooth: { value: ['hci0'] },
   rootTls: { value: now + 60 * 86_400 },
   stores: { value: [] },
@@ -53,7 +71,7 @@ test('a hub that is well has nothing but ok', () => {
 const broken: [what: string, over: Partial<Facts>, check: CheckName, level: string, words: RegExp][] = [
   [
     'a failed unit',
-    { units: { value: [{ name: 'ingle-wifi.service', failed: true }] } },
+    { units: { value: [unit('ingle-wifi', { failed: true })] } },
     'units',
     'bad',
     /ingle-wifi\.service failed\. See why: journalctl -u ingle-wifi/,
@@ -87,7 +105,7 @@ const broken: [what: string, over: Partial<Facts>, check: CheckName, level: stri
   ],
   ['a clock of the past', { clock: { now: 0, synchronised: null, built: now } }, 'clock', 'bad', /1970/],
   ['a clock nobody set', { clock: { ...well.clock, synchronised: false } }, 'clock', 'warn', /port 123/],
-  ['a full disk', { disk: { value: { free: 1e6, total: GB }, path: '/x' } }, 'disk', 'bad', /vacuum/],
+  ['a full disk', { disk: { value: { free: 31e6, total: GB }, path: '/x' } }, 'disk', 'bad', /vacuum/],
   [
     'a disk that fills',
     { disk: { value: { free: 1e8, total: 8 * GB }, path: '/x' } },
@@ -119,10 +137,10 @@ const broken: [what: string, over: Partial<Facts>, check: CheckName, level: stri
   ['no speaker', { audio: quiet }, 'audio', 'bad', /no speaker/],
   ['no speaker where none is promised', { audio: quiet, hardware: none }, 'audio', 'warn', /no speaker/],
   ['a silent sound service', { audio: { why: 'timeout' }, hardware: none }, 'audio', 'bad', /ingle-sound/],
-  ['no radio', { wifi: { value: { radios: 0, station: 'off', ssid: '' } } }, 'wifi', 'bad', /firmware/],
+  ['no radio', { wifi: wifi({ radios: 0 }) }, 'wifi', 'bad', /firmware/],
   [
     'no radio where none is promised',
-    { wifi: { value: { radios: 0, station: '', ssid: '' } }, hardware: none },
+    { wifi: wifi({ radios: 0 }), hardware: none },
     'wifi',
     'warn',
     /firmware/,
@@ -185,6 +203,115 @@ for (const [what, over, check, level, words] of broken)
     if (level === 'bad') assert.is(worst(findings), 'bad');
   });
 
+const coming = (name: string, restarts = 0) => ({
+  units: { value: [unit('ingle-uplink'), unit(name, { starting: true, restarts })] },
+});
+const onItsWay: [what: string, over: Partial<Facts>, check: CheckName, level: string, words: RegExp][] = [
+  [
+    'the API',
+    { ...coming('ingle-api'), api: { why: 'ECONNREFUSED' } },
+    'api',
+    'warn',
+    /^ingle-api is starting/,
+  ],
+  [
+    'sound',
+    { ...coming('ingle-audio'), audio: { why: 'NoReply' } },
+    'audio',
+    'warn',
+    /^ingle-audio is starting/,
+  ],
+  [
+    'the uplink',
+    { ...coming('ingle-uplink'), bus: { value: { wanted: ['io.ingle.Uplink1'], taken: [] } } },
+    'bus',
+    'warn',
+    /^ingle-uplink is starting/,
+  ],
+  [
+    'a service that died before',
+    { ...coming('ingle-api', 3), api: { why: 'ECONNREFUSED' } },
+    'api',
+    'bad',
+    /^ingle-api died and is starting again, 3 times so far.*journalctl -u ingle-api/,
+  ],
+  [
+    'another service than the silent one',
+    { ...coming('ingle-bot'), api: { why: 'ECONNREFUSED' } },
+    'api',
+    'bad',
+    /does not answer/,
+  ],
+  [
+    'a house',
+    { houseStarting: true, bus: { why: 'ENOENT' } },
+    'bus',
+    'warn',
+    /npm start is still starting it/,
+  ],
+  [
+    "a house's root",
+    { houseStarting: true, root: { why: 'ECONNREFUSED' } },
+    'root',
+    'warn',
+    /still starting/,
+  ],
+];
+for (const [what, over, check, level, words] of onItsWay)
+  test(`${what} that is starting is told as that, not as silent`, () => {
+    const f = diagnose({ ...well, ...over }).find((x) => x.check === check)!;
+    assert.is(f.level, level);
+    assert.match(translator(healthTexts, 'en')(f.text, f.values), words);
+    // It is not well yet, whatever it is called.
+    if (check !== 'root') assert.equal(unwell({ ...well, ...over }, true), [check]);
+  });
+
+test('a house that is starting and answers is well', () => {
+  assert.is(worst(diagnose({ ...well, houseStarting: true })), 'ok');
+});
+
+const radios: [over: Partial<WifiSeen>, level: string, en: string, ru: RegExp][] = [
+  [{}, 'ok', 'one radio; no network joined, no access point open', /сеть не подключена/],
+  [
+    { radios: 2, softap: 'on', ap: 'Ingle-A7F3' },
+    'ok',
+    '2 radios; the access point Ingle-A7F3 is open',
+    /Ingle-A7F3 открыта/,
+  ],
+  [
+    { radios: 2, softap: 'starting', ap: 'Ingle-A7F3' },
+    'ok',
+    '2 radios; the access point is opening',
+    /открывается/,
+  ],
+  [{ station: 'connected', ssid: 'Home' }, 'ok', 'one radio; joined to Home', /подключён к Home/],
+  [
+    { radios: 2, station: 'connected', ssid: 'Home', softap: 'on', ap: 'Ingle' },
+    'ok',
+    '2 radios; joined to Home, the access point Ingle is open',
+    /к Home, точка доступа Ingle открыта/,
+  ],
+  [
+    { station: 'addressing', ssid: 'Home', softap: 'paused' },
+    'ok',
+    'one radio; joining Home',
+    /подключается к Home/,
+  ],
+  [
+    { station: 'lost', ssid: 'Home' },
+    'warn',
+    'Home is out of reach; the hub keeps looking for it. Another network: ingle setup restart',
+    /вне досягаемости/,
+  ],
+];
+for (const [over, level, en, ru] of radios)
+  test(`Wi-Fi in words: ${en}`, () => {
+    const f = diagnose({ ...well, wifi: wifi(over) }).find((x) => x.check === 'wifi')!;
+    assert.is(f.level, level);
+    assert.is(translator(healthTexts, 'en')(f.text, f.values), en);
+    assert.match(translator(healthTexts, 'ru')(f.text, f.values), ru);
+  });
+
 test('what is not part of an installation is passed over', () => {
   const bare: Facts = { ...well };
   for (const part of ['units', 'slots', 'update', 'audio', 'wifi', 'rootTls'] as const) delete bare[part];
@@ -196,7 +323,7 @@ test('what is not part of an installation is passed over', () => {
 
 test('a version is not well while a service is silent, has failed, or the link is lost', () => {
   const rows: [Partial<Facts>, CheckName[]][] = [
-    [{ units: { value: [{ name: 'x', failed: true }] } }, ['units']],
+    [{ units: { value: [unit('x', { failed: true })] } }, ['units']],
     [{ bus: { why: 'gone' } }, ['bus']],
     [{ api: { why: 'gone' } }, ['api']],
     [{ link: { why: 'gone' } }, ['link']],
@@ -205,7 +332,7 @@ test('a version is not well while a service is silent, has failed, or the link i
     [{ wifi: { why: 'timeout' } }, ['wifi']],
     // A hub that never reached its root, and one without radio or speaker, run as well as they did before.
     [{ link: link({ connected: false, enrolled: false }) }, []],
-    [{ audio: quiet, wifi: { value: { radios: 0, station: 'off', ssid: '' } } }, []],
+    [{ audio: quiet, wifi: wifi({ radios: 0 }) }, []],
   ];
   for (const [over, names] of rows) assert.equal(unwell({ ...well, ...over }, true), names);
   const house: Facts = { ...well, units: undefined, audio: undefined, wifi: undefined };

@@ -1,3 +1,4 @@
+// gate: in, it starts none of the programs that its imports know
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

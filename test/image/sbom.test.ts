@@ -1,3 +1,4 @@
+// gate: in, it starts none of the programs that its imports know
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { licencesOf, readLock, readStatus, spdx } from '../../image/sbom.ts';

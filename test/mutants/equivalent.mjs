@@ -4,7 +4,7 @@
  * @type {Record<string, { line: string, of?: string, to?: string, why: string }[]>}
  */
 export const equivalent = {
-  'firmware/protocol/noise.ts': [
+  'firmware/protocol/noise/noise.ts': [
     { line: "'AES-GCM', false, [", of: 'false', why: 'the key object never leaves the closure' },
     { line: '.catch(() => null)', of: '() => null', why: 'null and undefined are asked for by !plain' },
     { line: '() => false,', of: '() => false', why: 'false and undefined are asked for by if' },
@@ -22,7 +22,7 @@ export const equivalent = {
     { line: 'rest.length < n', to: 'false', why: 'what is cut fails at its seal, as the same error' },
     { line: 'rest.length < n', to: 'rest.length <= n', why: 'a seal follows each part' },
   ],
-  'firmware/protocol/x25519.ts': [
+  'firmware/protocol/noise/x25519.ts': [
     {
       line: 'algorithm, false, [',
       of: 'false',
@@ -30,12 +30,21 @@ export const equivalent = {
     },
     { line: '.catch(() => null)', of: '() => null', why: 'null and undefined are asked for by !bits' },
   ],
-  'firmware/protocol/seal.ts': [
+  'firmware/protocol/noise/seal.ts': [
     { line: "'AES-GCM', false, [", of: 'false', why: 'the key object never leaves the closure' },
     {
       line: 'sealed.length !== SEALED',
       to: 'false',
       why: 'another length fails at the seal, as the same error',
+    },
+  ],
+  'root/codes.ts': [{ line: "let digits = '';", of: "''", why: 'a draw comes before it is read' }],
+  'root/records/rules.ts': [
+    {
+      line: 'after > 0 || before > 0',
+      of: 'after > 0',
+      to: 'false',
+      why: 'with before 0 it is no less anyway',
     },
   ],
 };

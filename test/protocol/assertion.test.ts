@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { challengeOf, inForeignFrame, type ToSign } from '../../firmware/protocol/assertion.ts';
 import { random, toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
+import { challengeOf, inForeignFrame, type ToSign } from '../../firmware/protocol/pairing/assertion.ts';
 
 const test = suite('assertion');
 const bytes = Uint8Array.from({ length: 32 }, (_, i) => i);

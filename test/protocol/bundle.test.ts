@@ -5,11 +5,11 @@ import * as assert from 'uvu/assert';
 
 const test = suite('protocol in a browser');
 const entry = `
-export { initiator } from './firmware/protocol/initiator.ts';
-export { tunnelClient } from './firmware/protocol/tunnel-client.ts';
-export { openOutbox } from './firmware/protocol/outbox.ts';
-export { generate, restore } from './firmware/protocol/x25519.ts';
-export { decodeControl, encodeControl } from './firmware/protocol/control.ts';`;
+export { initiator } from './firmware/protocol/noise/initiator.ts';
+export { tunnelClient } from './firmware/protocol/tunnel/client.ts';
+export { openOutbox } from './firmware/protocol/tunnel/outbox.ts';
+export { generate, restore } from './firmware/protocol/noise/x25519.ts';
+export { decodeControl, encodeControl } from './firmware/protocol/noise/control.ts';`;
 
 async function bundle(contents: string) {
   const r = await build({
@@ -42,7 +42,7 @@ test('the browser’s part bundles without Node, and CPace and tweetnacl load on
   for (const i of out.imports)
     if (i.kind !== 'dynamic-import')
       for (const f of Object.keys(r.metafile.outputs[i.path]?.inputs ?? {})) direct.add(f);
-  for (const f of direct) assert.not.match(f, /noble|tweetnacl|cpace|responder|tunnel-server/);
+  for (const f of direct) assert.not.match(f, /noble|tweetnacl|cpace|responder|tunnel\/server/);
   console.log(`FIGURE protocol_browser_gzip_bytes ${gzipSync(main.contents).length}`);
   for (const f of lazy)
     console.log(`FIGURE protocol_lazy_gzip_bytes ${gzipSync(f.contents).length} ${f.path.split('/').at(-1)}`);

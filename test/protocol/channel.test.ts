@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_MESSAGE } from '../../firmware/protocol/limits.ts';
+import { generate } from '../../firmware/protocol/noise/x25519.ts';
 import { frameKind } from '../../firmware/protocol/wire.ts';
-import { generate } from '../../firmware/protocol/x25519.ts';
 import { bothOpen, type Frame, known, link, typed, until, type World, world } from './root.ts';
 
 const test = suite('channel');

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
-import { decodeControl, encodeControl } from '../../firmware/protocol/control.ts';
-import { splitTyped } from '../../firmware/protocol/pairing.ts';
+import { decodeControl, encodeControl } from '../../firmware/protocol/noise/control.ts';
+import { splitTyped } from '../../firmware/protocol/pairing/pairing.ts';
 import type { Control } from '../../firmware/protocol/wire.ts';
 
 const test = suite('control');

@@ -12,7 +12,7 @@ import {
   lvCat,
   multiply,
   scalarOf,
-} from '../../firmware/protocol/cpace.ts';
+} from '../../firmware/protocol/pairing/cpace.ts';
 
 const { vector, points } = JSON.parse(
   readFileSync(new URL('./vectors/cpace.json', import.meta.url), 'utf8'),

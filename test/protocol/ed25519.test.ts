@@ -4,7 +4,7 @@ import { jwtVerify } from 'jose';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fromBase64url, fromHex, toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
-import { verifyEd25519 } from '../../firmware/protocol/ed25519.ts';
+import { verifyEd25519 } from '../../firmware/protocol/noise/ed25519.ts';
 
 const test = suite('ed25519');
 const engines = [undefined, 'portable'] as const;

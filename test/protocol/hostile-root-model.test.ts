@@ -1,15 +1,17 @@
 // timeout: 300 s
+// gate: out, 30 s of a processor
 // A hostile root as a model: whatever it does, in whatever order, it gets nothing; and once it behaves, all works again.
 // INGLE_SEED repeats a run; a counterexample is a list of moves, to be kept below as a plain test.
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concat, fromBase64url, random, toBase64url } from '../../firmware/protocol/bytes.ts';
-import type { Access, Channel } from '../../firmware/protocol/channel.ts';
-import { decodeControl, encodeControl } from '../../firmware/protocol/control.ts';
-import { type TunnelClient, tunnelClient } from '../../firmware/protocol/tunnel.ts';
+import type { Access, Channel } from '../../firmware/protocol/noise/channel.ts';
+import { decodeControl, encodeControl } from '../../firmware/protocol/noise/control.ts';
+import { tunnelClient } from '../../firmware/protocol/tunnel/client.ts';
+import type { TunnelClient } from '../../firmware/protocol/tunnel/tunnel.ts';
 import { frameKind } from '../../firmware/protocol/wire.ts';
-import { authenticator } from '../authenticator.ts';
+import { authenticator } from '../lab/authenticator.ts';
 import { localApi, origin, type Phone, type Sent, words, world } from './hostile-world.ts';
 import { type Heard, until } from './root.ts';
 

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concat, utf8 } from '../../firmware/protocol/bytes.ts';
-import type { Access } from '../../firmware/protocol/channel.ts';
-import { initiator } from '../../firmware/protocol/initiator.ts';
-import { pairingWindow } from '../../firmware/protocol/pairing.ts';
-import { responder } from '../../firmware/protocol/responder.ts';
+import type { Access } from '../../firmware/protocol/noise/channel.ts';
+import { initiator } from '../../firmware/protocol/noise/initiator.ts';
+import { responder } from '../../firmware/protocol/noise/responder.ts';
+import { generate } from '../../firmware/protocol/noise/x25519.ts';
+import { pairingWindow } from '../../firmware/protocol/pairing/pairing.ts';
 import { frameKind } from '../../firmware/protocol/wire.ts';
-import { generate } from '../../firmware/protocol/x25519.ts';
 import {
   bothOpen,
   counters,

@@ -2,27 +2,31 @@
 // person with one passkey, and everything in between in root's hands.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { challengeOf } from '../../firmware/protocol/assertion.ts';
 import { fromBase64url, random, toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
-import { type Access, type Channel, initiator, responder } from '../../firmware/protocol/channel.ts';
-import { decodeControl, encodeControl } from '../../firmware/protocol/control.ts';
-import { type PairingWindow, pairingWindow } from '../../firmware/protocol/pairing.ts';
-import { rotationMessage } from '../../firmware/protocol/rotation.ts';
-import { type TunnelClient, tunnelClient } from '../../firmware/protocol/tunnel.ts';
+import type { Access, Channel } from '../../firmware/protocol/noise/channel.ts';
+import { decodeControl, encodeControl } from '../../firmware/protocol/noise/control.ts';
+import { initiator } from '../../firmware/protocol/noise/initiator.ts';
+import { responder } from '../../firmware/protocol/noise/responder.ts';
+import { rotationMessage } from '../../firmware/protocol/noise/rotation.ts';
+import { fromPrivate, generate, type KeyPair } from '../../firmware/protocol/noise/x25519.ts';
+import { challengeOf } from '../../firmware/protocol/pairing/assertion.ts';
+import { type PairingWindow, pairingWindow } from '../../firmware/protocol/pairing/pairing.ts';
+import { openQueue } from '../../firmware/protocol/queue.ts';
+import { tunnelClient } from '../../firmware/protocol/tunnel/client.ts';
+import type { TunnelClient } from '../../firmware/protocol/tunnel/tunnel.ts';
 import type { Control } from '../../firmware/protocol/wire.ts';
-import { fromPrivate, generate, type KeyPair } from '../../firmware/protocol/x25519.ts';
 import { makeKeys, rotated, signWith } from '../../firmware/uplink/keys.ts';
+import { newWindow, type StoredWindow, seenBy, workingWindow } from '../../firmware/uplink/pairing-window.ts';
 import { relyingParty } from '../../firmware/uplink/passkey.ts';
+import { type Session, session } from '../../firmware/uplink/peer.ts';
 import { openPins } from '../../firmware/uplink/pins.ts';
-import { type Session, session } from '../../firmware/uplink/session.ts';
 import { openUplinkStore } from '../../firmware/uplink/store.ts';
-import { newWindow, type StoredWindow, seenBy, workingWindow } from '../../firmware/uplink/window.ts';
 import type { Pin } from '../../spa/database.ts';
 import { signForHub, signInAtRoot } from '../../spa/passkey.ts';
-import type { Session as Kept } from '../../spa/session.ts';
+import type { Session as Kept } from '../../spa/sid.ts';
 import { type Trust, trust } from '../../spa/trust.ts';
-import { authenticator } from '../authenticator.ts';
-import { installCredentials } from '../credentials.ts';
+import { authenticator } from '../lab/authenticator.ts';
+import { installCredentials } from '../lab/credentials.ts';
 import { counters, type Frame, listen } from './root.ts';
 
 export const origin = 'http://localhost:8080';
@@ -261,13 +265,13 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
       told: [] as string[],
     };
     p.page = page;
-    let turn: Promise<void> = Promise.resolve();
+    const turn = openQueue();
     channel.on('open', (at) => {
-      turn = turn.then(() => t.opened(at));
+      void turn.add(() => t.opened(at));
     });
     channel.on('message', (m) => {
       const c = decodeControl(m);
-      if (c) turn = turn.then(() => heard(c));
+      if (c) void turn.add(() => heard(c));
     });
     async function heard(c: Control): Promise<void> {
       const said = await t.control(c);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fromHex, toHex } from '../../firmware/protocol/bytes.ts';
-import { type Handshake, handshake, type Pattern } from '../../firmware/protocol/noise.ts';
-import { fromPrivate, generate, type KeyPair, restore } from '../../firmware/protocol/x25519.ts';
+import { type Handshake, handshake, type Pattern } from '../../firmware/protocol/noise/noise.ts';
+import { fromPrivate, generate, type KeyPair, restore } from '../../firmware/protocol/noise/x25519.ts';
 
 type Vector = Record<string, string>;
 const { vectors } = JSON.parse(readFileSync(new URL('./vectors/noise.json', import.meta.url), 'utf8')) as {

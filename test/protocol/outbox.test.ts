@@ -3,8 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isCommandId } from '../../firmware/documents/command.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import { type JournalEntry, type JournalStore, once } from '../../firmware/protocol/journal.ts';
-import { type Op, type OutboxStorage, openOutbox } from '../../firmware/protocol/outbox.ts';
+import { openQueue } from '../../firmware/protocol/queue.ts';
+import { type JournalEntry, type JournalStore, once } from '../../firmware/protocol/tunnel/once.ts';
+import { type Op, type OutboxStorage, openOutbox } from '../../firmware/protocol/tunnel/outbox.ts';
 import { until } from './root.ts';
 
 const test = suite('outbox');
@@ -30,12 +31,12 @@ function disk() {
 /** A hub: a list it appends to, and a journal, durable together. */
 function hub() {
   let durable = { list: [] as unknown[], journal: new Map<string, JournalEntry>() };
-  let tail: Promise<unknown> = Promise.resolve();
+  const jobs = openQueue();
   /** Decides whether the hub dies before its commit. */
   let dies = () => false;
   const store: JournalStore<unknown[]> = {
     transaction(work) {
-      const job = tail.then(async () => {
+      return jobs.add(async () => {
         const copy = { list: [...durable.list], journal: new Map(durable.journal) };
         const result = await work({
           get: async (id) => copy.journal.get(id),
@@ -47,8 +48,6 @@ function hub() {
         durable = copy;
         return result;
       });
-      tail = job.catch(() => {});
-      return job;
     },
   };
   const apply = (op: Op) =>
@@ -187,6 +186,69 @@ test('every id is one the hub takes: it begins with a letter', async () => {
     assert.ok(isCommandId(id) && /^[a-z]/.test(id), id);
   }
   box.close();
+});
+
+test('what an earlier page left goes in its order, in whatever order the storage gives it', async () => {
+  const op = (seq: number): Op => ({ id: `o${seq}`, seq, created: 0, method: 'POST', path: '/x', body: seq });
+  const sent: unknown[] = [];
+  const box = await openOutbox({
+    storage: { load: async () => [op(3), op(1), op(2)], put: async () => {}, remove: async () => {} },
+    send: async (o) => void sent.push(o.body),
+  });
+  box.online();
+  await until(() => box.pending.length === 0);
+  assert.equal(sent, [1, 2, 3]);
+  box.close();
+});
+
+test('a change is not sent before one that was asked for earlier and takes longer to store', async () => {
+  const sent: unknown[] = [];
+  const box = await openOutbox({
+    storage: {
+      load: async () => [],
+      put: (o) => new Promise((done) => setTimeout(done, o.body === 'slow' ? 30 : 0)),
+      remove: async () => {},
+    },
+    send: async (o) => void sent.push(o.body),
+  });
+  box.online();
+  const ask = (body: string) => box.enqueue({ method: 'POST', path: '/x', body });
+  await Promise.all(['slow', 'quick'].map(ask));
+  await until(() => sent.length === 2);
+  assert.equal(sent, ['slow', 'quick']);
+  box.close();
+});
+
+test('pauses between tries double up to half a minute, a quarter more or less, and begin anew after a success', async () => {
+  const own = globalThis.setTimeout;
+  const pauses: number[] = [];
+  let fails = 10;
+  const box = await openOutbox({
+    storage: disk().storage(),
+    send: async () => {
+      if (fails-- > 0) throw new IngleError('unavailable', 'not now');
+    },
+    backoff: 500,
+  });
+  try {
+    globalThis.setTimeout = ((f: () => void, ms: number) => {
+      pauses.push(ms);
+      setImmediate(f);
+    }) as never;
+    box.online();
+    const { done } = await box.enqueue({ method: 'POST', path: '/x', body: 1 });
+    await done;
+    const wanted = Array.from({ length: 10 }, (_, i) => Math.min(30_000, 500 * 2 ** i));
+    const near = (ms: number, want: number) => ms >= 0.75 * want && ms <= 1.25 * want;
+    assert.ok(pauses.length === 10 && pauses.every((ms, i) => near(ms, wanted[i]!)), pauses.join());
+    fails = 3;
+    const late = await box.enqueue({ method: 'POST', path: '/x', body: 2 });
+    await late.done;
+    assert.ok(near(pauses[10]!, 500), `after a success: ${pauses[10]}`);
+  } finally {
+    globalThis.setTimeout = own;
+    box.close();
+  }
 });
 
 test('a change that cannot be stored is not accepted', async () => {

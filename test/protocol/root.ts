@@ -1,4 +1,6 @@
 // Two ends of a channel with a root between them that does what a test tells it.
+
+import type { IngleError } from '../../firmware/protocol/errors.ts';
 import type {
   Access,
   Alarm,
@@ -7,13 +9,12 @@ import type {
   Lost,
   Opened,
   Timing,
-} from '../../firmware/protocol/channel.ts';
-import type { IngleError } from '../../firmware/protocol/errors.ts';
-import { initiator } from '../../firmware/protocol/initiator.ts';
-import { type PairingWindow, pairingWindow } from '../../firmware/protocol/pairing.ts';
-import { responder } from '../../firmware/protocol/responder.ts';
-import { generate, type KeyPair } from '../../firmware/protocol/x25519.ts';
-import { until } from '../wait.ts';
+} from '../../firmware/protocol/noise/channel.ts';
+import { initiator } from '../../firmware/protocol/noise/initiator.ts';
+import { responder } from '../../firmware/protocol/noise/responder.ts';
+import { generate, type KeyPair } from '../../firmware/protocol/noise/x25519.ts';
+import { type PairingWindow, pairingWindow } from '../../firmware/protocol/pairing/pairing.ts';
+import { until } from '../lab/wait.ts';
 
 export interface Frame {
   to: 'hub' | 'browser';

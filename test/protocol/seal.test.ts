@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { random, toHex } from '../../firmware/protocol/bytes.ts';
-import { insecureFeature, seal, unseal } from '../../firmware/protocol/seal.ts';
-import { generate } from '../../firmware/protocol/x25519.ts';
+import { insecureFeature, seal, unseal } from '../../firmware/protocol/noise/seal.ts';
+import { generate } from '../../firmware/protocol/noise/x25519.ts';
 
 const test = suite('sealed secret');
 const code = (work: Promise<unknown>) =>

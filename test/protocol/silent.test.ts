@@ -2,10 +2,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PROOF_SENDS } from '../../firmware/protocol/limits.ts';
-import { pairingWindow } from '../../firmware/protocol/pairing.ts';
-import { responder } from '../../firmware/protocol/responder.ts';
+import { responder } from '../../firmware/protocol/noise/responder.ts';
+import { generate } from '../../firmware/protocol/noise/x25519.ts';
+import { pairingWindow } from '../../firmware/protocol/pairing/pairing.ts';
 import { frameKind, resetReason } from '../../firmware/protocol/wire.ts';
-import { generate } from '../../firmware/protocol/x25519.ts';
 import { bothOpen, counters, type Frame, type Root, typed, until, type World, world } from './root.ts';
 
 const test = suite('silence in typed pairing');

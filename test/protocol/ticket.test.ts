@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isTicket, linkTicket, MAX_NAMED, passkeyName } from '../../firmware/protocol/ticket.ts';
+import { isTicket, linkTicket, MAX_NAMED, passkeyName } from '../../firmware/protocol/pairing/ticket.ts';
 
 const test = suite('tickets');
 

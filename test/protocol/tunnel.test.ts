@@ -3,13 +3,20 @@ import mitt from 'mitt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concat, utf8 } from '../../firmware/protocol/bytes.ts';
-import type { Channel, ChannelEvents } from '../../firmware/protocol/channel.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { CHUNK, MAX_STREAMS, WINDOW } from '../../firmware/protocol/limits.ts';
-import { encode, encodeHead, MAX_WS_MESSAGE, PIECE, readU32, u32 } from '../../firmware/protocol/stream.ts';
-import type { TunnelClient, TunnelHandlers } from '../../firmware/protocol/tunnel.ts';
-import { tunnelClient } from '../../firmware/protocol/tunnel-client.ts';
-import { tunnelServer } from '../../firmware/protocol/tunnel-server.ts';
+import type { Channel, ChannelEvents } from '../../firmware/protocol/noise/channel.ts';
+import { tunnelClient } from '../../firmware/protocol/tunnel/client.ts';
+import { tunnelServer } from '../../firmware/protocol/tunnel/server.ts';
+import {
+  encode,
+  encodeHead,
+  MAX_WS_MESSAGE,
+  PIECE,
+  readU32,
+  u32,
+} from '../../firmware/protocol/tunnel/stream.ts';
+import type { TunnelClient, TunnelHandlers } from '../../firmware/protocol/tunnel/tunnel.ts';
 import { flag, messageKind } from '../../firmware/protocol/wire.ts';
 import { bothOpen, known, until, world } from './root.ts';
 

@@ -11,6 +11,7 @@ import {
   newHub,
   newTab,
   type RootProcess,
+  refusal,
   signedIn,
   startRoot,
 } from './kit.ts';
@@ -35,10 +36,7 @@ function connect(root: RootProcess, auth: object, headers: Record<string, string
   return io(`${root.url}/owner`, { ...o, extraHeaders: { ...from(), ...headers } });
 }
 async function outcome(s: Socket): Promise<string> {
-  const [e] = (await Promise.race([
-    heard(s, 'connect').then(() => [undefined]),
-    heard(s, 'connect_error'),
-  ])) as [(Error & { data?: { error: string } }) | undefined];
+  const e = await refusal(s);
   s.close();
   return e === undefined ? 'connected' : (e.data?.error ?? 'no handshake');
 }

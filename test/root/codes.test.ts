@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { solvePow } from '../../firmware/protocol/pow.ts';
+import { solvePow } from '../../firmware/protocol/pairing/pow.ts';
 import { issueCode, verifyCode, wishOf } from '../../root/codes.ts';
 import { openGuesses } from '../../root/guesses.ts';
+import { migrations } from '../../root/records/sqlite/schema.ts';
+import { openStore, type Store } from '../../root/records/sqlite/store.ts';
+import { sqliteRecords } from '../../root/records/sqlite.ts';
 import type { Root } from '../../root/root.ts';
-import { migrations } from '../../root/schema.ts';
 import { browserOf, openSession, sessionOf } from '../../root/session.ts';
-import { openStore, type Store } from '../../root/store.ts';
 import { openTokens } from '../../root/tokens.ts';
 import { call, newAddress, newHub, newTab, openDatabase, type RootProcess, startRoot, until } from './kit.ts';
 
@@ -86,9 +87,10 @@ test('a wrong, an expired and a spent code are the very same work: the same stat
       ),
   };
   let failures = 0;
+  const records = sqliteRecords(spied);
   const root = {
-    store: spied,
-    tokens: await openTokens(store, 'http://localhost'),
+    records,
+    tokens: await openTokens(records, 'http://localhost'),
     surge: { failed: () => failures++, check() {} },
     guesses: openGuesses(1000),
     relay: { drop() {} },
@@ -209,7 +211,7 @@ test('while guesses surge everybody works, and one solution opens the door once'
   const root = await startRoot({
     INGLE_ROOT_SURGE: '3',
     INGLE_TEST_CLOCK: clock,
-    NODE_OPTIONS: `--import ${resolve('test/browser/clock.mjs')}`,
+    NODE_OPTIONS: `--import ${resolve('test/lab/browser/clock.mjs')}`,
   });
   try {
     const hub = await newHub(root);

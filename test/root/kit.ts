@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { io, type Socket } from 'socket.io-client';
-import { challengeOf, type ToSign } from '../../firmware/protocol/assertion.ts';
 import { fromBase64url } from '../../firmware/protocol/bytes.ts';
+import { challengeOf, type ToSign } from '../../firmware/protocol/pairing/assertion.ts';
 import type { ProofPurpose, RouteStatus } from '../../firmware/protocol/wire.ts';
-import { migrations } from '../../root/schema.ts';
-import { openStore } from '../../root/store.ts';
-import { freePort } from '../../services/cli/runtime.ts';
-import { authenticator } from '../authenticator.ts';
-import { ended as end, child as tether } from '../child.ts';
-import { until, within } from '../wait.ts';
+import { migrations } from '../../root/records/sqlite/schema.ts';
+import { openStore } from '../../root/records/sqlite/store.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { authenticator } from '../lab/authenticator.ts';
+import { ended as end, child as tether } from '../lab/child.ts';
+import { until, within } from '../lab/wait.ts';
 
 export { until };
 
@@ -313,6 +313,13 @@ export function heard(s: Socket, event: string): Promise<unknown[]> {
   // A test that fails before it looks is told of its own failure, not of this.
   waited.catch(() => {});
   return waited;
+}
+
+/** Whether root let a socket in: nothing, or the error it was refused with. */
+export function refusal(s: Socket): Promise<(Error & { data?: { error: string } }) | undefined> {
+  const came = new Promise<undefined>((resolve) => s.once('connect', () => resolve(undefined)));
+  const refused = new Promise<Error>((resolve) => s.once('connect_error', resolve));
+  return within(Promise.race([came, refused]), 'root to let a socket in or to refuse it');
 }
 
 /** Emits and gives the acknowledgement. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { solvePow, verifyPow } from '../../firmware/protocol/pow.ts';
+import { solvePow, verifyPow } from '../../firmware/protocol/pairing/pow.ts';
 import { readConfig } from '../../root/config.ts';
 import { clientKey, limit } from '../../root/limit.ts';
 import { allow, newHub, newLink } from '../../root/links.ts';

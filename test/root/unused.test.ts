@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert';
 import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import { makeKeys } from '../../firmware/uplink/keys.ts';
 import { rootClient } from '../../firmware/uplink/root.ts';
-import { digest } from '../../root/records.ts';
+import { digest } from '../../root/digest.ts';
+import { sqliteRecords } from '../../root/records/sqlite.ts';
 import { openTokens } from '../../root/tokens.ts';
 import {
   call,
@@ -65,7 +66,7 @@ test('a sid is of one browser, made by root, for an hour', async ({ root }) => {
   assert.is(await tryIt(tab.sid, other.cookie), 401);
   assert.is(await tryIt(`${tab.sid.slice(0, -1)}${tab.sid.endsWith('A') ? 'B' : 'A'}`), 401);
   const made = await inDatabase(root, async (db) => {
-    const tokens = await openTokens(db, root.origin);
+    const tokens = await openTokens(sqliteRecords(db), root.origin);
     return (secondsAgo: number) => {
       const head = Buffer.alloc(12, 7);
       head.writeUInt32BE(Math.floor(Date.now() / 1000) - secondsAgo);
@@ -99,7 +100,7 @@ test('hubs nobody ever used are forgotten with owner and subnet, and come back a
   assert.is((await (await newTab(root)).verify(await paired.code())).status, 200);
   const before = rotated.key();
   const { generateKeyPairSync, sign } = await import('node:crypto');
-  const { rotationMessage } = await import('../../firmware/protocol/rotation.ts');
+  const { rotationMessage } = await import('../../firmware/protocol/noise/rotation.ts');
   const fresh = generateKeyPairSync('ed25519').privateKey;
   const e2e = rotated.e2e();
   const signature = sign(null, rotationMessage(rotated.hub_id, e2e, rotated.pub(fresh)), before);

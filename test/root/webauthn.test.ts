@@ -2,7 +2,7 @@
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { authenticator, type Misbehaviour } from '../authenticator.ts';
+import { authenticator, type Misbehaviour } from '../lab/authenticator.ts';
 import { call, heard, newHub, newTab, type RootProcess, signedIn, startRoot, until } from './kit.ts';
 
 const test = suite<{ root: RootProcess }>('webauthn');

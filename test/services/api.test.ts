@@ -8,7 +8,8 @@ import { setup1 } from '../../firmware/setup/contract.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { type Implementation, toDict } from '../../firmware/system/contract.ts';
 import { rotateToken } from '../../firmware/system/token.ts';
-import { principal, startHub, type TestHub, until } from './hub.ts';
+import { tried, until } from '../lab/wait.ts';
+import { principal, startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('local API');
 test.before(async (c) => {
@@ -257,7 +258,10 @@ test('pins and order are kept, an owner apart from the other, over a restart too
 test('a skill that dies keeps its icon, says so, and comes back', async ({ hub }) => {
   await hub.kill('hub_status');
   const icon = async () => (await hub.ask('GET', '/v1/icons', { as: {} })).body[0];
-  await until('the icon to be unavailable', async () => (await icon()).available === false);
+  await until(
+    tried(async () => (await icon()).available === false),
+    'the icon to be unavailable',
+  );
   const r = await hub.ask('POST', '/skills/hub_status/v1/refresh', { as: {} });
   assert.is(r.status, 503);
   assert.is(r.body.error, 'unavailable');
@@ -297,11 +301,14 @@ test('bus topics and what happens to skills arrive as events', async ({ hub }) =
     for await (const chunk of r.body as unknown as AsyncIterable<Uint8Array>) said += Buffer.from(chunk);
   })().catch(() => {});
   const bus = await connect(hub.bus.address);
-  await until('the event', () => {
-    bus.publish('weather.update', { hidden: true });
-    bus.publish('ui.toast', { text: 'привет' });
-    return said.includes('ui.toast');
-  });
+  await until(
+    tried(() => {
+      bus.publish('weather.update', { hidden: true });
+      bus.publish('ui.toast', { text: 'привет' });
+      return said.includes('ui.toast');
+    }),
+    'the event',
+  );
   assert.match(said, /"payload":\{"text":"привет"\}/);
   assert.not.match(said, /hidden/);
   abort.abort();
@@ -319,29 +326,38 @@ test('more listeners than there is room for are asked to wait', async ({ hub }) 
     });
   let refused: Response[] = [];
   // Until the hub has noticed that earlier listeners are gone, there is less room.
-  await until('room for sixteen and no more', async () => {
-    abort = new AbortController();
-    refused = (await Promise.all(Array.from({ length: 20 }, listen))).filter((r) => r.status === 429);
-    if (refused.length !== 4) abort.abort();
-    return refused.length === 4;
-  });
+  await until(
+    tried(async () => {
+      abort = new AbortController();
+      refused = (await Promise.all(Array.from({ length: 20 }, listen))).filter((r) => r.status === 429);
+      if (refused.length !== 4) abort.abort();
+      return refused.length === 4;
+    }),
+    'room for sixteen and no more',
+  );
   assert.ok(refused[0]!.headers.get('retry-after'));
   abort.abort();
-  await until('room again', async () => {
-    const a = new AbortController();
-    const r = await fetch(`${hub.base}/api/observe/stream`, {
-      headers: { 'x-service-token': hub.token() },
-      signal: a.signal,
-    });
-    a.abort();
-    return r.status === 200;
-  });
+  await until(
+    tried(async () => {
+      const a = new AbortController();
+      const r = await fetch(`${hub.base}/api/observe/stream`, {
+        headers: { 'x-service-token': hub.token() },
+        signal: a.signal,
+      });
+      a.abort();
+      return r.status === 200;
+    }),
+    'room again',
+  );
 });
 
 test('a rotated token is followed without a restart, and the old one is worth nothing', async ({ hub }) => {
   const old = hub.token();
   rotateToken(`${hub.data}/api/token`);
-  await until('the new token to be taken', async () => (await hub.ask('GET', '/api/status')).status === 200);
+  await until(
+    tried(async () => (await hub.ask('GET', '/api/status')).status === 200),
+    'the new token to be taken',
+  );
   const r = await fetch(`${hub.base}/api/status`, { headers: { 'x-service-token': old } });
   assert.is(r.status, 401);
 });

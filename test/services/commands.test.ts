@@ -11,7 +11,8 @@ import { type JsonObject, readContent } from '../../firmware/documents/content.t
 import { acceptId } from '../../firmware/documents/journal.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { openStore } from '../../firmware/system/store.ts';
-import { owner, startHub, type TestHub, until } from './hub.ts';
+import { tried, until } from '../lab/wait.ts';
+import { owner, startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('commands');
 test.before(async (c) => {
@@ -45,10 +46,13 @@ function device(hub: TestHub, as: Partial<Principal> = {}, name = 'phone1') {
     },
     entry: (id: string) => readContent(doc)[id] as JsonObject | undefined,
     finished(id: string): Promise<JsonObject> {
-      return until(`the end of ${id}`, () => {
-        const e = readContent(doc)[id] as JsonObject | undefined;
-        return ['done', 'failed'].includes(String(e?.['status'])) ? e : undefined;
-      });
+      return until(
+        tried(() => {
+          const e = readContent(doc)[id] as JsonObject | undefined;
+          return ['done', 'failed'].includes(String(e?.['status'])) ? e : undefined;
+        }),
+        `the end of ${id}`,
+      );
     },
   };
 }
@@ -78,7 +82,10 @@ test('a command that is wrong, forbidden or has no taker fails in words, and the
   hub,
 }) => {
   const d = device(hub);
-  await until('sync', () => d.provider.synced);
+  await until(
+    tried(() => d.provider.synced),
+    'sync',
+  );
   const rows: [id: string, entry: unknown, code: string][] = [
     ['bad-1', 'text', 'invalid_request'],
     ['bad-2', { id: 'other' }, 'invalid_request'],
@@ -101,7 +108,10 @@ test('a command that is wrong, forbidden or has no taker fails in words, and the
     assert.is(typeof (e['error'] as JsonObject)['message'], 'string');
   }
   assert.is((await d.finished('good-1'))['status'], 'done');
-  await until('the impossible id to go', () => d.entry('not a good id !') === undefined);
+  await until(
+    tried(() => d.entry('not a good id !') === undefined),
+    'the impossible id to go',
+  );
   assert.is((await hub.ask('GET', '/v1/icons', { as: {} })).body[0].pinned, true);
   d.provider.destroy();
 });
@@ -130,17 +140,22 @@ test('an id that comes again is answered and not done again; with another comman
   const first = await a.finished('twice');
   a.doc.getMap('content').set('twice', { ...refresh('twice') });
   await until(
+    tried(
+      () =>
+        (a.entry('twice')?.['finished_at'] ?? 0) !== first['finished_at'] &&
+        a.entry('twice')?.['status'] === 'done',
+    ),
     'the first answer again',
-    () =>
-      (a.entry('twice')?.['finished_at'] ?? 0) !== first['finished_at'] &&
-      a.entry('twice')?.['status'] === 'done',
   );
   assert.equal(a.entry('twice')?.['result'], first['result']);
   a.write('twice', post('twice', '/skills/hub_status/v1/refresh', { other: true }));
-  const refused = await until('the conflict', () => {
-    const e = a.entry('twice');
-    return e?.['status'] === 'failed' ? e : undefined;
-  });
+  const refused = await until(
+    tried(() => {
+      const e = a.entry('twice');
+      return e?.['status'] === 'failed' ? e : undefined;
+    }),
+    'the conflict',
+  );
   assert.is((refused['error'] as JsonObject)['error'], 'conflict');
   assert.is(await count(hub), before + 1);
   a.provider.destroy();
@@ -166,7 +181,10 @@ test('an id is of one document: what another browser wrote under it is neither a
 test('what an older build took in under the id as it came is not done again', async ({ hub }) => {
   const before = await count(hub);
   const d = device(hub);
-  await until('sync', () => d.provider.synced);
+  await until(
+    tried(() => d.provider.synced),
+    'sync',
+  );
   await hub.kill('api');
   const store = await openStore(join(hub.data, 'api/api.db'), archiveSchema);
   const { id, at, skill_id, action } = refresh('former');
@@ -201,7 +219,10 @@ test('a command of a screen may speak on the bus below "ui." alone', async ({ hu
     action: { type: 'bus.publish', topic: 'ui.a', payload: { 'a\0': 'b' } },
   });
   assert.is(((await d.finished('say-3'))['error'] as JsonObject)['error'], 'invalid_request');
-  await until('the event', () => heard.length === 1);
+  await until(
+    tried(() => heard.length === 1),
+    'the event',
+  );
   assert.equal(heard, [{ a: 1 }]);
   d.provider.destroy();
   bus.close();
@@ -212,7 +233,10 @@ test('a command waits for a skill that is away', async ({ hub }) => {
   await hub.kill('hub_status');
   const d = device(hub);
   d.write('patient');
-  await until('the command to wait', () => d.entry('patient')?.['status'] === 'running');
+  await until(
+    tried(() => d.entry('patient')?.['status'] === 'running'),
+    'the command to wait',
+  );
   hub.startSkill('hub_status');
   assert.is((await d.finished('patient'))['status'], 'done');
   assert.is(await count(hub), before + 1);
@@ -222,7 +246,10 @@ test('a command waits for a skill that is away', async ({ hub }) => {
 test('whatever is killed at whatever moment, each command is done once and none is lost', async ({ hub }) => {
   const before = await count(hub);
   const d = device(hub);
-  await until('sync', () => d.provider.synced);
+  await until(
+    tried(() => d.provider.synced),
+    'sync',
+  );
   const ids: string[] = [];
   const rounds = 8;
   for (let round = 0; round < rounds; round++) {

@@ -7,31 +7,15 @@ import WebSocket from 'ws';
 import type { Principal } from '../../firmware/documents/acl.ts';
 import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
-import { freePort } from '../../services/cli/runtime.ts';
-import { privateBus } from '../bus.ts';
-import { ended, tethered } from '../child.ts';
-import { until as untilTrue, within } from '../wait.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { privateBus } from '../lab/bus.ts';
+import { ended, tethered } from '../lab/child.ts';
+import { tried, until, within } from '../lab/wait.ts';
 
 export const owner: Principal = { owner_id: 'o1', browser: 'phone1', role: 'owner', elevated_until: 4e9 };
 
 export const principal = (p: Partial<Principal> = {}): string =>
   toBase64url(utf8(JSON.stringify({ ...owner, ...p })));
-
-/** Waits for a condition, asking again and again; an error is no answer yet. */
-export function until<T>(
-  what: string,
-  ask: () => T | Promise<T>,
-  seconds?: number,
-): Promise<NonNullable<Awaited<T>>> {
-  return untilTrue(
-    () =>
-      Promise.resolve()
-        .then(ask)
-        .catch(() => undefined),
-    what,
-    seconds,
-  ) as Promise<NonNullable<Awaited<T>>>;
-}
 
 export interface Answered {
   status: number;
@@ -42,9 +26,12 @@ export interface Answered {
 
 export type TestHub = Awaited<ReturnType<typeof startHub>>;
 
-/** Starts a bus, ingle-api and the given skills; those of `startable` are what the bus starts when they are called. */
+/**
+ * Starts a bus, ingle-api and the given skills; those of `startable` are what the bus starts when they are called. It
+ * believes that it can start the bus names of `services`, too.
+ */
 export async function startHub(
-  o: { skills?: string[]; startable?: string[]; env?: Record<string, string> } = {},
+  o: { skills?: string[]; startable?: string[]; services?: string[]; env?: Record<string, string> } = {},
 ) {
   const activation = mkdtempSync(join(tmpdir(), 'ingle-activation-'));
   for (const id of o.startable ?? [])
@@ -52,6 +39,8 @@ export async function startHub(
       join(activation, `io.ingle.Skill1.${id}.service`),
       `[D-BUS Service]\nName=io.ingle.Skill1.${id}\nExec=/bin/sh ${activation}/start ${id}\n`,
     );
+  for (const name of o.services ?? [])
+    writeFileSync(join(activation, `${name}.service`), `[D-BUS Service]\nName=${name}\nExec=/bin/false\n`);
   const bus = await privateBus({ servicedir: activation });
   const data = mkdtempSync(join(tmpdir(), 'ingle-api-'));
   const port = await freePort('127.0.0.1');
@@ -124,7 +113,10 @@ export async function startHub(
     },
     async startApi(): Promise<void> {
       spawn('api', ['services/api/main.ts']);
-      await until('the API', async () => (await fetch(`${base}/health/ready`)).status === 200);
+      await until(
+        tried(async () => (await fetch(`${base}/health/ready`)).status === 200),
+        'the API',
+      );
     },
     startSkill(id: string): void {
       spawn(id, ['services/skill-host/main.ts', id]);
@@ -135,12 +127,15 @@ export async function startHub(
     },
     /** Settles when a skill serves the owner. */
     async available(id: string, as: Partial<Principal> = owner): Promise<void> {
-      await until(`skill ${id}`, async () => {
-        const icons: Answered = await hub.ask('GET', '/v1/icons', { as });
-        return icons.body.some(
-          (i: { skill_id: string; available: boolean }) => i.skill_id === id && i.available,
-        );
-      });
+      await until(
+        tried(async () => {
+          const icons: Answered = await hub.ask('GET', '/v1/icons', { as });
+          return icons.body.some(
+            (i: { skill_id: string; available: boolean }) => i.skill_id === id && i.available,
+          );
+        }),
+        `skill ${id}`,
+      );
     },
     /** The class y-websocket's provider opens sockets with: it adds what uplink would. */
     webSocket(as?: Partial<Principal>, token: string | null = tokenOf()): typeof globalThis.WebSocket {

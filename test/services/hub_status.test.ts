@@ -3,19 +3,23 @@ import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inLanguage, languages } from '../../firmware/protocol/text/i18n.ts';
 import { skill1, skillBusName } from '../../firmware/skills/contract.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { introspection } from '../../firmware/system/contract.ts';
+import { inLanguage, languages } from '../../firmware/text/i18n.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { cpuPercent, parseMeminfo, parseStat, parseUptime } from '../../services/skills/hub_status/proc.ts';
 import { hubStatusView } from '../../services/skills/hub_status/view.ts';
-import { startHub, type TestHub, until } from './hub.ts';
+import { tried, until } from '../lab/wait.ts';
+import { startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('hub_status');
 test.before(async (c) => {
-  c.hub = await startHub({ skills: ['hub_status'], env: { INGLE_NAME: 'Кухня', INGLE_LANG: 'ru' } });
+  c.hub = await startHub({
+    skills: ['hub_status'],
+    env: { INGLE_NAME: 'Кухня', INGLE_LANG: 'ru', INGLE_KEPT: 'io.ingle.Uplink1' },
+  });
 });
 test.after((c) => c.hub.stop());
 
@@ -140,7 +144,10 @@ test('a skill that floods is unheard and shown as unavailable, while another goe
     (await hub.ask('GET', '/v1/icons', { as: {} })).body.find((i: { skill_id: string }) => i.skill_id === id);
   for (let i = 0; i < 2000; i++)
     served.emit('Update', { owner_id: 'o1', doc: 'state:main', update: new Uint8Array([0, 0]) });
-  await until('the flood to be unheard', async () => (await icon('flood')).available === false);
+  await until(
+    tried(async () => (await icon('flood')).available === false),
+    'the flood to be unheard',
+  );
   assert.is((await icon('hub_status')).available, true);
   assert.is((await hub.ask('POST', '/skills/hub_status/v1/refresh', { as: {} })).status, 200);
   bus.close();

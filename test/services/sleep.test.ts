@@ -8,7 +8,8 @@ import { WebsocketProvider } from 'y-websocket';
 import * as Y from 'yjs';
 import { readContent } from '../../firmware/documents/content.ts';
 import { connect } from '../../firmware/system/bus.ts';
-import { startHub, type TestHub, until } from './hub.ts';
+import { tried, until } from '../lab/wait.ts';
+import { startHub, type TestHub } from './hub.ts';
 
 const id = 'hub_status';
 const test = suite<{ hub: TestHub; runs: () => Promise<boolean> }>('sleep');
@@ -24,13 +25,22 @@ const icon = async (hub: TestHub) =>
 
 test('a skill nobody looks at goes, and its icon stays usable', async ({ hub, runs }) => {
   await hub.available(id);
-  await until('the skill to sleep', async () => !(await runs()));
-  await until('its end in order', () => hub.children.get(id)?.exitCode === 0);
+  await until(
+    tried(async () => !(await runs())),
+    'the skill to sleep',
+  );
+  await until(
+    tried(() => hub.children.get(id)?.exitCode === 0),
+    'its end in order',
+  );
   assert.is((await icon(hub)).available, true);
 });
 
 test('a request wakes it and is answered', async ({ hub, runs }) => {
-  await until('the skill to sleep', async () => !(await runs()));
+  await until(
+    tried(async () => !(await runs())),
+    'the skill to sleep',
+  );
   const r = await hub.ask('POST', `/skills/${id}/v1/refresh`, { as: {} });
   assert.is(r.status, 200, JSON.stringify(r.body));
   assert.is((await hub.ask('GET', `/skills/${id}/v1/state`, { as: {} })).body.refresh.count, 1);
@@ -40,7 +50,10 @@ test('an open window wakes it, keeps it, and shows what was measured before the 
   hub,
   runs,
 }) => {
-  await until('the skill to sleep', async () => !(await runs()));
+  await until(
+    tried(async () => !(await runs())),
+    'the skill to sleep',
+  );
   const doc = new Y.Doc();
   const room = `o1/${id}/state:main`;
   const provider = new WebsocketProvider(`${hub.base.replace('http', 'ws')}/sync`, room, doc, {
@@ -48,15 +61,24 @@ test('an open window wakes it, keeps it, and shows what was measured before the 
     disableBc: true,
   });
   const samples = () => (readContent(doc)['samples'] ?? []) as { at: number }[];
-  const before = await until('the stored state', () => samples()[0]);
+  const before = await until(
+    tried(() => samples()[0]),
+    'the stored state',
+  );
   const count = samples().length;
-  await until('new samples', () => samples().length >= count + 2);
+  await until(
+    tried(() => samples().length >= count + 2),
+    'new samples',
+  );
   assert.equal(samples()[0], before);
   // It measures every two seconds while somebody looks: that was longer than its idle time.
   assert.ok(await runs());
   provider.destroy();
   doc.destroy();
-  await until('the skill to sleep', async () => !(await runs()));
+  await until(
+    tried(async () => !(await runs())),
+    'the skill to sleep',
+  );
 });
 
 test('a window lost with the API does not keep the skill', async ({ hub, runs }) => {
@@ -67,17 +89,26 @@ test('a window lost with the API does not keep the skill', async ({ hub, runs })
     disableBc: true,
   });
   const samples = () => ((readContent(doc)['samples'] ?? []) as unknown[]).length;
-  const count = await until('the stored state', samples);
-  await until('new samples', () => samples() >= count + 2);
+  const count = await until(tried(samples), 'the stored state');
+  await until(
+    tried(() => samples() >= count + 2),
+    'new samples',
+  );
   await hub.kill('api');
   provider.destroy();
   doc.destroy();
   await hub.startApi();
-  await until('the skill to sleep', async () => !(await runs()));
+  await until(
+    tried(async () => !(await runs())),
+    'the skill to sleep',
+  );
 });
 
 test('a skill that does not wake is unavailable, until it does', async ({ hub, runs }) => {
-  await until('the skill to sleep', async () => !(await runs()));
+  await until(
+    tried(async () => !(await runs())),
+    'the skill to sleep',
+  );
   const start = join(hub.activation, 'start');
   const whole = readFileSync(start);
   writeFileSync(start, 'exit 1\n');

@@ -9,7 +9,8 @@ import * as Y from 'yjs';
 import type { Principal } from '../../firmware/documents/acl.ts';
 import { readContent } from '../../firmware/documents/content.ts';
 import { encodeStep1, encodeStep2, encodeUpdate } from '../../firmware/documents/message.ts';
-import { principal, startHub, type TestHub, until } from './hub.ts';
+import { tried, until } from '../lab/wait.ts';
+import { principal, startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('sync');
 test.before(async (c) => {
@@ -34,7 +35,11 @@ function join(hub: TestHub, room: string, as?: Partial<Principal>) {
   });
   docs.push(doc);
   const closed = new Promise<Closed>((resolve) => provider.on('closed', (c: Closed) => resolve(c)));
-  const synced = () => until(`sync of ${room}`, () => provider.synced);
+  const synced = () =>
+    until(
+      tried(() => provider.synced),
+      `sync of ${room}`,
+    );
   return { doc, provider, closed, synced, content: () => readContent(doc), end: () => provider.destroy() };
 }
 
@@ -61,7 +66,10 @@ test("y-websocket's provider reads a skill's view and state, in every spelling o
   ]) {
     const a = join(hub, room, {});
     await a.synced();
-    const state = await until('a state', () => (a.content()['cpu'] ? a.content() : undefined));
+    const state = await until(
+      tried(() => (a.content()['cpu'] ? a.content() : undefined)),
+      'a state',
+    );
     assert.ok(Array.isArray(state['samples']));
     a.end();
   }
@@ -76,7 +84,10 @@ test('a watched state moves by itself', async ({ hub }) => {
   await a.synced();
   const samples = () => (a.content()['samples'] as unknown[]).length;
   const before = samples();
-  await until('two more samples', () => samples() >= before + 2);
+  await until(
+    tried(() => samples() >= before + 2),
+    'two more samples',
+  );
   a.end();
 });
 
@@ -86,14 +97,23 @@ test('two tabs of a browser see what the other writes, and a third after a resta
   const b = join(hub, room, {});
   await Promise.all([a.synced(), b.synced()]);
   a.doc.getMap('content').set('theme', 'dark');
-  await until('the other tab', () => b.content()['theme'] === 'dark');
+  await until(
+    tried(() => b.content()['theme'] === 'dark'),
+    'the other tab',
+  );
   b.doc.getMap('content').set('size', 2);
-  await until('the first tab', () => a.content()['size'] === 2);
+  await until(
+    tried(() => a.content()['size'] === 2),
+    'the first tab',
+  );
   // What the other tab has seen is on disk: killing the service at this moment loses none of it.
   await hub.kill('api');
   a.doc.getMap('content').set('offline', true);
   await hub.startApi();
-  await until('the change made meanwhile', () => b.content()['offline'] === true);
+  await until(
+    tried(() => b.content()['offline'] === true),
+    'the change made meanwhile',
+  );
   a.end();
   b.end();
   const c = join(hub, room, {});
@@ -108,9 +128,15 @@ test('presence passes between the sockets of a room and ends with them', async (
   const b = join(hub, 'o1/hub_status/state:main', { browser: 'phone2' });
   await Promise.all([a.synced(), b.synced()]);
   a.provider.awareness.setLocalState({ name: 'a' });
-  await until('presence', () => b.provider.awareness.getStates().has(a.doc.clientID));
+  await until(
+    tried(() => b.provider.awareness.getStates().has(a.doc.clientID)),
+    'presence',
+  );
   a.end();
-  await until('absence', () => !b.provider.awareness.getStates().has(a.doc.clientID));
+  await until(
+    tried(() => !b.provider.awareness.getStates().has(a.doc.clientID)),
+    'absence',
+  );
   b.end();
 });
 
@@ -199,7 +225,10 @@ async function grow(s: Awaited<ReturnType<typeof bare>>, content: () => object):
   s.closed.then(() => (over = true));
   for (let i = 0; i < 8 && !over; i++) {
     doc.getMap('content').set(`k${i}`, 'x'.repeat(50_000));
-    await until(`part ${i}`, () => over || Object.hasOwn(content(), `k${i}`));
+    await until(
+      tried(() => over || Object.hasOwn(content(), `k${i}`)),
+      `part ${i}`,
+    );
   }
   return s.closed;
 }
@@ -246,7 +275,10 @@ test('malformed, huge and fast messages close their own socket only', async ({ h
   assert.ok(witness.provider.wsconnected, 'the other socket of the room stays');
   witness.doc.getMap('content').set('still', 'here');
   const after = join(hub, room, {});
-  await until('the change', () => after.content()['still'] === 'here');
+  await until(
+    tried(() => after.content()['still'] === 'here'),
+    'the change',
+  );
   witness.end();
   after.end();
 });
@@ -265,7 +297,10 @@ test('what was written while away and goes on being written on the way back arri
   s.ws.send(encodeUpdate(Y.encodeStateAsUpdate(doc, before)));
   s.ws.send(encodeStep2(Y.encodeStateAsUpdate(doc)));
   const reader = join(hub, room, { browser: 'phone7' });
-  await until('both changes', () => reader.content()['while away'] === 1);
+  await until(
+    tried(() => reader.content()['while away'] === 1),
+    'both changes',
+  );
   assert.equal(reader.content(), { 'while away': 1, 'on the way back': 2 });
   assert.is(s.ws.readyState, WebSocket.OPEN);
   s.ws.close();

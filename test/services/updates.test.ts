@@ -3,13 +3,14 @@
 // a stand-in of RAUC.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inLanguage, languages } from '../../firmware/protocol/text/i18n.ts';
+import { inLanguage, languages } from '../../firmware/text/i18n.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
 import { updateStates } from '../../firmware/update/machine.ts';
 import { describe, unsupported } from '../../services/skills/updates/describe.ts';
 import { updatesView } from '../../services/skills/updates/view.ts';
+import { tried, until } from '../lab/wait.ts';
 import { startUpdate, type UpdateHub } from '../update/hub.ts';
-import { startHub, type TestHub, until } from './hub.ts';
+import { startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub; box: UpdateHub }>('updates for the owner');
 test.before(async (c) => {
@@ -92,7 +93,10 @@ test('the owner checks, installs and sees it happen, and the API takes nothing n
   const s = (await hub.ask('GET', '/api/admin/update/status', { as: {} })).body;
   assert.equal([s.state, s.offer.version, s.can.includes('install')], ['available', '1.1.0', true]);
   assert.is((await press('install')).status, 200);
-  await until('the installation', async () => (await state()).state === 'installed');
+  await until(
+    tried(async () => (await state()).state === 'installed'),
+    'the installation',
+  );
   const again = await press('install');
   assert.equal([again.status, again.body.error], [409, 'conflict']);
   assert.is((await press('night')).status, 200);
@@ -106,20 +110,32 @@ test('the owner checks, installs and sees it happen, and the API takes nothing n
   assert.equal([refused.status, refused.body.error], [503, 'unavailable']);
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
   assert.is((await hub.ask('GET', '/v1/icons', { as: {} })).status, 200, 'reading goes on');
-  await until('the events', () => /update\.state/.test(said) && /"state":"restarting"/.test(said));
+  await until(
+    tried(() => /update\.state/.test(said) && /"state":"restarting"/.test(said)),
+    'the events',
+  );
   abort.abort();
   await reading;
   await box.reboot();
-  const done = await until('the result', async () => {
-    const now = await state();
-    return now.result ? now : undefined;
-  });
+  const done = await until(
+    tried(async () => {
+      const now = await state();
+      return now.result ? now : undefined;
+    }),
+    'the result',
+  );
   assert.match(done.result.i18n.en, /^Updated from 1\.0\.0 to 1\.1\.0/);
   assert.is(done.previous, '1.0.0');
-  const pin = await until('writes again', async () => {
-    const r = await hub.ask('POST', '/v1/icons/pin', { as: {}, body: { skill_id: 'updates', pinned: true } });
-    return r.status === 200 ? r : undefined;
-  });
+  const pin = await until(
+    tried(async () => {
+      const r = await hub.ask('POST', '/v1/icons/pin', {
+        as: {},
+        body: { skill_id: 'updates', pinned: true },
+      });
+      return r.status === 200 ? r : undefined;
+    }),
+    'writes again',
+  );
   assert.equal(pin.body, { ok: true });
 });
 

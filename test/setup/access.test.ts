@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bleResult, improvError, improvState } from '../../firmware/ble/improv.ts';
 import {
   type Action,
   may,
@@ -13,7 +12,9 @@ import {
   type Way,
 } from '../../firmware/setup/access.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
+import { bleResult, improvError, improvState } from '../../firmware/setup/improv.ts';
 import { improvDevice } from '../../firmware/setup/improv-device.ts';
+import { until } from '../lab/wait.ts';
 import { fakeHub } from './fake-hub.ts';
 
 const actions = [
@@ -191,9 +192,9 @@ test('Improv over BLE is open on a hub that was never set up, unless its maker p
 test('a hub that knows a network lets Improv over BLE in by approval only, paired or not', async () => {
   const given = async (hub: Awaited<ReturnType<typeof fakeHub>>) => {
     await hub.setup.connect('serial', { ssid: 'Home', psk: '12345678', hidden: false });
-    while (!hub.setup.state.startsWith('READY')) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => hub.setup.state.startsWith('READY'), 'READY');
     hub.setup.restart('cli');
-    while (hub.setup.state !== 'CHANNELS') await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => hub.setup.state === 'CHANNELS', 'CHANNELS');
   };
   const closed = await improvOverBle(['unlabelled'], given);
   assert.is(closed.state, improvState.authorize);

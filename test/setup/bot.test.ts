@@ -5,7 +5,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bot1 } from '../../firmware/setup/bot-contract.ts';
 import { introspection } from '../../firmware/system/contract.ts';
-import { fakeHub, until } from './fake-hub.ts';
+import { until } from '../lab/wait.ts';
+import { fakeHub } from './fake-hub.ts';
 
 /** A local stand-in of the messenger's bot API: long polling, sending, deleting. */
 async function messenger() {
@@ -91,6 +92,7 @@ test('a person with the PIN sets up the hub in a messenger; without it nobody do
       INGLE_CONFIG: '/nonexistent',
       INGLE_BOT_TOKEN: 'TOKEN:1',
       INGLE_BOT_API: m.url,
+      INGLE_IDLE_MS: '2000',
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -142,9 +144,13 @@ test('a person with the PIN sets up the hub in a messenger; without it nobody do
   await m.expect(7, 'What next?');
   m.press(7, 2);
   await m.expect(7, 'https://ingle.example/');
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  assert.is(child.exitCode, null, 'an open bot stays, calls or none');
   await bot.Stop({});
   assert.equal(await bot.Status({}), { open: false, name: '', error: '' });
-  child.kill('SIGKILL');
+  // Nobody needs it now, and the bus starts it again.
+  await until(() => child.exitCode !== null, 'the bot to leave');
+  assert.is(child.exitCode, 0);
   m.stop();
   await hub.stop();
 });

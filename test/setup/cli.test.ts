@@ -1,7 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { run } from '../../firmware/system/exec.ts';
-import { fakeHub, until } from './fake-hub.ts';
+import { until } from '../lab/wait.ts';
+import { fakeHub } from './fake-hub.ts';
 
 const test = suite('ingle setup');
 

@@ -7,7 +7,7 @@ import { serveSetup } from '../../firmware/setup/serve.ts';
 import { openState } from '../../firmware/setup/state.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { logger } from '../../firmware/system/log.ts';
-import { privateBus } from '../bus.ts';
+import { privateBus } from '../lab/bus.ts';
 
 export interface World {
   audio: AudioOutcome;
@@ -47,8 +47,8 @@ export async function fakeHub(given: Partial<World> = {}) {
       probe: async () => world.audio,
       retest: async () => world.audio,
       devices: async () => ({
-        sinks: [['spk', 'Speaker', 'builtin', 95, true]],
-        sources: [['mic', 'Microphone', 'builtin', 95, true]],
+        sinks: [{ id: 'spk', name: 'Speaker', type: 'builtin', score: 95, usable: true }],
+        sources: [{ id: 'mic', name: 'Microphone', type: 'builtin', score: 95, usable: true }],
       }),
       test: async () => ({ verdict: 'ok', corr: 0.91, latency_ms: 83.2, snr_db: 21 }),
       select: async () => {},
@@ -58,8 +58,8 @@ export async function fakeHub(given: Partial<World> = {}) {
       radios: async () => world.radios,
       scan: async () => ({
         networks: [
-          ['Home "5G" <b>', 88, 'wpa2'],
-          ['Café', 40, 'open'],
+          { ssid: 'Home "5G" <b>', signal: 88, security: 'wpa2' },
+          { ssid: 'Café', signal: 40, security: 'open' },
         ],
         age_s: 2,
       }),
@@ -108,17 +108,4 @@ export async function fakeHub(given: Partial<World> = {}) {
       await daemon.stop();
     },
   };
-}
-
-/** Settles when `check` holds; fails with `what` after 20 s. */
-export async function until<T>(
-  check: () => T | undefined | false | Promise<T | undefined | false>,
-  what: string,
-): Promise<T> {
-  for (let i = 0; i < 400; i++) {
-    const value = await check();
-    if (value) return value;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`never happened: ${what}`);
 }

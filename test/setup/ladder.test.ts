@@ -3,9 +3,10 @@ import * as assert from 'uvu/assert';
 import { type LadderEvent, type LadderState, ladder } from '../../firmware/setup/ladder.ts';
 import type { WifiOutcome } from '../../firmware/setup/ports.ts';
 import { makePin, makePsk, spell } from '../../firmware/setup/secrets.ts';
-import { assertCode, house, patient, until, type World } from './world.ts';
+import { until } from '../lab/wait.ts';
+import { assertCode, house, patient, type World } from './world.ts';
 
-test('the ladder moves as the specification says, and in no other way', () => {
+test('the ladder moves as is written here, and in no other way', () => {
   const rows: [LadderState, LadderEvent, LadderState | undefined][] = [
     ['BOOT', 'fresh', 'AUDIO'],
     ['BOOT', 'resume', 'CHANNELS'],

@@ -5,7 +5,8 @@ import { type LadderEvent, type LadderState, ladder } from '../../firmware/setup
 import { afterAudio, afterIdle, afterRetest, atStart, whenOnline } from '../../firmware/setup/owner.ts';
 import { sharedPairing } from '../../firmware/setup/pairing.ts';
 import { openState, type SetupState } from '../../firmware/setup/state.ts';
-import { house, patient, until } from './world.ts';
+import { until } from '../lab/wait.ts';
+import { house, patient } from './world.ts';
 
 const bool = [false, true];
 const open: LadderState[] = ['CHANNELS', 'CONSOLE', 'HINT'];

@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { translator } from '../../firmware/protocol/text/i18n.ts';
-import { rescueTexts } from '../../firmware/protocol/text/rescue.ts';
 import { hashSecret } from '../../firmware/setup/console-secret.ts';
 import { Left } from '../../firmware/setup/dialog.ts';
 import { rescueDialog } from '../../firmware/setup/rescue.ts';
+import { translator } from '../../firmware/text/i18n.ts';
+import { rescueTexts } from '../../firmware/text/rescue.ts';
 
 const test = suite('rescue');
 const t = translator(rescueTexts, 'en');

@@ -17,10 +17,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { packetType, serialPacket } from '../../firmware/ble/improv.ts';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
 import { checkSecret, hashSecret } from '../../firmware/setup/console-secret.ts';
-import { fakeHub, until } from './fake-hub.ts';
+import { packetType, serialPacket } from '../../firmware/setup/improv.ts';
+import { until } from '../lab/wait.ts';
+import { fakeHub } from './fake-hub.ts';
 
 /** The far end of a pseudo-terminal whose near end the service has. */
 function line(path: string) {

@@ -12,8 +12,9 @@ import * as assert from 'uvu/assert';
 import { audio1 } from '../../firmware/audio/contract.ts';
 import { answer, probes } from '../../firmware/setup/portal.ts';
 import { deviceJson, findDevice, readDevice } from '../../image/device.ts';
-import { freePort } from '../../services/cli/runtime.ts';
-import { fakeHub, until } from './fake-hub.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { until } from '../lab/wait.ts';
+import { fakeHub } from './fake-hub.ts';
 
 const shots = 'dist/screenshots';
 mkdirSync(shots, { recursive: true });

@@ -45,14 +45,6 @@ export const patient = (more: Partial<World> = {}): World => ({
   ...more,
 });
 
-/** Settles when `holds`; fails after 20 s. */
-export async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 20_000; !holds(); ) {
-    if (Date.now() > end) throw new Error(`never happened: ${holds}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 export async function house(
   world: World,
   file = join(mkdtempSync(join(tmpdir(), 'ingle-setup-')), 'setup.db'),

@@ -8,9 +8,9 @@ import * as assert from 'uvu/assert';
 import { must, start } from '../../firmware/system/exec.ts';
 import { emulator } from '../../image/emulator.ts';
 import { type Flash, flash } from '../../image/flash.ts';
-import { type Agent, agent, dial } from '../vm/agent.ts';
-import { agentUnit } from '../vm/disks.ts';
-import { flashDisk } from '../vm/flashed.ts';
+import { type Agent, agent, dial } from '../lab/vm/agent.ts';
+import { agentUnit } from '../lab/vm/disks.ts';
+import { flashDisk } from '../lab/vm/flashed.ts';
 
 const why =
   process.getuid?.() !== 0
@@ -52,7 +52,7 @@ async function powerOn(c: Machine): Promise<void> {
   const { command, code, vars } = await emulator('arm64');
   copyFileSync(vars, at('vars.fd'));
   mkdirSync(at('lab'));
-  cpSync('test/vm/guest/agent.sh', at('lab/agent.sh'));
+  cpSync('test/lab/vm/guest/agent.sh', at('lab/agent.sh'));
   await must('mkfs.erofs', ['--all-root', '--quiet', at('lab.erofs'), at('lab')]);
   const disk = (file: string, serial: string, more = '') => [
     ...['-drive', `if=none,id=${serial},file=${file},format=raw,cache=unsafe${more}`],

@@ -2,10 +2,10 @@
 // phone in its access point and a network being joined now and then; after each boot nothing may be half written,
 // nothing may serve unasked, and setup must go on. Prints a line a cut, then the count by how setup went on.
 import { randomInt } from 'node:crypto';
-import { bootForCuts, complete, cut, keeps, surroundings } from '../vm/cut.ts';
-import { call, home, reach } from '../vm/hub.ts';
-import { cannotRun, type Vm } from '../vm/lab.ts';
-import { phoneIn } from '../vm/wifi.ts';
+import { bootForCuts, complete, cut, keeps, surroundings } from '../lab/vm/cut.ts';
+import { call, home, reach } from '../lab/vm/hub.ts';
+import { cannotRun, type Vm } from '../lab/vm/lab.ts';
+import { phoneIn } from '../lab/vm/wifi.ts';
 
 const why = cannotRun();
 if (why) {

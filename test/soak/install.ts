@@ -2,10 +2,10 @@
 // times unless told); after each boot it runs what it ran before, with its data. At last the update goes through.
 import { randomInt } from 'node:crypto';
 import { flash } from '../../image/flash.ts';
-import { bundlesFor } from '../vm/bundles.ts';
-import { bare, cutInstall, type Moment, whole, wired } from '../vm/interrupt.ts';
-import { boot, cannotRun } from '../vm/lab.ts';
-import { shelf } from '../vm/shelf.ts';
+import { bundlesFor } from '../lab/vm/bundles.ts';
+import { bare, cutInstall, type Moment, whole, wired } from '../lab/vm/interrupt.ts';
+import { boot, cannotRun } from '../lab/vm/lab.ts';
+import { shelf } from '../lab/vm/shelf.ts';
 
 const why = cannotRun();
 if (why) {

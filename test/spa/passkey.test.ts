@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { challengeOf } from '../../firmware/protocol/assertion.ts';
 import { random, toBase64url } from '../../firmware/protocol/bytes.ts';
+import { challengeOf } from '../../firmware/protocol/pairing/assertion.ts';
 import { createPasskey, signForHub, signInAtRoot } from '../../spa/passkey.ts';
-import { authenticator } from '../authenticator.ts';
-import { installCredentials } from '../credentials.ts';
+import { authenticator } from '../lab/authenticator.ts';
+import { installCredentials } from '../lab/credentials.ts';
 
 const origin = 'https://hub.example';
 const test = suite('passkey');

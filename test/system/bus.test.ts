@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { contract, fromVariant, toDict, toVariant } from '../../firmware/system/contract.ts';
-import { privateBus } from '../bus.ts';
+import { privateBus } from '../lab/bus.ts';
 
 const echo1 = contract({
   name: 'io.ingle.Echo1',
@@ -15,6 +15,12 @@ const echo1 = contract({
       doc: 'Gives back what it gets.',
       in: { text: 's', bytes: 'ay', big: 't', dict: 'a{sv}', rows: 'a(sd)' },
       out: { text: 's', bytes: 'ay', big: 't', dict: 'a{sv}', rows: 'a(sd)' },
+      errors: [],
+    },
+    Named: {
+      doc: 'Gives back records whose fields have names.',
+      in: { one: { x: 'i', y: 's' }, many: [{ name: 's', score: 'd' }] },
+      out: { one: { x: 'i', y: 's' }, many: [{ name: 's', score: 'd' }] },
       errors: [],
     },
     Fail: { doc: 'Fails.', in: { how: 's' }, out: {}, errors: ['conflict'] },
@@ -33,7 +39,11 @@ test.before(async (c) => {
 test.after((c) => c.stop());
 
 test('every D-Bus type of a contract arrives as it was sent', async ({ a, b }) => {
-  const served = await a.serve(echo1, { Echo: (x) => x, Fail: () => ({}) }, { properties: { Count: 3 } });
+  const served = await a.serve(
+    echo1,
+    { Echo: (x) => x, Named: (x) => x, Fail: () => ({}) },
+    { properties: { Count: 3 } },
+  );
   const value = {
     text: 'ж',
     bytes: new Uint8Array([1, 2, 255]),
@@ -67,10 +77,17 @@ test('every D-Bus type of a contract arrives as it was sent', async ({ a, b }) =
   assert.equal(fromVariant(all[0]), { Count: 3 });
 });
 
+test('records with named fields arrive as they were sent, as arguments and as answers', async ({ a, b }) => {
+  await a.serve(echo1, { Echo: (x) => x, Named: (x) => x, Fail: () => ({}) });
+  const sent = { one: { x: -1, y: 'ж' }, many: [{ name: 'a', score: 0.5 }] };
+  assert.equal(await b.client(echo1).Named(sent), sent);
+});
+
 test('an error keeps its code across the bus', async ({ a, b }) => {
   const c2 = contract({ ...echo1, name: 'io.ingle.Echo2', bus: 'io.ingle.Echo2', path: '/io/ingle/Echo2' });
   await a.serve(c2, {
     Echo: (x) => x,
+    Named: (x) => x,
     Fail: ({ how }) => {
       throw how === 'ours' ? new IngleError('conflict', 'Two at once.') : new Error('secret detail');
     },

@@ -100,4 +100,15 @@ test('every activation file names a unit that is there', () => {
   }
 });
 
+test('what looks at a hub takes no time from what it looks at, also while the hub starts', () => {
+  const weight = (unit: string, key: string) => {
+    const text = readFileSync(`systemd/units/${unit}.service`, 'utf8');
+    return Number(new RegExp(`^${key}=(\\d+)$`, 'm').exec(text)?.[1] ?? 100);
+  };
+  for (const looker of ['ingle-technician', 'ingle-export', 'ingle-health'])
+    for (const served of ['ingle-api', 'ingle-uplink', 'ingle-skill@', 'ingle-wifi', 'ingle-setup'])
+      for (const key of ['StartupCPUWeight', 'CPUWeight'])
+        assert.ok(weight(looker, key) <= weight(served, key), `${looker} ${served} ${key}`);
+});
+
 test.run();

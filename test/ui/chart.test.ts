@@ -64,4 +64,16 @@ test('many points are thinned and the last one stays', () => {
   assert.is(lines[0]!.points.at(-1)!.y, 4999);
 });
 
+test('a label in several languages is left to its reader', () => {
+  const cpu = { i18n: { en: 'Processor', ru: 'Процессор' } };
+  const read = (label?: string) =>
+    readChart([{ ...(label === undefined ? {} : { label }), y: '{{state.y}}' }], {
+      state: { y: [1, 2] },
+      meta: { texts: { cpu } },
+    } as never).lines[0]!.label;
+  assert.equal(read('{{meta.texts.cpu}}'), cpu);
+  assert.is(read('CPU'), 'CPU');
+  assert.is(read(), '');
+});
+
 test.run();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type View, validateView } from '../../firmware/ui/schema.ts';
+import { condemns, type View, validateView } from '../../firmware/ui/schema.ts';
 
 const good: View = {
   schema: 'ui/v0',
@@ -88,6 +88,26 @@ for (const [name, view, pointer, says] of bad)
     assert.ok(error, JSON.stringify(validateView(view)));
     assert.match(error!.message, says);
   });
+
+const condemned = (layout: unknown) => validateView({ schema: 'ui/v0', layout }).filter(condemns);
+
+test('a node type of a newer version does not condemn the view, and hides no other fault', () => {
+  const newer = { type: 'map.tiles' };
+  assert.is(validateView({ schema: 'ui/v0', layout: newer })[0]!.unknownType, 'map.tiles');
+  assert.equal(condemned({ type: 'stack', children: [newer, { type: 'empty' }] }), []);
+  const [fault, ...others] = condemned({ type: 'stack', children: [newer, { type: 'text' }] });
+  assert.equal([fault!.pointer, others], ['/layout/children/1/text', []]);
+});
+
+test('a node whose type is no word, or that has none, condemns the view', () => {
+  for (const type of [7, null, ['title'], { title: 1 }])
+    assert.equal(
+      condemned({ type }).map((e) => e.pointer),
+      ['/layout/type'],
+      JSON.stringify(type),
+    );
+  assert.ok(condemned({}).length > 0);
+});
 
 test('a view too deep or too large is refused, and checking it ends', () => {
   let deep: Record<string, unknown> = { type: 'text', text: 'x' };

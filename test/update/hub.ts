@@ -11,8 +11,8 @@ import { fromVariant } from '../../firmware/system/contract.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import type { UpdateState } from '../../firmware/update/machine.ts';
-import { privateBus } from '../bus.ts';
-import { until } from '../services/hub.ts';
+import { privateBus } from '../lab/bus.ts';
+import { tried, until } from '../lab/wait.ts';
 import { bundleText, type FakeBundle, type FakeRauc, fakeRauc, freshMachine } from './rauc.ts';
 
 export interface Detail {
@@ -171,7 +171,10 @@ export async function startUpdate(
         env,
         stdio: ['ignore', 'inherit', 'inherit'],
       });
-      await until('the update service', async () => (await bus.listNames()).includes(update1.bus));
+      await until(
+        tried(async () => (await bus.listNames()).includes(update1.bus)),
+        'the update service',
+      );
     },
     /** Settles with the exit status of a service that ends by itself. */
     ended: () => new Promise<number | null>((ok) => child!.once('exit', (code) => ok(code))),
@@ -180,7 +183,10 @@ export async function startUpdate(
       const gone = new Promise<void>((ok) => child!.once('close', () => ok()));
       child.kill('SIGKILL');
       await gone;
-      await until('the name to be free', async () => !(await bus.listNames()).includes(update1.bus));
+      await until(
+        tried(async () => !(await bus.listNames()).includes(update1.bus)),
+        'the name to be free',
+      );
     },
     /** The machine goes down and comes up: the service is new, so is the boot. */
     async reboot(b: { broken?: boolean; committed?: boolean; version?: string } = {}): Promise<void> {
@@ -202,14 +208,21 @@ export async function startUpdate(
     },
     /** Settles when the state is one of `wanted`. */
     async state(...wanted: (UpdateState | 'unsupported')[]) {
-      return until(`state ${wanted}`, async () => {
-        const s = await hub.status();
-        return wanted.includes(s.state as UpdateState) ? s : undefined;
-      });
+      return until(
+        tried(async () => {
+          const s = await hub.status();
+          return wanted.includes(s.state as UpdateState) ? s : undefined;
+        }),
+        `state ${wanted}`,
+      );
     },
     /** The bundles' folder. */
     bundles: join(dir, 'data/update/bundles'),
-    restartAsked: () => until('the restart to be asked for', () => existsSync(hub.restartFile)),
+    restartAsked: () =>
+      until(
+        tried(() => existsSync(hub.restartFile)),
+        'the restart to be asked for',
+      ),
     async raucAgain(): Promise<void> {
       await rauc!.again();
     },

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { must, run, start, stop } from '../../firmware/system/exec.ts';
-import { until } from '../services/hub.ts';
+import { tried, until } from '../lab/wait.ts';
 import { startUpdate, type UpdateHub } from './hub.ts';
 
 interface Context {
@@ -102,7 +102,10 @@ async function boot(c: Context, slot: 'a' | 'b', version: string): Promise<void>
     stdio: ['ignore', 'ignore', process.env['INGLE_LOG'] ? 'inherit' : 'ignore'],
     env: { DBUS_SYSTEM_BUS_ADDRESS: hub.address, INGLE_ESP: join(c.dir, 'esp'), INGLE_SLOT: slot },
   });
-  await until('RAUC', async () => (await hub.bus.listNames()).includes('de.pengutronix.rauc'));
+  await until(
+    tried(async () => (await hub.bus.listNames()).includes('de.pengutronix.rauc')),
+    'RAUC',
+  );
   await hub.begin();
 }
 
@@ -157,7 +160,10 @@ check('bundles of a stranger, of another device, cut short and too old are refus
     assert.ok(reasons.includes(said), `${source}: ${said}`);
     const before = c.hub.states.length;
     await client.Install({ source, restart: 'now' });
-    const refused = await until('the refusal', () => c.hub.states.slice(before).find((s) => s.reason !== ''));
+    const refused = await until(
+      tried(() => c.hub.states.slice(before).find((s) => s.reason !== '')),
+      'the refusal',
+    );
     assert.ok(reasons.includes(refused.reason), `${source}: ${refused.reason}`);
   }
   assert.equal(entries(c), ['ingle-0001-a.conf']);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import { updateText } from '../../firmware/protocol/text/update.ts';
+import { updateText } from '../../firmware/text/update.ts';
 import { updateStates, updateTable } from '../../firmware/update/machine.ts';
 import { isNight, nextNight } from '../../firmware/update/night.ts';
 import { bundleUrl, indexUrl, isChannel, MAX_BUNDLE, parseIndex } from '../../firmware/update/offer.ts';

@@ -7,8 +7,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { must, run } from '../../firmware/system/exec.ts';
 import { update1 } from '../../firmware/update/contract.ts';
-import { assertContract } from '../contract.ts';
-import { until } from '../services/hub.ts';
+import { assertContract } from '../lab/contract.ts';
+import { tried, until } from '../lab/wait.ts';
 import { dies, serveFile, startUpdate, type UpdateHub } from './hub.ts';
 import { bundleText } from './rauc.ts';
 
@@ -148,10 +148,13 @@ for (const [what, bundle, reason] of [
     writeFileSync(file, bundleText(bundle));
     assert.is((await hub.client.Verify({ source: file })).reason, reason);
     await hub.client.Install({ source: file, restart: 'now' });
-    const s = await until('the refusal', async () => {
-      const now = await hub.status();
-      return now.detail.error ? now : undefined;
-    });
+    const s = await until(
+      tried(async () => {
+        const now = await hub.status();
+        return now.detail.error ? now : undefined;
+      }),
+      'the refusal',
+    );
     assert.equal([s.state, s.detail.error!.reason], ['idle', reason]);
     assert.ok(s.detail.error!.text.length > 20);
     assert.equal(hub.machine.installs, []);
@@ -176,10 +179,13 @@ test('an index that passes off an old bundle as a new one gets nothing installed
   hub.server.offer({ version: '1.0.5' }, { more: { version: '9.0.0' } });
   await hub.client.Check({ channel: '' });
   await hub.client.Install({ source: '', restart: 'now' });
-  const s = await until('the refusal', async () => {
-    const now = await hub.status();
-    return now.detail.error ? now : undefined;
-  });
+  const s = await until(
+    tried(async () => {
+      const now = await hub.status();
+      return now.detail.error ? now : undefined;
+    }),
+    'the refusal',
+  );
   assert.is(s.detail.error!.reason, 'wrong_version');
   assert.equal(hub.machine.installs, []);
 });
@@ -197,10 +203,13 @@ test('a server that gives another bundle than the one that was looked at gets it
     return true;
   });
   await hub.client.Install({ source: 'stream', restart: 'now' });
-  const s = await until('the refusal', async () => {
-    const now = await hub.status();
-    return now.detail.error ? now : undefined;
-  });
+  const s = await until(
+    tried(async () => {
+      const now = await hub.status();
+      return now.detail.error ? now : undefined;
+    }),
+    'the refusal',
+  );
   assert.is(s.detail.error!.reason, 'wrong_version');
   assert.equal([hub.machine.installs.length, hub.machine.primary], [1, 'a']);
 });
@@ -226,7 +235,7 @@ rmSync(small, { recursive: true });
     const bundle = bundleText({ version: '1.3.0' });
     writeFileSync(join(stick, 'hub.raucb'), bundle);
     const file = join(stick, 'hub.raucb');
-    assert.equal((await hub.client.Sticks({})).bundles, [[file, BigInt(bundle.length)]]);
+    assert.equal((await hub.client.Sticks({})).bundles, [{ path: file, size: BigInt(bundle.length) }]);
     await hub.client.Install({ source: 'usb', restart: '' });
     assert.is((await hub.state('installed')).detail.target, '1.3.0');
     assert.equal(hub.machine.installs, [file]);
@@ -248,10 +257,13 @@ test('RAUC failing leaves the hub as it was, with the reason', async ({ hub }) =
   hub.server.offer({ version: '1.1.0' });
   await hub.client.Check({ channel: '' });
   await hub.client.Install({ source: '', restart: 'now' });
-  const s = await until('the failure', async () => {
-    const now = await hub.status();
-    return now.detail.error && now.state === 'available' ? now : undefined;
-  });
+  const s = await until(
+    tried(async () => {
+      const now = await hub.status();
+      return now.detail.error && now.state === 'available' ? now : undefined;
+    }),
+    'the failure',
+  );
   assert.is(s.detail.error!.reason, 'install_failed');
   assert.is(hub.machine.primary, 'a');
   await hub.client.Install({ source: '', restart: '' });
@@ -263,7 +275,10 @@ test('RAUC dying in the middle is answered by beginning anew', async ({ hub }) =
   hub.server.offer({ version: '1.1.0' });
   await hub.client.Check({ channel: '' });
   await hub.client.Install({ source: '', restart: '' });
-  await until('RAUC to die', async () => !(await hub.bus.listNames()).includes('de.pengutronix.rauc'));
+  await until(
+    tried(async () => !(await hub.bus.listNames()).includes('de.pengutronix.rauc')),
+    'RAUC to die',
+  );
   await hub.raucAgain();
   await hub.state('installed');
   assert.is(hub.machine.installs.length, 2);
@@ -274,7 +289,10 @@ test('the service killed while RAUC writes finds its installation again', async 
   hub.server.offer({ version: '1.1.0' });
   await hub.client.Check({ channel: '' });
   await hub.client.Install({ source: '', restart: '' });
-  await until('RAUC to write', () => hub.machine.slots.b.status === 'pending');
+  await until(
+    tried(() => hub.machine.slots.b.status === 'pending'),
+    'RAUC to write',
+  );
   await hub.kill();
   await hub.begin();
   await hub.state('installing');
@@ -288,10 +306,16 @@ test('the service killed as RAUC ends sees that all is written', async ({ hub })
   hub.server.offer({ version: '1.1.0' });
   await hub.client.Check({ channel: '' });
   await hub.client.Install({ source: '', restart: 'now' });
-  await until('RAUC to write', () => hub.machine.slots.b.status === 'pending');
+  await until(
+    tried(() => hub.machine.slots.b.status === 'pending'),
+    'RAUC to write',
+  );
   await hub.kill();
   hub.rauc.finish();
-  await until('RAUC to end', () => hub.machine.primary === 'b');
+  await until(
+    tried(() => hub.machine.primary === 'b'),
+    'RAUC to end',
+  );
   await hub.begin();
   await hub.restartAsked();
   assert.is(hub.machine.installs.length, 1);
@@ -303,16 +327,22 @@ test('a power cut in the middle of an installation is begun anew, but not for ev
   await hub.client.Check({ channel: '' });
   await hub.client.Install({ source: '', restart: '' });
   for (let tries = 1; tries <= 3; tries++) {
-    await until(`try ${tries}`, () => hub.machine.installs.length === tries);
+    await until(
+      tried(() => hub.machine.installs.length === tries),
+      `try ${tries}`,
+    );
     hub.rauc.stop();
     await hub.kill();
     await hub.raucAgain();
     await hub.reboot({ version: '1.0.0' });
   }
-  const s = await until('the end', async () => {
-    const now = await hub.status();
-    return now.state === 'available' ? now : undefined;
-  });
+  const s = await until(
+    tried(async () => {
+      const now = await hub.status();
+      return now.state === 'available' ? now : undefined;
+    }),
+    'the end',
+  );
   assert.is(s.detail.error!.reason, 'interrupted');
   assert.is(hub.machine.installs.length, 3);
 });
@@ -328,8 +358,14 @@ test('a service killed in the middle of a download goes on where it was', async 
   });
   await hub.client.Check({ channel: '' });
   await hub.client.Download({});
-  await until('a part', () => readdirSync(hub.bundles).some((f) => f.endsWith('.part')));
-  await until('progress', async () => (await hub.status()).detail.percent >= 30);
+  await until(
+    tried(() => readdirSync(hub.bundles).some((f) => f.endsWith('.part'))),
+    'a part',
+  );
+  await until(
+    tried(async () => (await hub.status()).detail.percent >= 30),
+    'progress',
+  );
   await hub.kill();
   held = false;
   hub.server.bend((req, res, file) => {

@@ -1,16 +1,16 @@
 // Who is let in: the hub's own check of passkeys over the handshake hash.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { challengeOf } from '../../firmware/protocol/assertion.ts';
 import { fromBase64url, random, toBase64url } from '../../firmware/protocol/bytes.ts';
+import { challengeOf } from '../../firmware/protocol/pairing/assertion.ts';
 import type { Control } from '../../firmware/protocol/wire.ts';
 import { admission } from '../../firmware/uplink/admission.ts';
 import { relyingParty } from '../../firmware/uplink/passkey.ts';
 import { openPins } from '../../firmware/uplink/pins.ts';
 import { openUplinkStore } from '../../firmware/uplink/store.ts';
 import { signForHub, signInAtRoot } from '../../spa/passkey.ts';
-import { authenticator, type Misbehaviour } from '../authenticator.ts';
-import { installCredentials } from '../credentials.ts';
+import { authenticator, type Misbehaviour } from '../lab/authenticator.ts';
+import { installCredentials } from '../lab/credentials.ts';
 
 const origin = 'http://localhost:8080';
 const test = suite('admission');
@@ -366,6 +366,20 @@ test('a paired browser may be wrong five times in one handshake, and stays paire
   assert.equal([h.failures, b.a.admitted()], [[], true]);
   b.shake();
   assert.is((await b.assert(p)).t, 'admitted');
+});
+
+test('an assertion whose failure cannot be counted does not keep the next one from its answer', async () => {
+  const h = await hub();
+  const b = h.browser();
+  const [p, other] = [passkey(), passkey()];
+  await h.pins.prove(b.id, false);
+  b.shake();
+  const { putProven } = h.store;
+  h.store.putProven = () => Promise.reject(new Error('the disk is full'));
+  const e = await b.assert(other).catch((e: Error) => e.message);
+  assert.is(e, 'the disk is full');
+  h.store.putProven = putProven;
+  assert.is((await b.assert(p, { key: p.publicKey })).t, 'admitted');
 });
 
 test.run();

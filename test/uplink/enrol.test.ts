@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { openUplinkStore } from '../../firmware/uplink/store.ts';
-import { assertContract } from '../contract.ts';
+import { assertContract } from '../lab/contract.ts';
 import { openDatabase, type RootProcess, startRoot, until } from '../root/kit.ts';
 import { localApi, startUplink, type UplinkProcess } from './kit.ts';
 
@@ -154,10 +154,10 @@ test('a hub pointed at another root says so, gives it no code, and moves there o
     }
     const { changes, ...offered } = await hub.calls.Offered({});
     assert.equal(
-      changes.map((c) => c[0]),
+      changes.map((c) => c.field),
       ['owner_id', 'subnet_id', 'hub_id', 'app_url'],
     );
-    assert.is(changes.find((c) => c[0] === 'owner_id')![1], before.owner_id);
+    assert.is(changes.find((c) => c.field === 'owner_id')!.was, before.owner_id);
     assert.is(offered.app_url, other.origin);
     const wrong = await hub.calls.Adopt({ ...offered, owner_id: before.owner_id }).catch((x) => x);
     assert.is(wrong.code, 'conflict');

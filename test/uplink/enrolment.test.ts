@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
-import { translator } from '../../firmware/protocol/text/i18n.ts';
-import { uplinkTexts } from '../../firmware/protocol/text/uplink.ts';
 import { openStore } from '../../firmware/system/store.ts';
+import { translator } from '../../firmware/text/i18n.ts';
+import { uplinkTexts } from '../../firmware/text/uplink.ts';
 import { changes, enrolment, type Place } from '../../firmware/uplink/enrolment.ts';
+import { newWindow } from '../../firmware/uplink/pairing-window.ts';
 import { openPins } from '../../firmware/uplink/pins.ts';
 import { type Identity, openUplinkStore, type Passkey } from '../../firmware/uplink/store.ts';
-import { newWindow } from '../../firmware/uplink/window.ts';
 
 const now = 1_800_000_000;
 const at = (over: Partial<Identity> = {}): Identity => ({

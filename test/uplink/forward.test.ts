@@ -9,11 +9,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocketServer } from 'ws';
 import { concat, fromBase64url, fromUtf8, utf8 } from '../../firmware/protocol/bytes.ts';
-import type { TunnelSocket } from '../../firmware/protocol/tunnel.ts';
+import type { TunnelSocket } from '../../firmware/protocol/tunnel/tunnel.ts';
 import { forward, type LocalApi } from '../../firmware/uplink/forward.ts';
 import { isPath, type Principal, requestHeaders, responseHeaders } from '../../firmware/uplink/headers.ts';
 import { serviceToken } from '../../firmware/uplink/token.ts';
 import { forwardSocket } from '../../firmware/uplink/websocket.ts';
+import { until } from '../lab/wait.ts';
 
 const me: Principal = { owner_id: 'own_1', browser: 'B', role: 'owner', elevated_until: 7 };
 const never = new AbortController().signal;
@@ -255,9 +256,6 @@ function quiet(): TunnelSocket & { got: unknown[]; closed: number } {
       this.closed++;
     },
   };
-}
-async function until(what: () => boolean): Promise<void> {
-  while (!what()) await new Promise((ok) => setTimeout(ok, 5));
 }
 
 test('a WebSocket carries text and bytes both ways in order, and closes from either side', async ({

@@ -3,9 +3,9 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { generate } from '../../firmware/protocol/noise/x25519.ts';
 import { frameKind } from '../../firmware/protocol/wire.ts';
-import { generate } from '../../firmware/protocol/x25519.ts';
-import { authenticator } from '../authenticator.ts';
+import { authenticator } from '../lab/authenticator.ts';
 import { type RootProcess, startRoot, until } from '../root/kit.ts';
 import { between } from './between.ts';
 import { accessOf, localApi, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';

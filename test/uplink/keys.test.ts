@@ -6,16 +6,16 @@ import { jwtVerify } from 'jose';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fromBase64url, toBase64url } from '../../firmware/protocol/bytes.ts';
-import { followRotation } from '../../firmware/protocol/follow.ts';
-import { rotationMessage } from '../../firmware/protocol/rotation.ts';
-import { fromPrivate } from '../../firmware/protocol/x25519.ts';
+import { followRotation } from '../../firmware/protocol/noise/follow.ts';
+import { rotationMessage } from '../../firmware/protocol/noise/rotation.ts';
+import { fromPrivate } from '../../firmware/protocol/noise/x25519.ts';
 import { calm } from '../../firmware/uplink/calm.ts';
 import { keyPath, loadKeys, saveKeys } from '../../firmware/uplink/keyfile.ts';
 import { makeKeys, parseKeys, rotated, signWith, told } from '../../firmware/uplink/keys.ts';
+import { newWindow, pairingLink, workingWindow } from '../../firmware/uplink/pairing-window.ts';
 import { openPins, PROVEN_TTL } from '../../firmware/uplink/pins.ts';
 import { makeProof, renewalDue } from '../../firmware/uplink/proof.ts';
 import { MOST_COUNTERS, openUplinkStore } from '../../firmware/uplink/store.ts';
-import { newWindow, pairingLink, workingWindow } from '../../firmware/uplink/window.ts';
 
 const test = suite<{ dir: string }>('keys and windows');
 test.before.each((c) => {

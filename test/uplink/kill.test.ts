@@ -2,8 +2,8 @@
 // kill -9 of uplink and root while an owner works: the browser is back by itself, and nothing is lost or done twice.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fromBody } from '../../firmware/protocol/errors.ts';
-import { type Op, openOutbox } from '../../firmware/protocol/outbox.ts';
+import { errorTable, fromBody } from '../../firmware/protocol/errors.ts';
+import { type Op, openOutbox } from '../../firmware/protocol/tunnel/outbox.ts';
 import { type RootProcess, startRoot, until } from '../root/kit.ts';
 import { accessOf, localApi, type Phone, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';
 
@@ -115,7 +115,7 @@ test('SIGTERM ends the uplink in order, and a bus that goes ends it with an erro
   await p.up();
   await hub.daemon.stop();
   await until(() => hub.exit() !== null);
-  assert.is(hub.exit(), 1);
+  assert.is(hub.exit(), errorTable.unavailable.exit);
 });
 
 test.run();

@@ -7,26 +7,22 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
-import { challengeOf } from '../../firmware/protocol/assertion.ts';
 import { fromBase64url, toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
-import {
-  type Access,
-  type Alarm,
-  type Channel,
-  initiator,
-  type Lost,
-} from '../../firmware/protocol/channel.ts';
-import { decodeControl, encodeControl } from '../../firmware/protocol/control.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
-import { followRotation } from '../../firmware/protocol/follow.ts';
-import { unseal } from '../../firmware/protocol/seal.ts';
-import { type TunnelClient, tunnelClient } from '../../firmware/protocol/tunnel.ts';
+import type { Access, Alarm, Channel, Lost } from '../../firmware/protocol/noise/channel.ts';
+import { decodeControl, encodeControl } from '../../firmware/protocol/noise/control.ts';
+import { followRotation } from '../../firmware/protocol/noise/follow.ts';
+import { initiator } from '../../firmware/protocol/noise/initiator.ts';
+import { unseal } from '../../firmware/protocol/noise/seal.ts';
+import { generate, type KeyPair } from '../../firmware/protocol/noise/x25519.ts';
+import { challengeOf } from '../../firmware/protocol/pairing/assertion.ts';
+import { tunnelClient } from '../../firmware/protocol/tunnel/client.ts';
+import type { TunnelClient } from '../../firmware/protocol/tunnel/tunnel.ts';
 import type { Control, RelayMessage, RouteStatus } from '../../firmware/protocol/wire.ts';
-import { generate, type KeyPair } from '../../firmware/protocol/x25519.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
-import { privateBus } from '../bus.ts';
-import { ended as end, child as tether } from '../child.ts';
+import { privateBus } from '../lab/bus.ts';
+import { ended as end, child as tether } from '../lab/child.ts';
 import { newTab, until } from '../root/kit.ts';
 
 type Tab = Awaited<ReturnType<typeof newTab>>;

@@ -3,9 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { toBase64url } from '../../firmware/protocol/bytes.ts';
-import { generate } from '../../firmware/protocol/x25519.ts';
+import { generate } from '../../firmware/protocol/noise/x25519.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
-import { authenticator } from '../authenticator.ts';
+import { authenticator } from '../lab/authenticator.ts';
 import { openDatabase, type RootProcess, startRoot, until } from '../root/kit.ts';
 import { accessOf, localApi, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';
 
@@ -73,7 +73,7 @@ test('a browser pairs by link, pins the hub, and its requests reach the local AP
 
   const { browsers } = await c.hub.calls.ListBrowsers({});
   assert.equal(
-    browsers.map((b) => [b[0], b[1]]),
+    browsers.map((b) => [b.id, b.label]),
     [[p.id, 'Phone']],
   );
   const s = await c.hub.calls.Status({});
@@ -238,7 +238,7 @@ test('a browser takes another name, of what can be shown, and stays connected', 
   const p = await paired(c);
   await c.hub.calls.RenameBrowser({ id: p.id, label: '  Kitchen\u202e phone ' });
   const { browsers } = await c.hub.calls.ListBrowsers({});
-  assert.is(browsers.find((b) => b[0] === p.id)![1], 'Kitchen phone');
+  assert.is(browsers.find((b) => b.id === p.id)!.label, 'Kitchen phone');
   assert.ok(p.admitted);
   const nobody = await c.hub.calls.RenameBrowser({ id: 'A'.repeat(43), label: 'x' }).catch((x) => x);
   assert.is(nobody.code, 'not_found');
@@ -255,7 +255,7 @@ test('a forgotten browser loses its channel at once and does not come back', asy
   assert.not(p.admitted);
   assert.is((await other.read('/still')).status, 200);
   const { browsers } = await c.hub.calls.ListBrowsers({});
-  assert.not(browsers.some((b) => b[0] === p.id));
+  assert.not(browsers.some((b) => b.id === p.id));
   const e = await c.hub.calls.ForgetBrowser({ id: p.id }).catch((x) => x);
   assert.is(e.code, 'not_found');
   p.close();

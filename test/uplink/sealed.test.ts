@@ -2,15 +2,15 @@
 // The insecure debug mode: it works when a person turned it on, is marked wherever it shows, and is nothing when off.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { challengeOf } from '../../firmware/protocol/assertion.ts';
 import { fromBase64url, toBase64url } from '../../firmware/protocol/bytes.ts';
-import { initiator } from '../../firmware/protocol/channel.ts';
-import { decodeControl, encodeControl } from '../../firmware/protocol/control.ts';
-import { insecureFeature, unseal } from '../../firmware/protocol/seal.ts';
+import { decodeControl, encodeControl } from '../../firmware/protocol/noise/control.ts';
+import { initiator } from '../../firmware/protocol/noise/initiator.ts';
+import { insecureFeature, unseal } from '../../firmware/protocol/noise/seal.ts';
+import { generate } from '../../firmware/protocol/noise/x25519.ts';
+import { challengeOf } from '../../firmware/protocol/pairing/assertion.ts';
 import type { Control } from '../../firmware/protocol/wire.ts';
-import { generate } from '../../firmware/protocol/x25519.ts';
 import { run } from '../../firmware/system/exec.ts';
-import { authenticator } from '../authenticator.ts';
+import { authenticator } from '../lab/authenticator.ts';
 import { counters } from '../protocol/root.ts';
 import { type RootProcess, startRoot, until } from '../root/kit.ts';
 import { between } from './between.ts';
@@ -94,7 +94,7 @@ test('with the mode on, a root that puts its own key in place of the browser is 
   await until(() => heard.some((h) => h.t === 'admitted'));
   const { browsers } = await c.hub.calls.ListBrowsers({});
   assert.equal(
-    browsers.map((b) => b[0]),
+    browsers.map((b) => b.id),
     [toBase64url(own.publicKey)],
   );
   channel.close();

@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import { linkTicket } from '../../firmware/protocol/ticket.ts';
-import { generate } from '../../firmware/protocol/x25519.ts';
+import { generate } from '../../firmware/protocol/noise/x25519.ts';
+import { linkTicket } from '../../firmware/protocol/pairing/ticket.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
-import { authenticator } from '../authenticator.ts';
+import { authenticator } from '../lab/authenticator.ts';
 import { newTab, type RootProcess, startRoot, until } from '../root/kit.ts';
 import { accessOf, localApi, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';
 

@@ -5,15 +5,15 @@
 import { randomInt } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bootForCuts, complete, cut, keeps, surroundings } from './cut.ts';
-import { checkEsp, installs } from './esp.ts';
-import { call, home, journal, reach, secrets } from './hub.ts';
-import { checkIds, writeIds } from './ids.ts';
-import { cannotRun, type Vm } from './lab.ts';
-import type { PowerCut } from './power.ts';
-import { checksOf, figure, type Lab } from './suite.ts';
-import { sweep } from './sweep.ts';
-import { phoneIn, plugRadios } from './wifi.ts';
+import { bootForCuts, complete, cut, keeps, surroundings } from '../lab/vm/cut.ts';
+import { checkEsp, installs } from '../lab/vm/esp.ts';
+import { call, home, journal, reach, secrets } from '../lab/vm/hub.ts';
+import { checkIds, writeIds } from '../lab/vm/ids.ts';
+import { cannotRun, type Vm } from '../lab/vm/lab.ts';
+import type { PowerCut } from '../lab/vm/power.ts';
+import { checksOf, figure, type Lab } from '../lab/vm/suite.ts';
+import { sweep } from '../lab/vm/sweep.ts';
+import { phoneIn, plugRadios } from '../lab/vm/wifi.ts';
 
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);

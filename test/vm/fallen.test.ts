@@ -3,10 +3,10 @@
 // the one it had. Tries and waits are the product's own but where bundles.ts says so.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bare, cutInstall, type Moment, wired } from './interrupt.ts';
-import { cannotRun, type Vm } from './lab.ts';
-import { checksOf } from './suite.ts';
-import { backend, carry, flashed, isOn, slow, type World } from './updates.ts';
+import { bare, cutInstall, type Moment, wired } from '../lab/vm/interrupt.ts';
+import { cannotRun, type Vm } from '../lab/vm/lab.ts';
+import { checksOf } from '../lab/vm/suite.ts';
+import { backend, carry, flashed, isOn, slow, type World } from '../lab/vm/updates.ts';
 
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);

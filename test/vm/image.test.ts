@@ -11,11 +11,11 @@ import { type Flash, flash } from '../../image/flash.ts';
 import { makeLabel, newFactory } from '../../image/label.ts';
 import { debianTools } from '../../image/tools.ts';
 import { blockSize } from '../../image/verity.ts';
-import { journal, reach } from './hub.ts';
-import { boot, cannotRun } from './lab.ts';
-import { rescue } from './rescue.ts';
-import { checksOf, figure, type Lab } from './suite.ts';
-import { technician } from './technician.ts';
+import { journal, reach } from '../lab/vm/hub.ts';
+import { boot, cannotRun } from '../lab/vm/lab.ts';
+import { checksOf, figure, type Lab } from '../lab/vm/suite.ts';
+import { rescue } from './steps/rescue.ts';
+import { technician } from './steps/technician.ts';
 
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);

@@ -11,11 +11,21 @@ import * as assert from 'uvu/assert';
 import { start } from '../../firmware/system/exec.ts';
 import { top } from '../../image/build.ts';
 import { flash } from '../../image/flash.ts';
-import { freePort } from '../../services/cli/runtime.ts';
-import { approve, at, launch, online, openStatus, type Phone, phone, press, shot } from '../browser/phone.ts';
-import { call } from './hub.ts';
-import { boot, cannotRun } from './lab.ts';
-import { checksOf, type Lab } from './suite.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import {
+  approve,
+  at,
+  launch,
+  online,
+  openStatus,
+  type Phone,
+  phone,
+  press,
+  shot,
+} from '../lab/browser/phone.ts';
+import { call } from '../lab/vm/hub.ts';
+import { boot, cannotRun } from '../lab/vm/lab.ts';
+import { checksOf, type Lab } from '../lab/vm/suite.ts';
 
 /** An emulated machine takes its time to start a service. */
 const slow = 240_000;

@@ -6,12 +6,12 @@ import { join as path } from 'node:path';
 import { suite } from 'uvu';
 import { top } from '../../image/build.ts';
 import { flash } from '../../image/flash.ts';
-import { labRoot, noPart, without } from './hub.ts';
-import { boot, cannotRun } from './lab.ts';
+import { labRoot, noPart, without } from '../lab/vm/hub.ts';
+import { boot, cannotRun } from '../lab/vm/lab.ts';
+import { checksOf, type Lab } from '../lab/vm/suite.ts';
 import { bare } from './steps/bare.ts';
 import { join } from './steps/join.ts';
 import { portal } from './steps/portal.ts';
-import { checksOf, type Lab } from './suite.ts';
 
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);

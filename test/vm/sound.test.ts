@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import { top } from '../../image/build.ts';
-import { boot, cannotKeepTime } from './lab.ts';
+import { boot, cannotKeepTime } from '../lab/vm/lab.ts';
+import { checksOf, type Lab } from '../lab/vm/suite.ts';
 import { sound } from './steps/sound.ts';
-import { checksOf, type Lab } from './suite.ts';
 
 const why = cannotKeepTime();
 if (why) console.log(`SKIP ${why}`);
@@ -22,7 +22,7 @@ test.before(async (c) => {
     ownTime: true,
     cable: true,
     cmdline: `systemd.setenv=INGLE_ROOT=http://10.0.2.2:${(root.address() as AddressInfo).port}`,
-    files: { 'room.mjs': join(top, 'test/vm/guest/room.mjs') },
+    files: { 'room.mjs': join(top, 'test/lab/vm/guest/room.mjs') },
   });
 });
 test.after(async (c) => {

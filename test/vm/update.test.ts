@@ -5,12 +5,12 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { offsetOf } from '../../image/disk.ts';
-import { refused } from './bundles.ts';
-import { call, plain } from './hub.ts';
-import { bare, whole, wired } from './interrupt.ts';
-import { cannotRun, type Vm } from './lab.ts';
-import { checksOf } from './suite.ts';
-import { backend, carry, flashed, isOn, slow, type World } from './updates.ts';
+import { refused } from '../lab/vm/bundles.ts';
+import { call, plain } from '../lab/vm/hub.ts';
+import { bare, whole, wired } from '../lab/vm/interrupt.ts';
+import { cannotRun, type Vm } from '../lab/vm/lab.ts';
+import { checksOf } from '../lab/vm/suite.ts';
+import { backend, carry, flashed, isOn, slow, type World } from '../lab/vm/updates.ts';
 
 const why = cannotRun();
 if (why) console.log(`SKIP ${why}`);

@@ -7,6 +7,7 @@ import type { WifiReason } from '../../firmware/wifi/contract.ts';
 import { type Known, migrations, networks } from '../../firmware/wifi/networks.ts';
 import type { SoftapOptions } from '../../firmware/wifi/softap.ts';
 import { createWifi } from '../../firmware/wifi/wifi.ts';
+import { until as eventually } from '../lab/wait.ts';
 
 const test = suite('Wi-Fi orders');
 
@@ -80,8 +81,7 @@ async function rig(radios: string[] = ['wlan0']) {
     return { ...s, detail: fromVariant(s.detail) as Record<string, Record<string, unknown>> };
   };
   const until = async (holds: () => boolean | Promise<boolean>) => {
-    for (let i = 0; i < 2000 && !(await holds()); i++) await new Promise((r) => setTimeout(r, 5));
-    assert.ok(await holds(), world.said.join('\n'));
+    await eventually(holds).catch((e) => assert.unreachable(`${e.message}\n${world.said.join('\n')}`));
   };
   return { world, wifi, kept, status, until };
 }

@@ -1,16 +1,11 @@
 // hub_status: this hub's real uptime, load, versions, services and link, as a view and a live state.
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
-import { hubStatusText } from '../../../firmware/protocol/text/hub_status.ts';
-import {
-  type Language,
-  type Localized,
-  localizer,
-  translator,
-} from '../../../firmware/protocol/text/i18n.ts';
 import type { JsonObject, Skill, SkillContext, SkillDefinition } from '../../../firmware/skills/skill.ts';
 import { readConfig, version } from '../../../firmware/system/config.ts';
-import { unitStates } from '../../../firmware/system/units.ts';
+import { messageBus, unitStates } from '../../../firmware/system/units.ts';
+import { hubStatusText } from '../../../firmware/text/hub_status.ts';
+import { type Language, type Localized, localizer, translator } from '../../../firmware/text/i18n.ts';
 import { uplink1 } from '../../../firmware/uplink/contract.ts';
 import manifest from './manifest.json' with { type: 'json' };
 import { type CpuTimes, cpuPercent, parseMeminfo, parseStat, parseUptime } from './proc.ts';
@@ -27,7 +22,7 @@ const titleIn = (language: Language) => translator(hubStatusText, language)('tit
 const proc = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
 
 function start(ctx: SkillContext): Skill {
-  const { name } = readConfig();
+  const { name, kept } = readConfig();
   const samples: { at: number; cpu: number; memory: number }[] = [];
   let cpu: CpuTimes = parseStat(proc('stat'));
   let percent = 0;
@@ -65,7 +60,11 @@ function start(ctx: SkillContext): Skill {
     const seconds = parseUptime(proc('uptime'));
     if (fresh) samples.push({ at, cpu: percent, memory });
     if (samples.length > SAMPLES) samples.shift();
-    const [linked, names] = await Promise.all([link(), ctx.names()]);
+    const [linked, taken, startable] = await Promise.all([
+      link(),
+      ctx.names(),
+      ctx.client(messageBus).ListActivatableNames({}),
+    ]);
     return {
       name,
       uptime: { seconds, text: uptimeText(seconds) },
@@ -80,7 +79,12 @@ function start(ctx: SkillContext): Skill {
       link: linked,
       samples: samples.map((s) => ({ ...s })),
       // Only ingle-api asks a skill anything, so while this skill serves an owner it runs.
-      services: unitStates(names, ctx.owners().length > 0).map((u) => ({
+      services: unitStates({
+        taken,
+        startable: startable.names,
+        kept,
+        api: ctx.owners().length > 0,
+      }).map((u) => ({
         unit: u.unit,
         running: u.running,
         state: u.running ? t('running') : t('stopped'),
@@ -134,30 +138,38 @@ function start(ctx: SkillContext): Skill {
       stopped = true;
       clearTimeout(timer);
     },
-    routes: {
-      'GET /v1/status/summary': async () => ({ body: await measure() }),
-      'GET /v1/state': ({ owner_id }) => ({ body: { ...ctx.state(owner_id) } }),
-      'GET /v1/ui/manifest': () => {
-        const { icon, modes, sizeHints } = manifest.capabilities.ui;
-        return { body: { title: titleIn(ctx.language), icon, modes, sizeHints } };
+    endpoints: [
+      { method: 'GET', path: '/v1/status/summary', answer: async () => ({ body: await measure() }) },
+      { method: 'GET', path: '/v1/state', answer: ({ owner_id }) => ({ body: { ...ctx.state(owner_id) } }) },
+      {
+        method: 'GET',
+        path: '/v1/ui/manifest',
+        answer: () => {
+          const { icon, modes, sizeHints } = manifest.capabilities.ui;
+          return { body: { title: titleIn(ctx.language), icon, modes, sizeHints } };
+        },
       },
-      'POST /v1/refresh': async () => {
-        const measured = await measure();
-        const refreshed_at = new Date().toISOString();
-        return {
-          body: { refreshed_at },
-          state: (now) => {
-            const before = now['refresh'] as { count?: number } | undefined;
-            const count = (before?.count ?? 0) + 1;
-            const text = t('refreshed', (l) => ({
-              time: new Date(refreshed_at).toLocaleTimeString(l),
-              count,
-            }));
-            return { ...measured, refresh: { count, refreshed_at, text } };
-          },
-        };
+      {
+        method: 'POST',
+        path: '/v1/refresh',
+        answer: async () => {
+          const measured = await measure();
+          const refreshed_at = new Date().toISOString();
+          return {
+            body: { refreshed_at },
+            state: (now) => {
+              const before = now['refresh'] as { count?: number } | undefined;
+              const count = (before?.count ?? 0) + 1;
+              const text = t('refreshed', (l) => ({
+                time: new Date(refreshed_at).toLocaleTimeString(l),
+                count,
+              }));
+              return { ...measured, refresh: { count, refreshed_at, text } };
+            },
+          };
+        },
       },
-    },
+    ],
   };
 }
 

@@ -1,6 +1,6 @@
 // The screen of hub_status as ui/v0. Pure.
-import { hubStatusText } from '../../../firmware/protocol/text/hub_status.ts';
-import { localizer } from '../../../firmware/protocol/text/i18n.ts';
+import { hubStatusText } from '../../../firmware/text/hub_status.ts';
+import { localizer } from '../../../firmware/text/i18n.ts';
 import type { View } from '../../../firmware/ui/schema.ts';
 
 type Key = keyof (typeof hubStatusText)['en'];

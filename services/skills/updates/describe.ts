@@ -1,13 +1,14 @@
 // What Update1 tells, in words for the owner. Pure.
+
+import type { JsonObject } from '../../../firmware/skills/skill.ts';
 import {
   type Language,
   type Localized,
   localized,
   localizer,
   translator,
-} from '../../../firmware/protocol/text/i18n.ts';
-import { updateText } from '../../../firmware/protocol/text/update.ts';
-import type { JsonObject } from '../../../firmware/skills/skill.ts';
+} from '../../../firmware/text/i18n.ts';
+import { updateText } from '../../../firmware/text/update.ts';
 import { restful, type UpdateState } from '../../../firmware/update/machine.ts';
 import type { Shown } from './view.ts';
 

@@ -1,7 +1,5 @@
 // updates: which version runs, what there is, how far it is, what came of it; and the orders, as buttons.
 import { IngleError } from '../../../firmware/protocol/errors.ts';
-import { type Language, translator } from '../../../firmware/protocol/text/i18n.ts';
-import { updateText } from '../../../firmware/protocol/text/update.ts';
 import type {
   JsonObject,
   Skill,
@@ -9,8 +7,11 @@ import type {
   SkillDefinition,
   SkillReply,
 } from '../../../firmware/skills/skill.ts';
+import { isAbsent } from '../../../firmware/system/bus-errors.ts';
 import { version } from '../../../firmware/system/config.ts';
 import { fromVariant } from '../../../firmware/system/contract.ts';
+import { type Language, translator } from '../../../firmware/text/i18n.ts';
+import { updateText } from '../../../firmware/text/update.ts';
 import { update1 } from '../../../firmware/update/contract.ts';
 import { describe, type Told, unsupported } from './describe.ts';
 import manifest from './manifest.json' with { type: 'json' };
@@ -35,8 +36,7 @@ function start(ctx: SkillContext): Skill {
       const s = await update.Status({}, 10_000);
       return { ...s, detail: fromVariant(s.detail) as Told['detail'] };
     } catch (e) {
-      if ((e as IngleError).details?.['dbus'] === 'org.freedesktop.DBus.Error.ServiceUnknown')
-        return unsupported(version);
+      if (isAbsent(e)) return unsupported(version);
       throw e;
     }
   }
@@ -91,19 +91,27 @@ function start(ctx: SkillContext): Skill {
       stopped = true;
       clearTimeout(timer);
     },
-    routes: {
-      'GET /v1/state': async () => ({ body: await look() }),
-      'GET /v1/ui/manifest': () => {
-        const { icon, modes, sizeHints } = manifest.capabilities.ui;
-        return { body: { title: titleIn(ctx.language), icon, modes, sizeHints } };
+    endpoints: [
+      { method: 'GET', path: '/v1/state', answer: async () => ({ body: await look() }) },
+      {
+        method: 'GET',
+        path: '/v1/ui/manifest',
+        answer: () => {
+          const { icon, modes, sizeHints } = manifest.capabilities.ui;
+          return { body: { title: titleIn(ctx.language), icon, modes, sizeHints } };
+        },
       },
-      'POST /v1/check': order(() => update.Check({ channel: '' }, 40_000)),
-      'POST /v1/install': order(() => update.Install({ source: '', restart: '' })),
-      'POST /v1/restart': order(() => update.Restart({ when: 'now' })),
-      'POST /v1/night': order(() => update.Restart({ when: 'night' })),
-      'POST /v1/cancel': order(() => update.Cancel({})),
-      'POST /v1/rollback': order(() => update.Rollback({})),
-    },
+      { method: 'POST', path: '/v1/check', answer: order(() => update.Check({ channel: '' }, 40_000)) },
+      {
+        method: 'POST',
+        path: '/v1/install',
+        answer: order(() => update.Install({ source: '', restart: '' })),
+      },
+      { method: 'POST', path: '/v1/restart', answer: order(() => update.Restart({ when: 'now' })) },
+      { method: 'POST', path: '/v1/night', answer: order(() => update.Restart({ when: 'night' })) },
+      { method: 'POST', path: '/v1/cancel', answer: order(() => update.Cancel({})) },
+      { method: 'POST', path: '/v1/rollback', answer: order(() => update.Rollback({})) },
+    ],
   };
 }
 

@@ -1,6 +1,6 @@
 // The screen of `updates` as ui/v0: it changes with the state, as each step offers other buttons. Pure.
-import { localizer } from '../../../firmware/protocol/text/i18n.ts';
-import { updateText } from '../../../firmware/protocol/text/update.ts';
+import { localizer } from '../../../firmware/text/i18n.ts';
+import { updateText } from '../../../firmware/text/update.ts';
 import type { View, ViewNode } from '../../../firmware/ui/schema.ts';
 
 /** Orders a person may give, as `can` of Update1.Status names them; the text of each button. */

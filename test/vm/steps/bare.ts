@@ -2,9 +2,9 @@
 import * as assert from 'uvu/assert';
 import { introspection } from '../../../firmware/system/contract.ts';
 import { wifi1 } from '../../../firmware/wifi/contract.ts';
-import { journal, reach, refusal, strays } from '../hub.ts';
-import type { Vm } from '../lab.ts';
-import { type Check, figure } from '../suite.ts';
+import { journal, reach, refusal, strays } from '../../lab/vm/hub.ts';
+import type { Vm } from '../../lab/vm/lab.ts';
+import { type Check, figure } from '../../lab/vm/suite.ts';
 
 const evemu = 'LD_LIBRARY_PATH=/run/lab/lib /run/lab/bin/evemu';
 

@@ -1,10 +1,10 @@
 // Two channels at once: the access point falls and comes back, and a phone comes over BLE.
 import * as assert from 'uvu/assert';
-import { bleCentral, plugAdapter } from '../ble.ts';
-import { home, journal, ladderLog, reach, secrets, strays } from '../hub.ts';
-import { lendRadio } from '../radio.ts';
-import type { Check } from '../suite.ts';
-import { openHome, returnRadio, wifiReaches } from '../wifi.ts';
+import { bleCentral, plugAdapter } from '../../lab/vm/ble.ts';
+import { home, journal, ladderLog, reach, secrets, strays } from '../../lab/vm/hub.ts';
+import { lendRadio } from '../../lab/vm/radio.ts';
+import type { Check } from '../../lab/vm/suite.ts';
+import { openHome, returnRadio, wifiReaches } from '../../lab/vm/wifi.ts';
 
 export function channels(check: Check): void {
   check('an access point and BLE are open together, and bluetoothd has given way', async ({ vm }) => {

@@ -13,11 +13,11 @@ import {
   secrets,
   startRoot,
   strays,
-} from '../hub.ts';
-import type { Vm } from '../lab.ts';
-import { phoneLeaves, router } from '../radio.ts';
-import { type Check, figure } from '../suite.ts';
-import { openHome, wifiReaches, wifiStatus } from '../wifi.ts';
+} from '../../lab/vm/hub.ts';
+import type { Vm } from '../../lab/vm/lab.ts';
+import { phoneLeaves, router } from '../../lab/vm/radio.ts';
+import { type Check, figure } from '../../lab/vm/suite.ts';
+import { openHome, wifiReaches, wifiStatus } from '../../lab/vm/wifi.ts';
 
 const joins = (vm: Vm, psk: string) =>
   json<{ ok: boolean; interrupts: boolean }>(vm, '/api/wifi/connect', { ssid: home.ssid, psk });

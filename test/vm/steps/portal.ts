@@ -1,11 +1,11 @@
 // Devices are plugged in, and a phone finds its way into the access point and to the pages.
 import * as assert from 'uvu/assert';
 import { probes } from '../../../firmware/setup/portal.ts';
-import { plugAdapter } from '../ble.ts';
-import { curl, home, journal, json, reach, secrets } from '../hub.ts';
-import { phoneJoins, phoneLeaves } from '../radio.ts';
-import type { Check } from '../suite.ts';
-import { oneIsIn, openHome, phoneIn, plugRadios, wifiReaches, wifiStatus } from '../wifi.ts';
+import { plugAdapter } from '../../lab/vm/ble.ts';
+import { curl, home, journal, json, reach, secrets } from '../../lab/vm/hub.ts';
+import { phoneJoins, phoneLeaves } from '../../lab/vm/radio.ts';
+import type { Check } from '../../lab/vm/suite.ts';
+import { oneIsIn, openHome, phoneIn, plugRadios, wifiReaches, wifiStatus } from '../../lab/vm/wifi.ts';
 
 export function portal(check: Check): void {
   check('a radio plugged in opens the access point, in at most a few looks', async ({ vm }) => {

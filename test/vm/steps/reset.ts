@@ -1,8 +1,8 @@
 // Factory reset: root's own unit erases everything, and the hub begins anew.
 import * as assert from 'uvu/assert';
-import { call, home, journal, reach, refusal, secrets } from '../hub.ts';
-import type { Check } from '../suite.ts';
-import { wifiStatus } from '../wifi.ts';
+import { call, home, journal, reach, refusal, secrets } from '../../lab/vm/hub.ts';
+import type { Check } from '../../lab/vm/suite.ts';
+import { wifiStatus } from '../../lab/vm/wifi.ts';
 
 const ownerInJournal = 'journalctl -q -o cat -t root | grep -q "the owner was here"';
 

@@ -1,9 +1,9 @@
 // The serial wizard on a pseudo-terminal, typed at by a person.
 import * as assert from 'uvu/assert';
-import { home, reach, secrets } from '../hub.ts';
-import type { Vm } from '../lab.ts';
-import type { Check } from '../suite.ts';
-import { openHome, openSetup } from '../wifi.ts';
+import { home, reach, secrets } from '../../lab/vm/hub.ts';
+import type { Vm } from '../../lab/vm/lab.ts';
+import type { Check } from '../../lab/vm/suite.ts';
+import { openHome, openSetup } from '../../lab/vm/wifi.ts';
 
 /** Bytes the line had shown at some moment. */
 const shown = async (vm: Vm) => Number(await vm.must('stat -c %s /run/line'));

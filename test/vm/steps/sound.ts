@@ -1,8 +1,8 @@
 // A sound card is plugged in (snd-aloop), and the lab is the room between its two ends.
 import * as assert from 'uvu/assert';
-import { call, journal, ladderLog, reach, strays } from '../hub.ts';
-import type { Vm } from '../lab.ts';
-import { type Check, figure } from '../suite.ts';
+import { call, journal, ladderLog, reach, strays } from '../../lab/vm/hub.ts';
+import type { Vm } from '../../lab/vm/lab.ts';
+import { type Check, figure } from '../../lab/vm/suite.ts';
 
 /** As the sound server's own user, who alone may speak with it. */
 const asSound = (vm: Vm, order: string) =>

@@ -1,11 +1,19 @@
 // A second radio: the access point stays while a network is joined through another channel.
 import * as assert from 'uvu/assert';
-import { bleCentral } from '../ble.ts';
-import { call, home, journal, json, ladderLog, reach, type SetupStatus, status } from '../hub.ts';
-import type { Vm } from '../lab.ts';
-import { phoneLeaves, router, stopRouter } from '../radio.ts';
-import type { Check } from '../suite.ts';
-import { oneIsIn, openHome, openSetup, phoneIn, returnRadio, wifiReaches, wifiStatus } from '../wifi.ts';
+import { bleCentral } from '../../lab/vm/ble.ts';
+import { call, home, journal, json, ladderLog, reach, type SetupStatus, status } from '../../lab/vm/hub.ts';
+import type { Vm } from '../../lab/vm/lab.ts';
+import { phoneLeaves, router, stopRouter } from '../../lab/vm/radio.ts';
+import type { Check } from '../../lab/vm/suite.ts';
+import {
+  oneIsIn,
+  openHome,
+  openSetup,
+  phoneIn,
+  returnRadio,
+  wifiReaches,
+  wifiStatus,
+} from '../../lab/vm/wifi.ts';
 
 export function two(check: Check): void {
   const hostapd = (vm: Vm) => vm.must('pgrep -f "^hostapd /run/ingle"');

@@ -1,0 +1,57 @@
+// How an HTTP endpoint is declared: once, as data, in the `api.ts` of its area. Router, checks, OpenAPI document and
+// the types of its callers come from the declaration.
+import type { Static, TObject, TSchema } from 'typebox';
+import type { ErrorCode } from '../errors.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** @template W who may call: the words of one API (firmware/system/api.ts has those of the local one) */
+export interface Endpoint<W extends string = string> {
+  method: Method | readonly Method[];
+  /** Path template: `{name}` is one segment, `{name*}` at the end is all that is left. Both as sent, not decoded. */
+  path: string;
+  who: W;
+  /** One sentence for the API's document. */
+  doc: string;
+  params?: Record<string, TSchema>;
+  /** Texts after the `?`; what is not named here is passed over. */
+  query?: Record<string, TSchema>;
+  /** A JSON object; `raw` is handed on as it came. Without it there is none, and one that is sent must be empty. */
+  body?: TObject | 'raw';
+  /** The JSON of a 200; without it the handler answers by itself (a stream, somebody else's answer). */
+  answer?: TSchema;
+  /** Codes beyond those any endpoint may answer (`commonErrors`). */
+  errors?: readonly ErrorCode[];
+  /** A command document may ask for it (firmware/documents/command.ts). */
+  command?: true;
+  /** Changes nothing although it is no GET: repeated, it is simply done again. */
+  safe?: true;
+}
+
+export type Area<W extends string = string> = Readonly<Record<string, Endpoint<W>>>;
+
+/** What any endpoint may answer. */
+export const commonErrors: readonly ErrorCode[] = [
+  'invalid_request',
+  'rate_limited',
+  'unavailable',
+  'internal',
+];
+
+type Value<S> = S extends TSchema ? Static<S> : never;
+
+/** What a handler is given of the request. */
+export interface Input<E extends Endpoint> {
+  params: { [K in keyof E['params']]: Value<NonNullable<E['params']>[K]> };
+  query: { [K in keyof E['query']]?: Value<NonNullable<E['query']>[K]> };
+  body: E['body'] extends TObject ? Static<E['body']> : E['body'] extends 'raw' ? Uint8Array | string : null;
+}
+
+/** The JSON an endpoint answers, for its callers: `Answer<typeof skillsApi.icons>`. */
+export type Answer<E extends Endpoint> = E['answer'] extends TSchema ? Static<E['answer']> : unknown;
+
+/** The JSON an endpoint is sent. */
+export type Sent<E extends Endpoint> = E['body'] extends TObject ? Static<E['body']> : unknown;
+
+export const methodsOf = (e: Pick<Endpoint, 'method'>): readonly Method[] =>
+  typeof e.method === 'string' ? [e.method] : e.method;

@@ -1,0 +1,90 @@
+// The local API of skills: the icons of the owner's desktop, opening a screen, and a skill's own paths.
+import * as T from 'typebox';
+import { ok } from '../system/api.ts';
+import { localArea } from '../system/local-api.ts';
+
+const mode = T.Union([T.Literal('modal'), T.Literal('panel')]);
+const size = T.Object({ w: T.Number(), h: T.Number() }, { description: 'Pixels.' });
+const skillId = T.String({ pattern: '^[a-z][a-z0-9_]{0,47}$' });
+const nullable = <S extends T.TSchema>(schema: S) => T.Union([schema, T.Null()]);
+const body = { additionalProperties: false };
+
+/** One icon: a skill that has a screen, with the place its owner gave it. */
+const icon = T.Object({
+  skill_id: T.String(),
+  title: T.String(),
+  titles: T.Optional(
+    T.Record(T.String(), T.String(), { description: 'By language, where there are several.' }),
+  ),
+  icon: T.String({ description: 'A name of the icon set, or data:image/svg+xml.' }),
+  entrypoint: T.String(),
+  modes: T.Array(mode),
+  sizeHints: size,
+  pinned: T.Boolean(),
+  order: nullable(
+    T.Integer({ description: "Place in the owner's order from 0; null until the owner places it." }),
+  ),
+  schema: nullable(
+    T.String({ description: 'The UI schema where the screen is data; null where it is a page.' }),
+  ),
+  ownerOnly: T.Boolean(),
+  available: T.Boolean({ description: 'False while the skill does not run.' }),
+});
+
+export const skillsApi = localArea({
+  icons: {
+    method: 'GET',
+    path: '/v1/icons',
+    who: 'token',
+    doc: "The icons of the caller's desktop: pinned first, then in the owner's order, then by title.",
+    answer: T.Array(icon),
+  },
+  pin: {
+    method: 'POST',
+    path: '/v1/icons/pin',
+    who: 'token',
+    doc: 'Pins an icon to the front, or unpins it.',
+    body: T.Object({ skill_id: T.String(), pinned: T.Boolean() }, body),
+    answer: ok,
+    errors: ['not_found'],
+    command: true,
+  },
+  order: {
+    method: 'POST',
+    path: '/v1/icons/order',
+    who: 'token',
+    doc: 'Sets the whole order; skills it does not name lose their place.',
+    body: T.Object({ order: T.Array(T.Unknown(), { description: 'Ids of skills, each once.' }) }, body),
+    answer: ok,
+    command: true,
+  },
+  open: {
+    method: 'POST',
+    path: '/v1/open',
+    who: 'token',
+    doc: 'What a screen is made of: the keys of its documents.',
+    body: T.Object({ skill_id: T.String(), mode: T.String() }, body),
+    answer: T.Object({
+      schema: T.Literal('ui/v0'),
+      view: T.String(),
+      state: T.String(),
+      prefs: T.String(),
+      commands: T.String(),
+      sizeHints: size,
+      title: T.String(),
+      mode: T.String(),
+    }),
+    errors: ['not_found', 'not_supported', 'assertion_required', 'forbidden'],
+    safe: true,
+  },
+  request: {
+    method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    path: '/skills/{skill_id}/v1/{path*}',
+    who: 'skill',
+    doc: "The skill's own paths; what they take and answer is the skill's to say.",
+    params: { skill_id: skillId, path: T.String({ pattern: '^[\\w\\-./~%]+$' }) },
+    body: 'raw',
+    errors: ['not_found', 'method_not_allowed', 'assertion_required', 'forbidden'],
+    command: true,
+  },
+});

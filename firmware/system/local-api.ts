@@ -1,0 +1,32 @@
+// The words of the local API's endpoints: who may call, and how a caller shows who it is.
+import type { Area } from '../protocol/endpoint/endpoint.ts';
+import type { Described } from '../protocol/endpoint/openapi.ts';
+
+/**
+ * `public`: anybody on this computer. `token`: the holder of the service token, whomever it names. `owner`: local
+ * control, or the owner. `elevated`: local control, or the owner with a passkey checked lately. `skill`: whoever may use
+ * the skill of the path.
+ */
+export type LocalWho = 'public' | 'token' | 'owner' | 'elevated' | 'skill';
+
+/** Declares endpoints of the local API. */
+export const localArea = <const A extends Area<LocalWho>>(area: A): A => area;
+
+export const localSecurity: Pick<Described, 'who' | 'schemes'> = {
+  schemes: {
+    token: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Service-Token',
+      description:
+        'The service token: /var/lib/ingle/api/token, or .ingle/hub/api/token beside npm start. Without X-Ingle-Principal it is local control.',
+    },
+  },
+  who: {
+    public: { needs: [], doc: 'For anybody who reaches the address.' },
+    token: { needs: ['token'], doc: 'For any holder of the service token.' },
+    owner: { needs: ['token'], doc: 'For local control and the owner.' },
+    elevated: { needs: ['token'], doc: 'For local control, and the owner whose passkey was checked lately.' },
+    skill: { needs: ['token'], doc: 'For whoever may use the skill.' },
+  },
+};

@@ -1,0 +1,230 @@
+// Root's records and the steps that read and change them, whatever database keeps them.
+import type { Stage } from '../../firmware/protocol/wire.ts';
+
+/** A sid that has been used. */
+export interface Session {
+  sid: string;
+  /** Digest of the browser's cookie. */
+  cookie: string;
+  stage: Stage;
+  owner_id: string | null;
+  subnet_id: string | null;
+  hub_id: string | null;
+  browser_key_id: string | null;
+  /** `new_passkey` when the hub approved a further passkey with its code. */
+  scope: string;
+  /** Of the session token that counts; null before the login. */
+  jti: string | null;
+  /** Wrong codes so far, and when they are forgotten. */
+  tries: number;
+  tries_until: number;
+  last_seen: number;
+  exp: number;
+}
+
+/** The names of a hub and of whose it is. */
+export interface HubIds {
+  hub_id: string;
+  owner_id: string;
+  subnet_id: string;
+}
+
+export interface Hub extends HubIds {
+  sign_pub: string;
+  e2e_pub: string;
+}
+
+/** A passkey as it is registered. */
+export interface NewPasskey {
+  cred_id: string;
+  owner_id: string;
+  browser_key_id: string;
+  browser_pubkey: Uint8Array;
+  sign_count: number;
+  transports: string[];
+  backed_up: boolean;
+}
+
+export interface Passkey extends NewPasskey {
+  created: number;
+  last_used: number;
+  /** When the counter last went back; 0 = never. */
+  went_back: number;
+}
+
+/** A session's way to its hub. */
+export interface Route extends HubIds {
+  sid: string;
+  stage: Stage;
+  generation: number;
+  /** The browser's public key, if it gave one. */
+  pubkey: string | null;
+}
+
+/**
+ * The secrets root makes for itself, and every other record by area. Each verb is one atomic step, durable once it
+ * settles; a verb that throws has changed nothing. Times are Unix seconds, and `now` is the caller's. Codes, tickets,
+ * networks, proofs and cookies come in as digests or keyed hashes; no verb sees the text itself.
+ */
+export interface Records {
+  /** The secret of that name; `fresh` becomes it when there is none yet. */
+  secret(name: string, fresh: string): Promise<string>;
+  sessions: Sessions;
+  hubs: Hubs;
+  codes: Codes;
+  passkeys: Passkeys;
+  routes: Routes;
+  /** Removes whatever is over; see `Sweep`. @returns sids whose sockets must go */
+  sweep(s: Sweep): Promise<string[]>;
+  /** Settles when the database answers. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Ending a session removes its challenge, key and route too, and keeps its sid from beginning again. */
+export interface Sessions {
+  /** A session that is not over. */
+  find(sid: string, now: number): Promise<Session | undefined>;
+  /** Whether the sid was ended while its signature may still hold. */
+  isOver(sid: string): Promise<boolean>;
+  /** Makes the record of a new sid unless there is one or the sid is over; `find` afterwards. */
+  begin(s: { sid: string; cookie: string; now: number }): Promise<Session | undefined>;
+  /** Notes that the browser was there. */
+  seen(sid: string, now: number): Promise<void>;
+  end(sid: string, now: number): Promise<void>;
+  /** Ends the sessions of a hub's codes that no passkey has signed in on. @returns their sids */
+  endUnpaired(hubId: string, now: number): Promise<string[]>;
+  /** Stores live stages; only of sessions that are signed in. */
+  keepStages(stages: readonly { sid: string; stage: Stage }[]): Promise<void>;
+}
+
+export interface Hubs {
+  find(hubId: string): Promise<Hub | undefined>;
+  findByKey(signPub: string): Promise<Hub | undefined>;
+  /** A hub of the owner: `preferred` if it is one, or the newest. */
+  ofOwner(ownerId: string, preferred: string | null): Promise<Hub | undefined>;
+  /**
+   * The hub of `sign_pub` with a new `e2e_pub`; a new hub, owner and subnet for a key nobody has. A new hub is called
+   * `derived`, which follows from its key, or `random` when another hub has that name.
+   */
+  enrol(e: { sign_pub: string; e2e_pub: string; derived: HubIds; random: HubIds; now: number }): Promise<Hub>;
+  /** Gives a hub new keys. @returns false when it no longer has the key `from`, or another hub has `to` */
+  rotate(r: { hub_id: string; from: string; to: string; e2e_pub: string }): Promise<boolean>;
+  /** Notes that a hub nobody has paired with was there. */
+  seen(hubId: string, now: number): Promise<void>;
+  /** Spends a proof, kept until `exp`. @returns false when it was spent before */
+  spendProof(id: string, exp: number): Promise<boolean>;
+}
+
+/** A code as it is issued. */
+export interface NewCode {
+  hub_id: string;
+  owner_id: string;
+  scope: string;
+  /** Where the hub is, and the ticket of its link; '' for none. */
+  network: string;
+  ticket: string;
+  exp: number;
+  now: number;
+}
+
+export interface Codes {
+  /**
+   * Opens a code for a hub; the one before, if still open, is void.
+   * @param draw another code, keyed hash; called until one is free. When it throws, nothing has changed.
+   * @returns when the hub's last code was taken, told once; null when none was
+   */
+  issue(code: NewCode, draw: () => string): Promise<{ taken_at: number | null }>;
+  /**
+   * Takes an open code for a session, which becomes a session of the code's hub until `exp`. With `ticket` or `network`
+   * (not '') only a code that has it counts. A code that is not there counts as one wrong try, unless a ticket was
+   * given.
+   * @throws IngleError `conflict`, `rate_limited`, `unauthenticated`
+   */
+  take(t: {
+    sid: string;
+    code: string;
+    ticket: string;
+    network: string;
+    now: number;
+    exp: number;
+  }): Promise<{ hub: Hub; scope: string } | undefined>;
+}
+
+export type Ceremony = 'login' | 'registration';
+
+export interface Challenge {
+  sid: string;
+  challenge: string;
+  exp: number;
+}
+
+export interface Passkeys {
+  find(credId: string): Promise<Passkey | undefined>;
+  /** Oldest first. */
+  ofOwner(ownerId: string): Promise<Passkey[]>;
+  /** Keeps the challenge of a registration and moves the session on. @throws IngleError `conflict`, `unauthenticated` */
+  beginRegistration(c: Challenge, now: number): Promise<void>;
+  /** Keeps the challenge of a login. */
+  beginLogin(c: Challenge): Promise<void>;
+  /** Takes the challenge of a session; there is one, of one kind, and it is taken once. */
+  takeChallenge(sid: string, kind: Ceremony, now: number): Promise<string | undefined>;
+  /**
+   * Registers a passkey for a session; the approval of a further one is used up.
+   * @param check throws unless the session, as it is now, may register one beside those its owner has
+   * @returns false when the passkey is registered already
+   * @throws IngleError `conflict`, and what `check` throws
+   */
+  register(
+    r: { sid: string; passkey: NewPasskey; now: number },
+    check: (session: Session | undefined, known: readonly Passkey[]) => void,
+  ): Promise<boolean>;
+  /**
+   * Signs a session in by a passkey that was verified.
+   * @param l `owner_before`: the session's owner when the verification began
+   * @returns whether the passkey's counter went back; undefined when session or passkey changed or went meanwhile
+   * @throws IngleError `conflict`
+   */
+  login(l: {
+    sid: string;
+    owner_before: string | null;
+    cred_id: string;
+    sign_count: number;
+    hub_id: string;
+    subnet_id: string;
+    jti: string;
+    now: number;
+    exp: number;
+  }): Promise<{ went_back: boolean } | undefined>;
+  /**
+   * Removes a passkey and ends its sessions; with the owner's last one every session of the owner ends and open codes
+   * are void. @returns the sids; undefined when the owner has no such passkey
+   */
+  remove(r: { cred_id: string; owner_id: string; now: number }): Promise<string[] | undefined>;
+}
+
+export interface Routes {
+  /** The routes of live sessions at a start of root; no socket outlives the process, so stages go back to AUTH. */
+  restore(now: number): Promise<Route[]>;
+  /** Keeps the route of a session, and its public key if given. @returns false when the session is gone */
+  offer(o: {
+    sid: string;
+    hub_id: string;
+    pubkey: string | undefined;
+    now: number;
+    exp: number;
+  }): Promise<boolean>;
+  /** Notes the generation in which a route was bound; it never goes back. */
+  bind(sid: string, generation: number, now: number): Promise<void>;
+}
+
+/**
+ * Sessions of `connected` tabs are in use; others that are signed in end when nobody saw them since `idle_since`.
+ * Hubs that never came into use are forgotten (`UNUSED`), unless `online` says they are there.
+ */
+export interface Sweep {
+  now: number;
+  idle_since: number;
+  connected: readonly string[];
+  online: (hubId: string) => boolean;
+}

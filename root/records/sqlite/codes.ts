@@ -1,0 +1,58 @@
+// Device codes in SQLite.
+import type { Codes } from '../records.ts';
+import { alive, mayTry, moved, oneMoreTry } from '../rules.ts';
+import { findHub } from './hubs.ts';
+import { findSession } from './sessions.ts';
+import type { Store } from './store.ts';
+
+export function sqliteCodes(store: Store): Codes {
+  return {
+    issue: (c, draw) =>
+      store.transaction(async (db) => {
+        await db.run('DELETE FROM device_code WHERE hub_id = ? AND bind_sid IS NULL', c.hub_id);
+        await db.run('DELETE FROM device_code WHERE exp <= ?', c.now);
+        const taken = await db.get<{ at: number }>(
+          'DELETE FROM code_taken WHERE hub_id = ? RETURNING at',
+          c.hub_id,
+        );
+        for (;;) {
+          const { changes } = await db.run(
+            'INSERT OR IGNORE INTO device_code VALUES (?, ?, ?, ?, ?, NULL, ?, ?)',
+            ...[draw(), c.owner_id, c.hub_id, c.scope, c.exp, c.network, c.ticket],
+          );
+          if (changes === 1) return { taken_at: taken?.at ?? null };
+        }
+      }),
+    take: ({ sid, code, ticket, network, now, exp }) =>
+      store.transaction(async (db) => {
+        const session = alive(await findSession(db, sid, now));
+        const stage = moved(session, 'verify');
+        mayTry(session, now);
+        const found = await db.get<{ hub_id: string; scope: string }>(
+          `UPDATE device_code SET bind_sid = ? WHERE code = ? AND bind_sid IS NULL AND exp > ?
+           AND (? = '' OR ticket = ?) AND (? = '' OR network = ?) RETURNING hub_id, scope`,
+          ...[sid, code, now, ticket, ticket, network, network],
+        );
+        if (!found) {
+          // A wrong ticket is no guess; the digits are looked up next.
+          const { tries, tries_until } = oneMoreTry(session, now);
+          if (ticket === '')
+            await db.run(
+              'UPDATE session_web SET tries = ?, tries_until = ? WHERE sid = ?',
+              ...[tries, tries_until, sid],
+            );
+          return undefined;
+        }
+        const { hub_id, scope } = found;
+        await db.run('INSERT OR REPLACE INTO code_taken VALUES (?, ?)', hub_id, now);
+        const hub = (await findHub(db, hub_id))!;
+        await db.run('UPDATE hub SET kept = 1 WHERE hub_id = ? AND kept = 0', hub_id);
+        await db.run(
+          `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, scope = ?, browser_key_id = NULL,
+           tries = 0, last_seen = ?, exp = ? WHERE sid = ?`,
+          ...[stage, hub.owner_id, hub.subnet_id, hub_id, scope, now, exp, sid],
+        );
+        return { hub, scope };
+      }),
+  };
+}

@@ -1,0 +1,90 @@
+// Passkeys and the challenges of their ceremonies in SQLite.
+import type { Ceremony, Challenge, Passkey, Passkeys } from '../records.ts';
+import { alive, moved, wentBack } from '../rules.ts';
+import { endSessions, findSession } from './sessions.ts';
+import type { Db, Store } from './store.ts';
+
+type Row = Record<string, unknown> &
+  Omit<Passkey, 'transports' | 'backed_up'> & { transports: string; backed_up: number };
+
+function passkeyOf(row: Row): Passkey {
+  return { ...row, transports: JSON.parse(row.transports) as string[], backed_up: row.backed_up === 1 };
+}
+async function findPasskey(db: Db, credId: string): Promise<Passkey | undefined> {
+  const row = await db.get<Row>('SELECT * FROM webauthn_cred WHERE cred_id = ?', credId);
+  return row && passkeyOf(row);
+}
+async function ofOwner(db: Db, ownerId: string): Promise<Passkey[]> {
+  const sql = 'SELECT * FROM webauthn_cred WHERE owner_id = ? ORDER BY created, cred_id';
+  return (await db.all<Row>(sql, ownerId)).map(passkeyOf);
+}
+async function keepChallenge(db: Db, kind: Ceremony, c: Challenge): Promise<void> {
+  const sql = 'INSERT OR REPLACE INTO pairing_challenge VALUES (?, ?, ?, ?)';
+  await db.run(sql, c.sid, kind, c.challenge, c.exp);
+}
+
+export function sqlitePasskeys(store: Store): Passkeys {
+  return {
+    find: (credId) => findPasskey(store, credId),
+    ofOwner: (ownerId) => ofOwner(store, ownerId),
+    beginRegistration: (c, now) =>
+      store.transaction(async (db) => {
+        const stage = moved(alive(await findSession(db, c.sid, now)), 'registration_challenge');
+        await db.run('UPDATE session_web SET stage = ? WHERE sid = ?', stage, c.sid);
+        await keepChallenge(db, 'registration', c);
+      }),
+    beginLogin: (c) => keepChallenge(store, 'login', c),
+    takeChallenge: async (sid, kind, now) =>
+      (
+        await store.get<{ challenge: string }>(
+          'DELETE FROM pairing_challenge WHERE sid = ? AND kind = ? AND exp > ? RETURNING challenge',
+          ...[sid, kind, now],
+        )
+      )?.challenge,
+    register: ({ sid, passkey: p, now }, check) =>
+      store.transaction(async (db) => {
+        const present = await findSession(db, sid, now);
+        check(present, await ofOwner(db, p.owner_id));
+        const stage = moved(alive(present), 'registered');
+        const { changes } = await db.run(
+          'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)',
+          ...[p.cred_id, p.owner_id, p.browser_pubkey, p.sign_count, p.browser_key_id],
+          ...[JSON.stringify(p.transports), p.backed_up ? 1 : 0, now, now],
+        );
+        if (changes !== 1) return false;
+        // The approval was for one passkey.
+        await db.run("UPDATE session_web SET scope = '', stage = ? WHERE sid = ?", stage, sid);
+        return true;
+      }),
+    login: ({ sid, owner_before, cred_id, sign_count, hub_id, subnet_id, jti, now, exp }) =>
+      store.transaction(async (db) => {
+        const present = await findSession(db, sid, now);
+        const passkey = await findPasskey(db, cred_id);
+        if (!present || present.owner_id !== owner_before || !passkey) return undefined;
+        const stage = moved(present, 'login');
+        const back = wentBack(passkey.sign_count, sign_count);
+        await db.run(
+          'UPDATE webauthn_cred SET sign_count = ?, last_used = ?, went_back = ? WHERE cred_id = ?',
+          ...[sign_count, now, back ? now : passkey.went_back, cred_id],
+        );
+        await db.run(
+          `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, browser_key_id = ?, scope = '',
+           jti = ?, last_seen = ?, exp = ? WHERE sid = ?`,
+          ...[stage, passkey.owner_id, subnet_id, hub_id, passkey.browser_key_id, jti, now, exp, sid],
+        );
+        return { went_back: back };
+      }),
+    remove: ({ cred_id, owner_id, now }) =>
+      store.transaction(async (db) => {
+        const gone = await db.get<{ browser_key_id: string }>(
+          'DELETE FROM webauthn_cred WHERE cred_id = ? AND owner_id = ? RETURNING browser_key_id',
+          ...[cred_id, owner_id],
+        );
+        if (!gone) return undefined;
+        if ((await ofOwner(db, owner_id)).length > 0)
+          return endSessions(db, 'browser_key_id = ?', gone.browser_key_id, now);
+        await db.run('DELETE FROM device_code WHERE owner_id = ? AND bind_sid IS NULL', owner_id);
+        return endSessions(db, 'owner_id = ?', owner_id, now);
+      }),
+  };
+}

@@ -1,0 +1,42 @@
+// Root's records as tables. Times are Unix seconds.
+
+/**
+ * `session:web:{sid}` -> session_web, and so on; `online:hub` and `online:browser` live in memory, since a socket
+ * does not outlive the process. Codes, tickets, hubs' addresses and cookies are kept as keyed hashes only. `code_taken`:
+ * when the last code of a hub was taken. A hub is `kept` once a code of it was taken, or when its ids do not follow from
+ * its key; `seen`: when it last came online. `ended_sid`: sids that are over and whose signature still holds.
+ */
+export const migrations = [
+  `CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE owner (owner_id TEXT PRIMARY KEY, created INTEGER NOT NULL) STRICT;
+CREATE TABLE subnet (subnet_id TEXT PRIMARY KEY, owner_id TEXT NOT NULL, created INTEGER NOT NULL) STRICT;
+CREATE TABLE hub (hub_id TEXT PRIMARY KEY, owner_id TEXT NOT NULL, subnet_id TEXT NOT NULL,
+  sign_pub TEXT NOT NULL UNIQUE, e2e_pub TEXT NOT NULL, created INTEGER NOT NULL) STRICT;
+CREATE TABLE session_web (sid TEXT PRIMARY KEY, cookie TEXT NOT NULL, stage TEXT NOT NULL, owner_id TEXT,
+  subnet_id TEXT, hub_id TEXT, browser_key_id TEXT, scope TEXT NOT NULL DEFAULT '', jti TEXT,
+  tries INTEGER NOT NULL DEFAULT 0, tries_until INTEGER NOT NULL DEFAULT 0,
+  last_seen INTEGER NOT NULL, exp INTEGER NOT NULL) STRICT;
+CREATE INDEX session_of_key ON session_web (browser_key_id);
+CREATE INDEX session_exp ON session_web (exp);
+CREATE TABLE device_code (code TEXT PRIMARY KEY, owner_id TEXT NOT NULL, hub_id TEXT NOT NULL, scope TEXT NOT NULL,
+  exp INTEGER NOT NULL, bind_sid TEXT) STRICT;
+CREATE INDEX code_of_hub ON device_code (hub_id);
+CREATE TABLE webauthn_cred (cred_id TEXT PRIMARY KEY, owner_id TEXT NOT NULL, browser_pubkey BLOB NOT NULL,
+  sign_count INTEGER NOT NULL, browser_key_id TEXT NOT NULL UNIQUE, transports TEXT NOT NULL, backed_up INTEGER NOT NULL,
+  created INTEGER NOT NULL, last_used INTEGER NOT NULL, went_back INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX cred_of_owner ON webauthn_cred (owner_id);
+CREATE TABLE pairing_challenge (sid TEXT PRIMARY KEY, kind TEXT NOT NULL, challenge TEXT NOT NULL, exp INTEGER NOT NULL) STRICT;
+CREATE TABLE e2e_browser_pub (sid TEXT PRIMARY KEY, pubkey TEXT NOT NULL, alg TEXT NOT NULL, exp INTEGER NOT NULL) STRICT;
+CREATE TABLE route (sid TEXT PRIMARY KEY, hub_id TEXT NOT NULL, e2e TEXT NOT NULL, generation INTEGER NOT NULL,
+  last_seen INTEGER NOT NULL) STRICT;
+CREATE TABLE spent_proof (jti TEXT PRIMARY KEY, exp INTEGER NOT NULL) STRICT;`,
+  `ALTER TABLE device_code ADD COLUMN network TEXT NOT NULL DEFAULT '';
+ALTER TABLE device_code ADD COLUMN ticket TEXT NOT NULL DEFAULT '';
+CREATE TABLE code_taken (hub_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;`,
+  `ALTER TABLE hub ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hub ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
+UPDATE hub SET kept = 1;
+CREATE INDEX hub_unused ON hub (kept, seen);
+CREATE INDEX hub_of_owner ON hub (owner_id);
+CREATE TABLE ended_sid (sid TEXT PRIMARY KEY, exp INTEGER NOT NULL) STRICT;`,
+] as const;

@@ -1,0 +1,85 @@
+// Sessions in SQLite.
+import type { Session, Sessions, Sweep } from '../records.ts';
+import { NEW_TTL } from '../rules.ts';
+import type { Db, Store } from './store.ts';
+
+export function findSession(db: Db, sid: string, now: number): Promise<Session | undefined> {
+  return db.get<Session & Record<string, unknown>>(
+    'SELECT * FROM session_web WHERE sid = ? AND exp > ?',
+    sid,
+    now,
+  );
+}
+
+/** Removes sessions and all that hangs on them; returns their sids. */
+export async function endSessions(
+  db: Db,
+  where:
+    | 'sid = ?'
+    | 'browser_key_id = ?'
+    | 'owner_id = ?'
+    | 'exp <= ?'
+    | 'hub_id = ? AND browser_key_id IS NULL',
+  value: string | number,
+  now: number,
+): Promise<string[]> {
+  const rows = await db.all<{ sid: string }>(`SELECT sid FROM session_web WHERE ${where}`, value);
+  for (const { sid } of rows) {
+    await db.run('INSERT OR REPLACE INTO ended_sid VALUES (?, ?)', sid, now + NEW_TTL);
+    for (const table of ['session_web', 'pairing_challenge', 'e2e_browser_pub', 'route'])
+      await db.run(`DELETE FROM ${table} WHERE sid = ?`, sid);
+  }
+  return rows.map((r) => r.sid);
+}
+
+/** SQLite takes a bounded number of values in one statement; this many are one part of a list. */
+const PART = 500;
+
+/** Notes open tabs, and ends sessions that are over or idle; returns those with what is gone of `connected`. */
+export async function sweepSessions(db: Db, s: Sweep): Promise<string[]> {
+  const gone: string[] = [];
+  // An open tab is in use; one whose session ended just as it connected must go.
+  for (let i = 0; i < s.connected.length; i += PART) {
+    const some = s.connected.slice(i, i + PART);
+    const marks = some.map(() => '?').join(',');
+    const sql = `UPDATE session_web SET last_seen = ? WHERE sid IN (${marks}) RETURNING sid`;
+    const alive = new Set((await db.all<{ sid: string }>(sql, s.now, ...some)).map((r) => r.sid));
+    gone.push(...some.filter((sid) => !alive.has(sid)));
+  }
+  await db.run(
+    'UPDATE session_web SET exp = ? WHERE jti IS NOT NULL AND last_seen <= ?',
+    s.now,
+    s.idle_since,
+  );
+  return [...gone, ...(await endSessions(db, 'exp <= ?', s.now, s.now))];
+}
+
+export function sqliteSessions(store: Store): Sessions {
+  return {
+    find: (sid, now) => findSession(store, sid, now),
+    isOver: async (sid) => (await store.get('SELECT 1 FROM ended_sid WHERE sid = ?', sid)) !== undefined,
+    begin: ({ sid, cookie, now }) =>
+      store.transaction(async (db) => {
+        await db.run(
+          `INSERT OR IGNORE INTO session_web (sid, cookie, stage, last_seen, exp) SELECT ?, ?, 'NEW', ?, ?
+           WHERE NOT EXISTS (SELECT 1 FROM ended_sid WHERE sid = ?)`,
+          ...[sid, cookie, now, now + NEW_TTL, sid],
+        );
+        return findSession(db, sid, now);
+      }),
+    seen: async (sid, now) =>
+      void (await store.run('UPDATE session_web SET last_seen = ? WHERE sid = ?', now, sid)),
+    end: async (sid, now) => void (await store.transaction((db) => endSessions(db, 'sid = ?', sid, now))),
+    endUnpaired: (hubId, now) =>
+      store.transaction((db) => endSessions(db, 'hub_id = ? AND browser_key_id IS NULL', hubId, now)),
+    keepStages: (stages) =>
+      store.transaction(async (db) => {
+        for (const { sid, stage } of stages)
+          await db.run(
+            "UPDATE session_web SET stage = ? WHERE sid = ? AND stage IN ('AUTH', 'PAIRED', 'ONLINE')",
+            stage,
+            sid,
+          );
+      }),
+  };
+}

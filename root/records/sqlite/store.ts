@@ -1,0 +1,96 @@
+// Root's only door to SQLite (sqlite3, whose calls run off the event loop).
+
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import sqlite3 from 'sqlite3';
+import { openQueue } from '../../../firmware/protocol/queue.ts';
+
+export type Row = Record<string, unknown>;
+export type Value = string | number | bigint | null | Uint8Array;
+
+/** A store, or the transaction that is under way. */
+export type Db = Pick<Store, 'run' | 'all' | 'get'>;
+
+export interface Store {
+  /** Runs one statement; `changes` = rows it touched. Durable when it settles (synchronous=FULL). */
+  run(sql: string, ...values: Value[]): Promise<{ changes: number }>;
+  all<T extends Row = Row>(sql: string, ...values: Value[]): Promise<T[]>;
+  get<T extends Row = Row>(sql: string, ...values: Value[]): Promise<T | undefined>;
+  /** Runs `work` in one transaction, after those before it; a throw rolls it back. */
+  transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Versions with the WAL-reset bug (sqlite.org, fixed in 3.52.0) may corrupt a file; refuse them. */
+const oldestVersion = [3, 52, 0];
+
+/**
+ * Opens (and makes) a store in WAL mode with synchronous=FULL and brings it to the newest schema.
+ * @param migrations each a list of SQL statements; the file's user_version counts how many have run.
+ */
+export async function openStore(file: string, migrations: readonly string[]): Promise<Store> {
+  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o750 });
+  const db = await new Promise<sqlite3.Database>((resolve, reject) => {
+    const d: sqlite3.Database = new sqlite3.Database(file, (e) => (e ? reject(e) : resolve(d)));
+  });
+  const raw = plain(db);
+  const version = (await raw.get<{ v: string }>('SELECT sqlite_version() AS v'))!.v;
+  const parts = version.split('.').map(Number);
+  const older = parts.findIndex((p, i) => p !== oldestVersion[i]);
+  if (older >= 0 && parts[older]! < oldestVersion[older]!)
+    throw new Error(`SQLite ${version} is too old; ${oldestVersion.join('.')} or newer is needed`);
+  for (const pragma of ['journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'busy_timeout=5000'])
+    await raw.all(`PRAGMA ${pragma}`);
+
+  // One connection, so transactions must not interleave: everything goes through one queue.
+  const queued = openQueue().add;
+  const store: Store = {
+    run: (sql, ...v) => queued(() => raw.run(sql, ...v)),
+    all: (sql, ...v) => queued(() => raw.all(sql, ...v)) as never,
+    get: (sql, ...v) => queued(() => raw.get(sql, ...v)) as never,
+    transaction: (work) =>
+      queued(async () => {
+        await raw.run('BEGIN IMMEDIATE');
+        try {
+          const result = await work(raw);
+          await raw.run('COMMIT');
+          return result;
+        } catch (e) {
+          await raw.run('ROLLBACK');
+          throw e;
+        }
+      }),
+    close: () => queued(() => new Promise<void>((ok, no) => db.close((e) => (e ? no(e) : ok())))),
+  };
+  await store.transaction(async (s) => {
+    const have = Number((await s.get<{ user_version: number }>('PRAGMA user_version'))!.user_version);
+    if (have > migrations.length)
+      throw new Error(`${file} was written by a newer version (schema ${have}, known ${migrations.length})`);
+    for (let i = have; i < migrations.length; i++) {
+      for (const sql of migrations[i]!.split(/;\s*(?:\n|$)/)) if (sql.trim()) await s.run(sql);
+      await s.run(`PRAGMA user_version = ${i + 1}`);
+    }
+  });
+  return store;
+}
+
+function plain(db: sqlite3.Database): Db {
+  const bind = (values: Value[]) =>
+    values.map((v) => (v instanceof Uint8Array ? Buffer.from(v.buffer, v.byteOffset, v.byteLength) : v));
+  return {
+    run: (sql, ...values) =>
+      new Promise((resolve, reject) => {
+        db.run(sql, bind(values), function (e) {
+          e ? reject(e) : resolve({ changes: this.changes });
+        });
+      }),
+    all: (sql, ...values) =>
+      new Promise((resolve, reject) => {
+        db.all(sql, bind(values), (e, rows) => (e ? reject(e) : resolve(rows as never)));
+      }),
+    get: (sql, ...values) =>
+      new Promise((resolve, reject) => {
+        db.get(sql, bind(values), (e, row) => (e ? reject(e) : resolve(row as never)));
+      }),
+  };
+}

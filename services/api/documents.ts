@@ -1,0 +1,48 @@
+// Answers of firmware/documents/api.ts: which documents there are for a caller.
+import { isElevated, rightsOf } from '../../firmware/documents/acl.ts';
+import { documentsApi } from '../../firmware/documents/api.ts';
+import { listDocuments } from '../../firmware/documents/archive.ts';
+import { isOwnerId, parseKey } from '../../firmware/documents/key.ts';
+import type { openSigner } from '../../firmware/documents/sign.ts';
+import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import type { Skills } from '../../firmware/skills/follow.ts';
+import type { Store } from '../../firmware/system/store.ts';
+import type { Asked, LocalEndpoint } from './dispatch.ts';
+import type { Response } from './server.ts';
+
+export function documentEndpoints(o: {
+  store: Store;
+  skills: Skills;
+  signer: ReturnType<typeof openSigner>;
+}): LocalEndpoint[] {
+  const handlers: Handlers<typeof documentsApi, Asked, Response> = {
+    async index({ caller, query }) {
+      const given = query.prefix ?? '';
+      const prefix = given.startsWith('owner/') ? given.slice('owner/'.length) : given;
+      const owner_id = prefix.split('/')[0] ?? '';
+      if (caller !== null && owner_id !== caller.owner_id)
+        throw new IngleError('forbidden', 'The prefix must begin with your own owner id and a "/".', {
+          pointer: '/prefix',
+        });
+      if (caller !== null && !prefix.includes('/'))
+        throw new IngleError('invalid_request', 'The prefix must end its owner id with a "/".', {
+          pointer: '/prefix',
+        });
+      if (owner_id !== '' && !isOwnerId(owner_id))
+        throw new IngleError('invalid_request', 'The prefix begins with no owner id.', {
+          pointer: '/prefix',
+        });
+      const rows = await listDocuments(o.store, prefix);
+      const documents = rows.flatMap((row) => {
+        const key = parseKey(row.key);
+        const acl = JSON.parse(row.acl) as string[];
+        const closed = o.skills.known().get(key.skill_id)?.manifest.permissions?.ownerOnly ?? false;
+        if (!rightsOf(key, acl, caller).read || (closed && !isElevated(caller, Date.now() / 1000))) return [];
+        return [{ ...row, acl }];
+      });
+      return { documents, public_key: o.signer.publicKey };
+    },
+  };
+  return bind(documentsApi, handlers);
+}

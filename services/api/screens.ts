@@ -1,0 +1,79 @@
+// Answers of firmware/skills/api.ts: the desktop's icons, opening a screen, a skill's own paths.
+import { commandsKey, formatKey } from '../../firmware/documents/key.ts';
+import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { skillsApi } from '../../firmware/skills/api.ts';
+import type { Skills } from '../../firmware/skills/follow.ts';
+import type { Mode } from '../../firmware/skills/manifest.ts';
+import type { Store } from '../../firmware/system/store.ts';
+import { pickBranch } from '../../firmware/ui/overlay.ts';
+import { type Asked, type LocalEndpoint, usable } from './dispatch.ts';
+import { listIcons, orderIcons, pinIcon } from './icons.ts';
+import type { Response } from './server.ts';
+
+interface Parts {
+  store: Store;
+  skills: Skills;
+  /** Branches of a document that exist. */
+  branches: (owner_id: string, skill_id: string, doc_type: string) => Promise<string[]>;
+}
+
+export function skillEndpoints(p: Parts): LocalEndpoint[] {
+  const { store, skills } = p;
+  const handlers: Handlers<typeof skillsApi, Asked, Response> = {
+    icons: ({ caller, owner_id }) => listIcons(store, skills.known(), caller, owner_id),
+    async pin({ owner_id, body }) {
+      await pinIcon(store, skills.known(), owner_id, body);
+      return { ok: true };
+    },
+    async order({ owner_id, body }) {
+      await orderIcons(store, skills.known(), owner_id, body.order);
+      return { ok: true };
+    },
+    open: (asked) => open(asked, asked.body, p),
+    async request({ id, owner_id, method, params, search, body }) {
+      const query = search.size > 0 ? `?${search}` : '';
+      const path = `/v1/${params.path}${query}`;
+      const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+      const a = await skills.request(params.skill_id, { id, owner_id, method, path, body: bytes });
+      const type = a.headers['content-type'];
+      const headers: Record<string, string> = type ? { 'content-type': type } : {};
+      return { status: a.status, headers, body: a.body };
+    },
+  };
+  return bind(skillsApi, handlers);
+}
+
+async function open(asked: Asked, { skill_id, mode }: { skill_id: string; mode: string }, p: Parts) {
+  const { capabilities } = usable(p.skills, skill_id, asked.caller);
+  const ui = capabilities.ui;
+  if (!ui) throw new IngleError('not_found', `The skill "${skill_id}" has no screen.`);
+  if (!ui.modes.includes(mode as Mode))
+    throw new IngleError('invalid_request', `The skill offers the modes ${ui.modes.join(', ')}.`, {
+      pointer: '/mode',
+    });
+  if (ui.schema !== 'ui/v0')
+    throw new IngleError(
+      'not_supported',
+      'This skill shows a page of its own, which this hub cannot open yet.',
+    );
+  const { owner_id } = asked;
+  const device = asked.caller?.browser ?? 'local';
+  const key = async (doc_type: 'view' | 'state', wanted: (branch: string) => boolean) => {
+    const there = await p.branches(owner_id, skill_id, doc_type);
+    return formatKey({ owner_id, skill_id, doc_type, branch: pickBranch(there.filter(wanted)) ?? 'main' });
+  };
+  const shared = (b: string) => b === 'main' || b.startsWith('ab/');
+  const mine = (b: string) => shared(b) || b === `device/${device}` || b === `owner/${owner_id}`;
+  return {
+    schema: 'ui/v0' as const,
+    view: await key('view', mine),
+    // Personal branches of a state lie over it, they do not stand for it.
+    state: await key('state', shared),
+    prefs: formatKey({ owner_id, skill_id, doc_type: 'state', branch: `device/${device}` }),
+    commands: commandsKey(owner_id, device),
+    sizeHints: ui.sizeHints ?? { w: 400, h: 500 },
+    title: ui.title,
+    mode,
+  };
+}

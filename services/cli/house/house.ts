@@ -1,0 +1,296 @@
+// Root and hub on this computer: every process, in order, kept running, and ended as one.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { IngleError } from '../../../firmware/protocol/errors.ts';
+import { skillBusName } from '../../../firmware/skills/contract.ts';
+import { type Bus, connect } from '../../../firmware/system/bus.ts';
+import type { Caller, Values } from '../../../firmware/system/contract.ts';
+import { run, start } from '../../../firmware/system/exec.ts';
+import { uplink1 } from '../../../firmware/uplink/contract.ts';
+import type { Say } from '../say.ts';
+import { busDaemon } from './bus-daemon.ts';
+import { apiPort, arrived, claim, findRunning, makeData, portState, unclaim } from './runtime.ts';
+import { type Program, type Supervised, supervise } from './supervised.ts';
+
+export interface HouseOptions {
+  /** Folder of all state; default `.ingle` in the present folder. */
+  data?: string;
+  /** Port of root on this computer; default 8080. */
+  port?: number;
+  /** Address root listens on; default 127.0.0.1, and 0.0.0.0 when `origin` or `api` is given. */
+  host?: string;
+  /** Address browsers use; default `http://localhost:<port>`. */
+  origin?: string;
+  /** Public origin of root's API where a host of its own serves the application; default `origin`. */
+  api?: string;
+  /** Use a root elsewhere and start none here. */
+  root?: string;
+  /** Added to every process's environment. */
+  env?: Record<string, string>;
+  say?: Say;
+}
+
+type Out<M extends keyof (typeof uplink1)['methods']> = Values<(typeof uplink1)['methods'][M]['out']>;
+export type Code = Out<'IssueCode'>;
+
+export interface House {
+  readonly origin: string;
+  /** Base address of the local API. */
+  readonly api: string;
+  readonly bus: string;
+  readonly data: string;
+  /** A pairing code; waits while the hub is still on its way to root. */
+  issueCode(o?: { newPasskey?: boolean }): Promise<Code>;
+  status(): Promise<{
+    uplink: Out<'Status'>;
+    processes: { name: string; pid: number | undefined; restarts: number }[];
+  }>;
+  /** A caller of Uplink1 on a connection that is made anew when the daemon was. */
+  uplink(): Promise<Caller<typeof uplink1>>;
+  connection(): Promise<Bus>;
+  names(): string[];
+  pid(name: string): number | undefined;
+  /** Sends a signal (SIGKILL by default) to one process; it is started again. */
+  kill(name: string, signal?: NodeJS.Signals): void;
+  /** Ends one process in order and starts it again. */
+  restart(name: string): Promise<void>;
+  /** Ends one process and keeps it down until `release`. */
+  hold(name: string): Promise<void>;
+  release(name: string): void;
+  log(name: string, lines?: number): string;
+  stop(): Promise<void>;
+}
+
+// dist/ lies beside services/ in a checkout; this file runs from either.
+const here = dirname(fileURLToPath(import.meta.url));
+const top = resolve(here, '../../..');
+const dist = join(top, 'dist');
+const upWithinMs = 60_000;
+
+/**
+ * Starts a house from dist/ and settles when the hub is up.
+ * @throws IngleError `conflict` (port taken, already running), `not_supported` (no dbus-daemon), `unavailable` (a
+ * process does not come up); the message is for a person.
+ */
+export async function startHouse(o: HouseOptions = {}): Promise<House> {
+  const say: Say = o.say ?? { text: (key) => key, line: () => {}, event: () => {} };
+  const data = resolve(o.data ?? '.ingle');
+  const port = o.port ?? 8080;
+  const host = o.host ?? (o.origin || o.api ? '0.0.0.0' : '127.0.0.1');
+  const local = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+  const origin = o.root ?? o.origin ?? `http://localhost:${port}`;
+  const rootApi = o.api ?? origin;
+  await check();
+
+  const run_ = mkdtempSync(join(process.env['XDG_RUNTIME_DIR'] || tmpdir(), 'ingle-'));
+  const daemon = busDaemon(run_);
+  const apiAt = await apiPort(data);
+  const hub = join(data, 'hub');
+  mkdirSync(hub, { recursive: true, mode: 0o700 });
+  const rootUrl = o.root ?? `http://localhost:${port}`;
+  const api = `http://127.0.0.1:${apiAt}`;
+  try {
+    claim(data, { origin, root: rootUrl, bus: daemon.address, api, hub });
+  } catch (e) {
+    rmSync(run_, { recursive: true, force: true });
+    throw alreadyRuns(e);
+  }
+
+  const guard = start(process.execPath, [join(dist, 'services/cli/guard.js')], {
+    env: { INGLE_DATA: hub },
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.stdin!.on('error', () => {});
+  guard.stdin!.write(`!${run_}\n`);
+
+  const running = new Map<string, Supervised>();
+  let stopping = false;
+  let bus: Promise<Bus> | undefined;
+  const common = {
+    NODE_ENV: 'production',
+    INGLE_BUS_ADDRESS: daemon.address,
+    INGLE_CONFIG: join(data, 'config.json'),
+    INGLE_DATA: hub,
+    INGLE_RUNTIME: run_,
+    INGLE_ROOT: rootUrl,
+    INGLE_API_HOST: '127.0.0.1',
+    INGLE_API_PORT: String(apiAt),
+    INGLE_SKILLS: join(dist, 'services/skills'),
+    INGLE_KEPT: [uplink1.bus, ...skills().map(skillBusName)].join(' '),
+    ...(process.env['INGLE_LOG'] ? { INGLE_LOG: process.env['INGLE_LOG'] } : {}),
+    ...(process.env['INGLE_LANG'] ? { INGLE_LANG: process.env['INGLE_LANG'] } : {}),
+    ...(process.env['INGLE_NAME'] ? { INGLE_NAME: process.env['INGLE_NAME'] } : {}),
+    ...o.env,
+  };
+  const rootEnv = {
+    INGLE_ROOT_PORT: String(port),
+    INGLE_ROOT_HOST: host,
+    INGLE_ROOT_ORIGIN: origin,
+    INGLE_ROOT_API: rootApi,
+    // The hub reaches root on this computer, whatever browsers call it.
+    INGLE_ROOT_AUDIENCE: [rootUrl, o.env?.['INGLE_ROOT']].filter(Boolean).join(','),
+    INGLE_ROOT_DATA: join(data, 'root'),
+    INGLE_ROOT_SPA: rootApi === origin ? join(dist, 'spa') : '',
+    // This server speaks plain HTTP; where browsers use https, a proxy stands in front.
+    INGLE_ROOT_PROXIES: (o.api ?? o.origin)?.startsWith('https:') ? '1' : '0',
+  };
+
+  function launch(p: Pick<Program, 'name' | 'program' | 'args'> & { env?: Record<string, string> }): void {
+    say.line(say.text('starting', { name: p.name }));
+    running.set(
+      p.name,
+      supervise(
+        { ...p, env: { ...common, ...p.env }, log: join(data, 'log', `${p.name.replace(/\W+/g, '-')}.log`) },
+        {
+          spawned: (pid) => guard.stdin!.write(`+${pid}\n`),
+          gone: (pid) => guard.stdin!.write(`-${pid}\n`),
+          died: (how) => {
+            if (!stopping) say.line(say.text('died', { name: p.name, how }));
+          },
+        },
+      ),
+    );
+  }
+  const service = (name: string, folder: string, args: string[] = [], env?: Record<string, string>) =>
+    launch({ name, program: process.execPath, args: [join(dist, folder, 'main.js'), ...args], env });
+
+  async function check(): Promise<void> {
+    try {
+      makeData(data);
+    } catch (e) {
+      const why = (e as Error).message;
+      throw new IngleError('invalid_request', say.text('dataUnusable', { data, why }));
+    }
+    const other = findRunning(data);
+    if (other) throw alreadyRuns(new IngleError('conflict', '', { pid: other.pid, origin: other.origin }));
+    if (!o.root) {
+      const state = await portState(port, host);
+      const next = port < 1024 ? 8080 : port >= 65535 ? 8080 : port + 1;
+      if (state === 'EACCES') throw new IngleError('conflict', say.text('portForbidden', { port, next }));
+      if (state) throw new IngleError('conflict', say.text('portTaken', { port, next }));
+    }
+    await run('dbus-daemon', ['--version']).catch(() => {
+      throw new IngleError('not_supported', say.text('noBus'));
+    });
+  }
+  function alreadyRuns(e: unknown): unknown {
+    if (!(e instanceof IngleError)) return e;
+    const { pid, origin: at } = e.details as { pid: number; origin: string };
+    return new IngleError('conflict', say.text('running', { pid, origin: at }), e.details);
+  }
+
+  function connection(): Promise<Bus> {
+    bus ??= connect(daemon.address).then((b) => {
+      b.closed.then(() => (bus = undefined));
+      return b;
+    });
+    bus.catch(() => (bus = undefined));
+    return bus;
+  }
+  const uplink = async () => (await connection()).client(uplink1);
+
+  /** Asks until `ask` is true; a process that is not up in time is an error with its last words. */
+  async function until(name: string, ask: () => Promise<boolean>): Promise<void> {
+    const last = Date.now() + upWithinMs;
+    for (;;) {
+      if (stopping) throw new IngleError('unavailable', say.text('stopping'));
+      if (await ask().catch(() => false)) return;
+      const p = running.get(name)!;
+      if (Date.now() > last || p.restarts >= 8) {
+        const file = join(data, 'log', `${name.replace(/\W+/g, '-')}.log`);
+        throw new IngleError('unavailable', say.text('notStarted', { name, log: p.tail(12), file }));
+      }
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+  const answers = (url: string) => async () => (await fetch(url, { redirect: 'manual' })).status < 500;
+  const owned = (name: string) => async () => (await (await connection()).listNames()).includes(name);
+
+  async function stop(): Promise<void> {
+    if (stopping) return;
+    stopping = true;
+    await bus?.then((b) => b.close()).catch(() => {});
+    // The bus goes last, so that services can say goodbye.
+    const [first, ...others] = [...running.values()];
+    await Promise.all(others.map((p) => p.hold()));
+    await first?.hold();
+    rmSync(run_, { recursive: true, force: true });
+    unclaim(data);
+    const gone = new Promise((done) => guard.once('close', done));
+    guard.stdin!.end();
+    if (guard.exitCode === null) await gone;
+  }
+
+  try {
+    launch({ name: 'dbus', program: 'dbus-daemon', args: daemon.args });
+    await until('dbus', async () => (await connection()).name !== '');
+    if (!o.root) service('root', 'root', [], rootEnv);
+    service('uplink', 'services/uplink');
+    service('api', 'services/api');
+    for (const id of skills()) service(`skill ${id}`, 'services/skill-host', [id]);
+    if (!o.root) await until('root', answers(local));
+    await until('uplink', owned(uplink1.bus));
+    await until('api', answers(`${api}/health/live`));
+    for (const id of skills()) await until(`skill ${id}`, owned(skillBusName(id)));
+    arrived(data);
+  } catch (e) {
+    await stop();
+    throw e;
+  }
+
+  const get = (name: string): Supervised => {
+    const p = running.get(name);
+    if (!p)
+      throw new IngleError('not_found', `No process "${name}"; there are ${[...running.keys()].join(', ')}.`);
+    return p;
+  };
+  return {
+    origin,
+    api,
+    bus: daemon.address,
+    data,
+    uplink,
+    connection,
+    async issueCode({ newPasskey = false } = {}) {
+      const last = Date.now() + upWithinMs;
+      for (;;)
+        try {
+          await (await uplink()).Enrol({});
+          return await (await uplink()).IssueCode({ new_passkey: newPasskey });
+        } catch (e) {
+          if (stopping || !(e instanceof IngleError) || e.code !== 'unavailable' || Date.now() > last)
+            throw e;
+          await new Promise((done) => setTimeout(done, 100));
+        }
+    },
+    async status() {
+      return {
+        uplink: await (await uplink()).Status({}),
+        processes: [...running.values()].map(({ name, pid, restarts }) => ({ name, pid, restarts })),
+      };
+    },
+    names: () => [...running.keys()],
+    pid: (name) => get(name).pid,
+    kill: (name, signal = 'SIGKILL') => get(name).kill(signal),
+    async restart(name) {
+      await get(name).hold();
+      get(name).release();
+    },
+    hold: (name) => get(name).hold(),
+    release: (name) => get(name).release(),
+    log: (name, lines = 200) => get(name).tail(lines),
+    stop,
+  };
+}
+
+/** The built-in skills: every folder with a manifest. */
+function skills(): string[] {
+  const folder = join(dist, 'services/skills');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((id) => existsSync(join(folder, id, 'manifest.json')))
+    .sort();
+}

@@ -1,0 +1,25 @@
+// Opening a skill: the state of its window, and what stands there until its screen comes.
+import { html } from 'htm/preact';
+import { app, type Icon, type Open, set, toast } from './store.ts';
+import { t, titleOf } from './text.ts';
+
+/** Opens a window where the hub can be reached, else says why not. */
+export function openSkill(icon: Icon, mode?: Open['mode'], online = true): void {
+  if (!online) {
+    toast(t('open_blocked', { title: titleOf(icon) }));
+    return;
+  }
+  const open: Open = { skill_id: icon.skill_id, mode: mode ?? icon.modes[0] ?? 'modal' };
+  // One step back closes a window, also one that another has led to.
+  history[app().open ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
+  set({ open });
+}
+
+/** Stands where a screen will be. */
+export function Bones({ title }: { title: string }) {
+  return html`<div class="v-stack" aria-busy="true">
+    <span class="sr" role="status">${t('opening_skill', { title })}</span>
+    <div class="v-row"><div class="bone v-card"></div><div class="bone v-card"></div></div>
+    <div class="bone"></div><div class="bone"></div>
+  </div>`;
+}

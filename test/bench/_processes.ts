@@ -1,0 +1,67 @@
+// The processes of a hub by their units, when they have settled, and what makes one count differ from another. Pure.
+
+export interface Unit {
+  /** Proportional set size of its processes together, bytes. */
+  pss: number;
+  /** Names of its processes, sorted. */
+  names: string[];
+}
+export type Units = Record<string, Unit>;
+
+/** PipeWire's units and wpa_supplicant run for us alone; so do the programs ours start. */
+const isOurs = (unit: string) => /^(ingle-(?!lab)|wpa_supplicant)/.test(unit);
+
+/**
+ * @param groups a line a unit: its name and its processes' ids
+ * @param processes a line a process: its id, its PSS in KiB, its name
+ */
+export function unitsOf(groups: string, processes: string): Units {
+  const known = new Map<string, { pss: number; name: string }>();
+  for (const line of processes.split('\n')) {
+    const [, pid, kb, name] = /^(\d+) (\d+) (.+)$/.exec(line) ?? [];
+    if (pid) known.set(pid, { pss: Number(kb) * 1024, name: name! });
+  }
+  const units: Units = {};
+  for (const line of groups.split('\n')) {
+    const [unit = '', ...pids] = line.split(' ');
+    const alive = pids.flatMap((p) => known.get(p) ?? []);
+    if (!isOurs(unit) || alive.length === 0) continue;
+    units[unit] = { pss: alive.reduce((n, p) => n + p.pss, 0), names: alive.map((p) => p.name).sort() };
+  }
+  return units;
+}
+
+export const count = (units: Units): number => Object.values(units).reduce((n, u) => n + u.names.length, 0);
+
+/** Why this is not yet what is to be measured; '' when it is. @param leaving units that end by themselves */
+export function unsettled(state: string, wanted: string, units: Units, leaving: readonly string[]): string {
+  if (state !== wanted) return `the hub is in ${state}, to be measured in ${wanted}`;
+  for (const [unit, { names }] of Object.entries(units)) {
+    if (leaving.includes(unit)) return `${unit} has not left yet`;
+    // A console nobody is at is a shell.
+    if (unit.startsWith('ingle-serial@') && names.includes('node')) return `${unit} still talks`;
+  }
+  return '';
+}
+
+/** What of one count is more or less than of another, a line a unit. Each is names of processes by unit. */
+export function differences(
+  before: Record<string, readonly string[]>,
+  now: Record<string, readonly string[]>,
+): string[] {
+  const lines: string[] = [];
+  for (const unit of [...new Set([...Object.keys(before), ...Object.keys(now)])].sort()) {
+    const [a, b] = [[...(before[unit] ?? [])], [...(now[unit] ?? [])]];
+    const more = b.filter((name) => !taken(a, name));
+    if (more.length > 0) lines.push(`+${more.length} ${unit}: ${more.join(', ')}`);
+    if (a.length > 0) lines.push(`-${a.length} ${unit}: ${a.join(', ')}`);
+  }
+  return lines;
+}
+
+/** Takes one such name out of the list. */
+function taken(list: string[], name: string): boolean {
+  const at = list.indexOf(name);
+  if (at >= 0) list.splice(at, 1);
+  return at >= 0;
+}

@@ -1,0 +1,22 @@
+// A whole house for a test, from the bundles: built when a source changed, on free ports, in a folder of its own.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type House, type HouseOptions, startHouse as start } from '../../services/cli/house/house.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+
+/** Starts root, uplink, api and the skills; `stop` ends them and removes the data unless `data` was given. */
+export async function startHouse(o: HouseOptions = {}): Promise<House> {
+  const { build } = await import('../../services/cli/build.mjs' as string);
+  await build();
+  const data = o.data ?? mkdtempSync(join(tmpdir(), 'ingle-house-'));
+  const port = o.port ?? (await freePort('127.0.0.1'));
+  const house = await start({ ...o, data, port });
+  return {
+    ...house,
+    async stop() {
+      await house.stop();
+      if (!o.data) rmSync(data, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,169 @@
+// Declared endpoints: the one a path leads to, what its handler is given, and the words about what is wrong.
+import fc from 'fast-check';
+import * as T from 'typebox';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checked, faultsOf, SAYS } from '../../firmware/protocol/endpoint/check.ts';
+import type { Area } from '../../firmware/protocol/endpoint/endpoint.ts';
+import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
+import { bind, router } from '../../firmware/protocol/endpoint/router.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+
+const test = suite('endpoint');
+const plain = { who: 'anybody', doc: 'A test.' } as const;
+const area = {
+  top: { ...plain, method: 'GET', path: '/' },
+  things: { ...plain, method: 'GET', path: '/things' },
+  make: { ...plain, method: 'POST', path: '/things', body: T.Object({ n: T.Integer() }) },
+  thing: { ...plain, method: 'GET', path: '/things/{id}', params: { id: T.String({ pattern: '^[a-z]+$' }) } },
+  special: { ...plain, method: 'GET', path: '/things/special' },
+  part: { ...plain, method: ['GET', 'PUT'], path: '/things/{id}/parts/{path*}', body: 'raw' },
+} as const satisfies Area;
+const handlers = Object.fromEntries(Object.keys(area).map((name) => [name, () => name]));
+const { find } = router(bind(area as Area, handlers as never));
+const codeOf = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (e) {
+    if (e instanceof IngleError) return e.code;
+    throw e;
+  }
+  return '';
+};
+
+const table: [method: string, path: string, name: string, params?: Record<string, string>][] = [
+  ['GET', '/', 'top'],
+  ['GET', '/things', 'things'],
+  ['POST', '/things', 'make'],
+  ['GET', '/things/lamp', 'thing', { id: 'lamp' }],
+  // What is written out goes before a name.
+  ['GET', '/things/special', 'special'],
+  ['PUT', '/things/lamp/parts/a/b', 'part', { id: 'lamp', path: 'a/b' }],
+  ['GET', '/things/special/parts/x', 'part', { id: 'special', path: 'x' }],
+  // As sent, not decoded.
+  ['GET', '/things/%2e%2e', 'thing', { id: '%2e%2e' }],
+];
+for (const [method, path, name, params = {}] of table)
+  test(`${method} ${path} is ${name}`, () => {
+    const found = find(method, path);
+    assert.is(found.bound.name, name);
+    assert.equal(found.params, params);
+  });
+
+test('what is nowhere is not found, and a wrong method is told what is right', () => {
+  for (const path of [
+    '',
+    '//',
+    '/thing',
+    '/things/',
+    '/things/a/b',
+    '/things/a/parts',
+    '/things/../x',
+    '/a'.repeat(99),
+  ])
+    assert.is(
+      codeOf(() => find('GET', path)),
+      'not_found',
+      path,
+    );
+  try {
+    find('DELETE', '/things');
+    assert.unreachable();
+  } catch (e) {
+    assert.is((e as IngleError).code, 'method_not_allowed');
+    assert.is((e as IngleError).details?.['allow'], 'GET, POST');
+  }
+  for (const method of ['', 'get', 'constructor', '__proto__'])
+    assert.is(
+      codeOf(() => find(method, '/things')),
+      'method_not_allowed',
+      method,
+    );
+});
+
+test('two endpoints cannot have one place', () => {
+  const twice = { a: area.thing, b: { ...area.thing, path: '/things/{other}' } } as Area;
+  assert.throws(() => router(bind(twice, handlers as never)), /two endpoints for GET/);
+});
+
+test('a handler is given what was declared, and nothing else reaches it', () => {
+  const input = (method: string, path: string, body = '', query = '') => {
+    const { bound, params } = find(method, path);
+    return inputOf(bound.endpoint)(params, new URLSearchParams(query), body);
+  };
+  assert.equal(input('POST', '/things', '{"n":3}').body, { n: 3 });
+  assert.is(input('GET', '/things', 'whatever', 'x=1').body, null);
+  assert.equal(input('GET', '/things', '', 'x=1').query, {});
+  assert.is(input('PUT', '/things/a/parts/b', 'raw').body, 'raw');
+  for (const body of ['{"n":"3"}', '{"n":1.5}', '{}', '[]', 'null', '{"n":1', '"n"'])
+    assert.is(
+      codeOf(() => input('POST', '/things', body)),
+      'invalid_request',
+      body,
+    );
+  assert.is(
+    codeOf(() => input('GET', '/things/LAMP')),
+    'not_found',
+  );
+});
+
+const shape = T.Object(
+  {
+    name: T.String({ minLength: 1, [SAYS]: 'must be a name' }),
+    on: T.Optional(T.Boolean()),
+    mode: T.Optional(T.Union([T.Literal('a'), T.Literal('b')])),
+    list: T.Optional(T.Array(T.Object({ n: T.Integer() }))),
+  },
+  { additionalProperties: false },
+);
+const faults: [value: unknown, ...told: [pointer: string, says: RegExp][]][] = [
+  [{ name: 'x' }],
+  [{}, ['/name', /^is missing$/]],
+  [{ name: '' }, ['/name', /^must be a name$/]],
+  [{ name: 'x', on: 1 }, ['/on', /^must be a boolean$/]],
+  [{ name: 'x', mode: 'c' }, ['/mode', /^must be one of a, b$/]],
+  [{ name: 'x', 'a/b~c': 1 }, ['/a~1b~0c', /^is not known here$/]],
+  [{ name: 'x', list: [{ n: 1 }, { n: 1.5 }] }, ['/list/1/n', /^must be an integer$/]],
+  [{ on: 'x', more: 1 }, ['/more', /not known/], ['/name', /missing/], ['/on', /boolean/]],
+  [[], ['', /^must be an object$/]],
+  [null, ['', /^must be an object$/]],
+];
+for (const [value, ...told] of faults)
+  test(`faults of ${JSON.stringify(value)}`, () => {
+    const found = faultsOf(shape, value);
+    assert.equal(found.map((f) => f.pointer).sort(), told.map(([p]) => p).sort());
+    for (const [pointer, says] of told) assert.match(found.find((f) => f.pointer === pointer)!.says, says);
+  });
+
+test('an optional field that is null is left out, a required one is not', () => {
+  assert.equal(checked(shape, { name: 'x', on: null }), { name: 'x' });
+  try {
+    checked(shape, { name: null, more: 1 });
+    assert.unreachable();
+  } catch (e) {
+    const { code, details, message } = e as IngleError;
+    assert.is(code, 'invalid_request');
+    assert.is((details!['faults'] as object[]).length, 2);
+    assert.match(message, /^"(more|name)" /);
+  }
+});
+
+test('whatever comes is taken as it is or refused with pointers that lead somewhere', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const found = faultsOf(shape, value);
+      for (const { pointer, says } of found) {
+        assert.match(pointer, /^(\/[^/]*)*$/);
+        assert.ok(says.length > 3);
+      }
+      if (found.length === 0) checked(shape, value);
+      else
+        assert.throws(
+          () => checked(shape, value),
+          (e: unknown) => e instanceof IngleError || found.length > 0,
+        );
+    }),
+  );
+});
+
+test.run();

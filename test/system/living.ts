@@ -1,0 +1,33 @@
+// A service for service.test.ts: says on its output what it does, and takes orders from its input.
+import { createInterface } from 'node:readline';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { startService } from '../../firmware/system/service.ts';
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+const orders = createInterface({ input: process.stdin });
+const order = (want: string) =>
+  new Promise<void>((resolve) => orders.on('line', (l) => l === want && resolve()));
+
+const how = (process.argv[2] ?? '').split(' ');
+const life = await startService('living', { stopMs: 1500 });
+life.onStop(() => say(`store closed healthy=${life.healthy()}`));
+life.onStop(async () => {
+  say('server closing');
+  if (how.includes('hang')) await new Promise(() => {});
+  if (how.includes('slow')) await new Promise((resolve) => setTimeout(resolve, 700));
+  if (how.includes('throw')) throw new Error('the server\ndoes not close');
+  say('server closed');
+});
+say('wired');
+if (how.includes('conflict')) throw new IngleError('conflict', 'The port is taken.', { port: 1 });
+if (how.includes('fault')) throw new Error('a fault\nof two lines');
+if (how.includes('wait')) await order('go');
+let busy = how.includes('busy');
+if (how.includes('idle') || how.includes('busy')) life.leaveWhenIdle(60_000, () => busy);
+life.ready();
+void order('touch').then(life.touch);
+void order('rest').then(() => (busy = false));
+void order('crash').then(() => {
+  throw new Error('unforeseen');
+});
+say('serving');
