@@ -1,6 +1,6 @@
 // The desktop: status bar, grid of skills, the open window.
 import { html } from 'htm/preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { failed } from './entrance.ts';
 import { Insecure, LanguageSwitch } from './frame.ts';
 import { face, glyph } from './glyphs.ts';
@@ -101,9 +101,19 @@ interface Drag {
   set(d: { from: string | null; over: string | null }): void;
 }
 
+/** The focus stays with an element that is moved, in browsers without moveBefore() too. */
+function useFocusKept(): void {
+  const held = document.activeElement;
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body && held instanceof HTMLElement && held.isConnected)
+      held.focus({ preventScroll: true });
+  });
+}
+
 function Grid() {
   const { icons, link } = useApp();
   const [drag, setDrag] = useState<{ from: string | null; over: string | null }>({ from: null, over: null });
+  useFocusKept();
   if (!icons)
     return html`<ul class="grid" aria-busy="true">${[0, 1, 2].map(() => html`<li class="bone"></li>`)}</ul>`;
   if (icons.length === 0)
@@ -127,12 +137,12 @@ export function Desktop({ signOut }: { signOut(forget?: boolean): Promise<void> 
     wide.addEventListener('change', change);
     const back = () => set({ open: null });
     window.addEventListener('popstate', back);
-    heading.current?.focus();
     return () => {
       wide.removeEventListener('change', change);
       window.removeEventListener('popstate', back);
     };
   }, []);
+  useLayoutEffect(() => heading.current?.focus(), []);
   const icon = open && icons?.find((i) => i.skill_id === open.skill_id);
   useEffect(() => {
     document.title = icon ? `${titleOf(icon)} · ${brand.name}` : hubName || brand.name;

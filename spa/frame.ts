@@ -1,7 +1,7 @@
 // What every page is made of.
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { languages } from '../firmware/text/i18n.ts';
 import type { SpaText } from '../firmware/text/spa.ts';
 import { loginCommand } from './entrance.ts';
@@ -45,7 +45,7 @@ export function Frame(o: {
   useEffect(() => {
     document.title = `${o.title} · ${app().brand.name}`;
   }, [o.title]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!o.keepFocus) heading.current?.focus();
   }, [o.id]);
   return html`<div class="page" data-page=${o.id}>

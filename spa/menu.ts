@@ -1,7 +1,7 @@
 // A button with a menu (a disclosure, WAI-ARIA practices): arrows move, Escape closes, focus comes back.
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Glyph, glyph } from './glyphs.ts';
 
 export function Menu(o: { label: string; icon: Glyph; children?: ComponentChildren }) {
@@ -11,9 +11,12 @@ export function Menu(o: { label: string; icon: Glyph; children?: ComponentChildr
   const items = () => [
     ...(box.current?.querySelectorAll<HTMLButtonElement>('.menu button:not([disabled])') ?? []),
   ];
+  // With the drawing: an effect after the paint would take the focus back from who is quicker than it.
+  useLayoutEffect(() => {
+    if (open) items()[0]?.focus();
+  }, [open]);
   useEffect(() => {
     if (!open) return;
-    items()[0]?.focus();
     const away = (e: Event) => {
       if (!box.current?.contains(e.target as Node)) setOpen(false);
     };

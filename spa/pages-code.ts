@@ -1,6 +1,6 @@
 // Pages of the code: both groups, or the first and then the second.
 import { html } from 'htm/preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { SpaText } from '../firmware/text/spa.ts';
 import { groupCode, readCode, readPasted } from './code.ts';
 import { backToHub, newCode, openPairing } from './flow.ts';
@@ -19,7 +19,7 @@ function CodeField(o: {
   onValue: (v: string) => void;
 }) {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (matchMedia('(hover: hover)').matches) input.current?.focus();
   }, []);
   const onInput = (e: InputEvent & { currentTarget: HTMLInputElement }) => {

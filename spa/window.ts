@@ -1,7 +1,7 @@
 // A skill's window: a modal dialog, or a panel docked beside the desktop where there is room.
 import { html } from 'htm/preact';
 import type { FunctionComponent } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { face, glyph } from './glyphs.ts';
 import { Bones } from './open.ts';
 import type { Icon, Open } from './store.ts';
@@ -35,6 +35,8 @@ export function Window(o: { icon: Icon; mode: Open['mode']; docked: boolean }) {
         loaded = m.Skill;
         setSkill(() => m.Skill);
       });
+  }, []);
+  useLayoutEffect(() => {
     dialog.current?.focus();
     return () => {
       const back = opener;
