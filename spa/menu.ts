@@ -39,12 +39,17 @@ export function Menu(o: { label: string; icon: Glyph; children?: ComponentChildr
     if (e.key !== 'Tab') e.preventDefault();
     e.stopPropagation();
   };
+  const isItem = (e: Event) => (e.target as Element).closest('.item') !== null;
+  // Before the item does its work: what that opens takes the focus from here.
+  const onChoosing = (e: Event) => {
+    if (isItem(e)) button.current?.focus();
+  };
   const onChosen = (e: Event) => {
-    if ((e.target as Element).closest('.item')) close();
+    if (isItem(e)) setOpen(false);
   };
   return html`<div ref=${box} onKeyDown=${onKeyDown}>
     <button type="button" class="icon-button" ref=${button} aria-label=${o.label} aria-haspopup="true"
       aria-expanded=${open ? 'true' : 'false'} onClick=${() => setOpen(!open)}>${glyph(o.icon)}</button>
-    ${open && html`<div class="menu" role="group" aria-label=${o.label} onClick=${onChosen}>${o.children}</div>`}
+    ${open && html`<div class="menu" role="group" aria-label=${o.label} onClickCapture=${onChoosing} onClick=${onChosen}>${o.children}</div>`}
   </div>`;
 }
