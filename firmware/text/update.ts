@@ -156,3 +156,5 @@ export const updateText = {
     rollback: 'Вернуть прежнюю',
   },
 } satisfies Texts<string>;
+
+export type UpdateText = keyof (typeof updateText)['en'];

@@ -23,20 +23,6 @@ export type UpdateState =
   /** The new slot runs and has not proved itself yet. */
   | 'trial';
 
-export const updateStates: readonly UpdateState[] = [
-  'idle',
-  'available',
-  'downloading',
-  'downloaded',
-  'verifying',
-  'installing',
-  'installed',
-  'waiting',
-  'draining',
-  'restarting',
-  'trial',
-];
-
 export type UpdateEvent =
   | 'offered'
   | 'none'

@@ -1,11 +1,12 @@
 // What an update is made of: RAUC, the network, the disk, the machine; services/update and tests give them.
 
 import type { Log } from '../system/log.ts';
+import type { Store } from '../system/store.ts';
 import type { Language } from '../text/i18n.ts';
 import type { Downloads } from './download.ts';
 import type { UpdateState } from './machine.ts';
 import type { Rauc } from './rauc.ts';
-import type { Records, Result } from './record.ts';
+import type { Result } from './record.ts';
 
 export interface Settings {
   /** Where indexes lie; empty: no server. */
@@ -17,7 +18,7 @@ export interface Settings {
 
 export interface UpdateParts {
   rauc: Rauc;
-  records: Records;
+  store: Store;
   downloads: Downloads;
   /** Fetches an index. */
   index(url: string): Promise<Uint8Array>;

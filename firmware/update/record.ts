@@ -1,13 +1,29 @@
-// What an update must remember over a power cut: one row, and the newest results.
+// What an update must remember over a power cut: one row of its machine, and the newest results.
+import { durableSchema } from '../system/durable.ts';
 import type { Store } from '../system/store.ts';
-import { type UpdateState, updateStates } from './machine.ts';
 import type { Offer } from './offer.ts';
 import type { Passage, UpdateReason } from './verdict.ts';
 
 export const updateSchema = [
   `CREATE TABLE update_record (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL, record TEXT NOT NULL);
    CREATE TABLE results (at REAL NOT NULL, result TEXT NOT NULL)`,
+  `${durableSchema('updates')};
+   INSERT INTO updates SELECT 'updates', state, unixepoch() * 1000, record FROM update_record;
+   DROP TABLE update_record`,
 ];
+
+/** Newest results that are kept. */
+const RESULTS = 50;
+
+/** Keeps what came of an update. */
+export const keepResult = (store: Store, result: Result) =>
+  store.transaction(async (tx) => {
+    await tx.run('INSERT INTO results (at, result) VALUES (?, ?)', result.at, JSON.stringify(result));
+    await tx.run(
+      'DELETE FROM results WHERE rowid NOT IN (SELECT rowid FROM results ORDER BY at DESC LIMIT ?)',
+      RESULTS,
+    );
+  });
 
 /** An order to install. */
 export interface Job {
@@ -48,7 +64,8 @@ export interface Memory {
   seen: Record<string, string>;
 }
 
-const empty: Memory = {
+/** A hub that knows of no update yet. */
+export const nothing: Memory = {
   channel: '',
   checked_at: 0,
   offer: null,
@@ -59,39 +76,3 @@ const empty: Memory = {
   since: 0,
   seen: {},
 };
-
-export interface Records {
-  load(): Promise<{ state: UpdateState; record: Memory }>;
-  /** Durable when it settles. */
-  save(state: UpdateState, record: Memory): Promise<void>;
-  keep(result: Result): Promise<void>;
-}
-
-export function records(store: Store): Records {
-  return {
-    async load() {
-      const row = await store.get<{ state: string; record: string }>(
-        'SELECT state, record FROM update_record WHERE id = 1',
-      );
-      if (!row) return { state: 'idle', record: { ...empty } };
-      const state = updateStates.find((s) => s === row.state) ?? 'idle';
-      return { state, record: { ...empty, ...(JSON.parse(row.record) as Partial<Memory>) } };
-    },
-    async save(state, record) {
-      await store.run(
-        `INSERT INTO update_record (id, state, record) VALUES (1, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET state = excluded.state, record = excluded.record`,
-        state,
-        JSON.stringify(record),
-      );
-    },
-    async keep(result) {
-      await store.transaction(async (tx) => {
-        await tx.run('INSERT INTO results (at, result) VALUES (?, ?)', result.at, JSON.stringify(result));
-        await tx.run(
-          'DELETE FROM results WHERE rowid NOT IN (SELECT rowid FROM results ORDER BY at DESC LIMIT 50)',
-        );
-      });
-    },
-  };
-}

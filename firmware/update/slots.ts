@@ -18,7 +18,11 @@ export const isNewer = (offered: string, running: string): boolean =>
   !isVersion(running) || compareVersions(offered, running) > 0;
 
 /** @param none what is said where no slot runs */
-export function slotsOf(o: Pick<UpdateParts, 'rauc' | 'boot' | 'settings'>, memory: Memory, none: string) {
+export function slotsOf(
+  o: Pick<UpdateParts, 'rauc' | 'boot' | 'settings'>,
+  memory: () => Pick<Memory, 'seen'>,
+  none: string,
+) {
   let newest: Facts | undefined;
   return {
     /** What RAUC says of the slots. @throws IngleError `conflict` while it installs */
@@ -36,7 +40,7 @@ export function slotsOf(o: Pick<UpdateParts, 'rauc' | 'boot' | 'settings'>, memo
     /** The version in the other slot that may be gone back to. */
     previous(f: Facts): { slot: string; version: string } | undefined {
       const s = f.other;
-      const version = s ? s.version || (memory.seen[s.name] ?? '') : '';
+      const version = s ? s.version || (memory().seen[s.name] ?? '') : '';
       if (!s?.good || !s.whole || !isVersion(version)) return undefined;
       const { min_version } = o.settings;
       if (isVersion(min_version) && compareVersions(version, min_version) < 0) return undefined;

@@ -16,7 +16,8 @@ export type Update = Awaited<ReturnType<typeof createUpdate>>;
 export async function createUpdate(o: UpdateParts) {
   const { rauc, downloads, settings } = o;
   const flow = await openFlow(o);
-  const { machine: m, memory, t, look, previous, sourceOf, needed, move, save, seconds } = flow;
+  const { row, t, sourceOf, needed, move, seconds } = flow;
+  const { look, previous, known } = flow.slots;
   const now = o.now ?? (() => new Date());
 
   /** A caller's source as RAUC takes it; empty for the offered one. */
@@ -35,29 +36,28 @@ export async function createUpdate(o: UpdateParts) {
   return {
     begin: flow.begin,
     /** States where the service may end. */
-    restful: () => !flow.supported() || (flow.begun() && restful.has(m.state)),
+    restful: () => !flow.supported() || (flow.begun() && restful.has(row.state)),
     async status() {
       const f =
-        flow.supported() && flow.begun() && m.state !== 'installing'
-          ? await look().catch(flow.known)
-          : flow.known();
+        flow.supported() && flow.begun() && row.state !== 'installing' ? await look().catch(known) : known();
       const back = f && previous(f);
       const begun = flow.begun();
-      const can = (e: UpdateEvent) => begun && m.can(e);
+      const can = (e: UpdateEvent) => begun && row.can(e);
       const aside = can('set_aside');
-      const free = restful.has(m.state) && m.state !== 'installed';
+      const free = restful.has(row.state) && row.state !== 'installed';
       const orders = {
         check: begun && free && settings.url !== '',
         download: can('fetch'),
-        install: can('prepare') && memory.offer !== null && free,
+        install: can('prepare') && row.memory.offer !== null && free,
         restart: can('restart'),
         night: can('night'),
         cancel: can('cancel'),
         rollback: aside || (can('roll_back') && back !== undefined),
       };
+      const { memory } = row;
       const { offer, error, result, passage, since } = memory;
       return {
-        state: flow.supported() ? m.state : ('unsupported' as const),
+        state: flow.supported() ? row.state : ('unsupported' as const),
         version: f?.version ?? (o.boot.version || o.boot.built),
         slot: f?.running.bootname ?? '',
         detail: {
@@ -66,13 +66,13 @@ export async function createUpdate(o: UpdateParts) {
           ...(offer
             ? { offer: { version: offer.version, size: offer.size, notes: offer.notes[settings.language] } }
             : {}),
-          target: passage?.to.version ?? (m.state === 'downloading' ? (offer?.version ?? '') : ''),
-          percent: flow.progress().percent,
-          step: flow.progress().step,
+          target: passage?.to.version ?? (row.state === 'downloading' ? (offer?.version ?? '') : ''),
+          percent: flow.telling.now().percent,
+          step: flow.telling.now().step,
           ...(error ? { error } : {}),
           ...(result ? { result } : {}),
           ...(back ? { previous: back } : {}),
-          restart_at: m.state === 'waiting' && since ? nextNight(now()).getTime() / 1000 : 0,
+          restart_at: row.state === 'waiting' && since ? nextNight(now()).getTime() / 1000 : 0,
           can: Object.entries(orders).flatMap(([name, is]) => (is ? [name] : [])),
         },
       };
@@ -81,11 +81,12 @@ export async function createUpdate(o: UpdateParts) {
     /** @param asked whether a person asked: what goes wrong by itself is nobody's trouble */
     async check(channel: string, asked = true) {
       needed();
-      const wanted = channel || memory.channel || settings.channel;
+      const wanted = channel || row.memory.channel || settings.channel;
       if (!isChannel(wanted))
         throw new IngleError('invalid_request', t('noChannel'), { pointer: '/channel' });
       if (!settings.url) throw new IngleError('not_supported', t('noServer'));
-      if (!m.can('offered') && m.state !== 'idle') throw new IngleError('conflict', t(`busy_${m.state}`));
+      if (!row.can('offered') && row.state !== 'idle')
+        throw new IngleError('conflict', t(`busy_${row.state}`));
       const f = await look();
       const at = indexUrl(settings.url, wanted, f.compatible);
       let offer: Offer;
@@ -99,8 +100,7 @@ export async function createUpdate(o: UpdateParts) {
       } catch (e) {
         const reason = ((e as IngleError).details?.['reason'] as UpdateReason) ?? 'no_index';
         if (asked) {
-          memory.error = { reason, text: t(reason), at: seconds() };
-          await save();
+          await row.remember({ error: { reason, text: t(reason), at: seconds() } });
         }
         throw new IngleError('unavailable', t(reason), { reason });
       }
@@ -116,16 +116,10 @@ export async function createUpdate(o: UpdateParts) {
         error: tooFar ? { reason: 'too_far', text: t('too_far'), at: seconds() } : null,
         offer: newer && !tooFar ? offer : null,
       };
-      const same = memory.offer?.sha256 === offer.sha256 && m.state === 'downloaded';
-      if (same && patch.offer) {
-        Object.assign(memory, patch);
-        await save();
-      } else if (patch.offer) await move('offered', patch);
-      else if (m.can('none')) await move('none', patch);
-      else {
-        Object.assign(memory, patch);
-        await save();
-      }
+      const same = row.memory.offer?.sha256 === offer.sha256 && row.state === 'downloaded';
+      if (patch.offer && !same) await move('offered', patch);
+      else if (!patch.offer && row.can('none')) await move('none', patch);
+      else await row.remember(patch);
       const { version, size, notes } = offer;
       const available = Boolean(patch.offer);
       return { available, version, size: BigInt(size), notes: notes[settings.language] };
@@ -133,7 +127,7 @@ export async function createUpdate(o: UpdateParts) {
 
     async download() {
       needed();
-      if (memory.offer && m.can('fetch') && !(await downloads.room(memory.offer)))
+      if (row.memory.offer && row.can('fetch') && !(await downloads.room(row.memory.offer)))
         throw failed('disk_full', t('disk_full'));
       await move('fetch', { job: null, error: null });
     },
@@ -149,7 +143,7 @@ export async function createUpdate(o: UpdateParts) {
       if ('reason' in info) return { version: '', compatible: '', reason: info.reason };
       const f = await look();
       const device = { compatible: f.compatible, min_version: settings.min_version, running: f.version };
-      const offer = at === '' ? (memory.offer ?? undefined) : undefined;
+      const offer = at === '' ? (row.memory.offer ?? undefined) : undefined;
       const { version, compatible } = info;
       return { version, compatible, reason: refusal(info, device, offer) ?? '' };
     },
@@ -160,13 +154,13 @@ export async function createUpdate(o: UpdateParts) {
       const at = source === 'stream' ? '' : await resolve(source);
       const job: Job = { source: at, stream: at.includes('://'), restart, hash: '', tries: 0 };
       if (at) return move('prepare', { job, error: null });
-      const offer = memory.offer;
+      const offer = row.memory.offer;
       if (!offer) throw new IngleError('conflict', t('nothingOffered'));
       const there = downloads.have(offer) !== undefined;
       const stream =
         source === 'stream' || (!there && offer.url.startsWith('https:') && !(await downloads.room(offer)));
       if (stream || there) return move('prepare', { job: { ...job, stream: stream && !there }, error: null });
-      if (m.state !== 'downloaded') {
+      if (row.state !== 'downloaded') {
         if (!(await downloads.room(offer))) throw failed('disk_full', t('disk_full'));
         return move('fetch', { job, error: null });
       }
@@ -189,16 +183,17 @@ export async function createUpdate(o: UpdateParts) {
     async rollback() {
       needed();
       const f = await look();
-      if (m.can('set_aside')) {
+      if (row.can('set_aside')) {
         await rauc.markActive(f.running.name);
-        const offer = memory.offer && isNewer(memory.offer.version, f.version) ? memory.offer : null;
+        const offer =
+          row.memory.offer && isNewer(row.memory.offer.version, f.version) ? row.memory.offer : null;
         await move('set_aside', { passage: null, job: null, since: 0, offer });
         if (offer) await move('offered');
         return { version: f.version, restarts: false };
       }
       const back = previous(f);
       if (!back) throw new IngleError('conflict', t('nothingBefore'));
-      if (!m.can('roll_back')) throw new IngleError('conflict', t(`busy_${m.state}`));
+      if (!row.can('roll_back')) throw new IngleError('conflict', t(`busy_${row.state}`));
       await rauc.markActive(back.slot);
       const from = { slot: f.running.name, version: f.version };
       await move('roll_back', {

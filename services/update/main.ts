@@ -11,7 +11,7 @@ import { pickLanguage } from '../../firmware/text/i18n.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import { downloads, fetchIndex } from '../../firmware/update/download.ts';
 import { rauc } from '../../firmware/update/rauc.ts';
-import { records, updateSchema } from '../../firmware/update/record.ts';
+import { updateSchema } from '../../firmware/update/record.ts';
 import { askForSticks, findBundles } from '../../firmware/update/sticks.ts';
 import { createUpdate } from '../../firmware/update/update.ts';
 
@@ -51,7 +51,7 @@ function health(of: string): string {
 
 const update = await createUpdate({
   rauc: rauc(bus, env['INGLE_RAUC']),
-  records: records(store),
+  store,
   downloads: downloads(join(data, 'bundles'), { log }),
   index: (url) => fetchIndex(url),
   async sticks() {

@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inLanguage, languages } from '../../firmware/text/i18n.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
-import { updateStates } from '../../firmware/update/machine.ts';
+import { type UpdateState, updateTable } from '../../firmware/update/machine.ts';
 import { describe, unsupported } from '../../services/skills/updates/describe.ts';
 import { updatesView } from '../../services/skills/updates/view.ts';
 import { tried, until } from '../lab/wait.ts';
@@ -140,7 +140,7 @@ test('the owner checks, installs and sees it happen, and the API takes nothing n
 });
 
 test('its view is valid in every state and every language', () => {
-  const told = updateStates.map((state) => ({
+  const told = (Object.keys(updateTable) as UpdateState[]).map((state) => ({
     state,
     version: '1.0.0',
     slot: 'a',

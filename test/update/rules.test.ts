@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { updateText } from '../../firmware/text/update.ts';
-import { updateStates, updateTable } from '../../firmware/update/machine.ts';
+import { updateTable } from '../../firmware/update/machine.ts';
 import { isNight, nextNight } from '../../firmware/update/night.ts';
 import { bundleUrl, indexUrl, isChannel, MAX_BUNDLE, parseIndex } from '../../firmware/update/offer.ts';
 import { mountsBelow } from '../../firmware/update/sticks.ts';
@@ -65,7 +65,6 @@ test('the table has exactly these moves', () => {
     Object.entries(row).map(([e, next]) => `${s} ${e} ${next}`),
   );
   assert.equal(have.sort(), moves.trim().split('\n').sort());
-  assert.equal(Object.keys(updateTable).sort(), [...updateStates].sort());
 });
 
 test('while a version runs on trial the slot behind it is never written', () => {
@@ -75,7 +74,7 @@ test('while a version runs on trial the slot behind it is never written', () => 
 });
 
 test('every state and reason has its text', () => {
-  for (const s of updateStates)
+  for (const s of Object.keys(updateTable))
     for (const k of [`busy_${s}`, `state_${s}`]) assert.ok(Object.hasOwn(updateText.en, k), k);
 });
 
