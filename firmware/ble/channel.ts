@@ -7,6 +7,16 @@ import { ble1 } from './contract.ts';
 /** It ends by itself after this without a central, seconds: as long as the ladder keeps channels open. */
 const IDLE_S = 600;
 
+/** The first adapter's name; empty: there is none. */
+function adapter(sys: string): string {
+  try {
+    return readdirSync(`${sys}/class/bluetooth`).find((name) => /^hci\d+$/.test(name)) ?? '';
+  } catch {
+    // The folder is there once an adapter was.
+    return '';
+  }
+}
+
 /** @param o.unlabelled the maker has printed no PIN on the device */
 export function bleChannel(
   bus: Pick<Bus, 'client' | 'onSignal' | 'watchName'>,
@@ -15,9 +25,7 @@ export function bleChannel(
   const ble = bus.client(ble1);
   return {
     name: 'ble',
-    // The folder is there once an adapter was.
-    present: async () =>
-      readdirSync(`${o.sys ?? '/sys'}/class/bluetooth`).some((name) => /^hci\d+$/.test(name)),
+    device: async () => adapter(o.sys ?? '/sys'),
     start: async () => void (await ble.Start({ idle_timeout: IDLE_S, unlabelled: o.unlabelled }, 30_000)),
     approve: async () => void (await ble.Approve({})),
     stop: async () => void (await ble.Stop({})),

@@ -53,28 +53,37 @@ async function known(wifi: Caller<typeof wifi1>): Promise<number> {
   return (fromVariant((await wifi.Status({})).detail) as { known: number }).known;
 }
 
-/** @param now milliseconds since the process began */
-export function wifiPort(
+const wifiPort = (wifi: Caller<typeof wifi1>): WifiPort => ({
+  radios: async () => (await wifi.Status({})).radios,
+  scan: (fresh) => wifi.Scan({ fresh }, 40_000),
+  connect: (n) => wifi.Connect({ ...n, security: '' }, 130_000),
+});
+
+/**
+ * The access point as a channel. The only radio that is in a network, or about to join one it knows, is not taken out
+ * of it unasked.
+ * @param now milliseconds since the process began
+ */
+export function accessPoint(
   wifi: Caller<typeof wifi1>,
   signs: Pick<Signs, 'accessPoint' | 'noAccessPoint'>,
   now: () => number = () => performance.now(),
-): WifiPort {
+): ChannelPort {
   return {
-    radios: async () => (await wifi.Status({})).radios,
-    scan: (fresh) => wifi.Scan({ fresh }, 40_000),
-    connect: (n) => wifi.Connect({ ...n, security: '' }, 130_000),
-    async holds() {
+    name: 'softap',
+    async device(take) {
       const { radios, softap, station, detail } = await wifi.Status({});
       const { known } = fromVariant(detail) as { known: number };
       const joining = known > 0 && now() < times.settle;
-      return radios === 1 && softap === 'off' && (joining || !['off', 'lost'].includes(station));
+      const held = radios === 1 && softap === 'off' && (joining || !['off', 'lost'].includes(station));
+      return radios === 0 || (held && !take) ? '' : `radios ${radios}`;
     },
     serving: async () => (await wifi.Status({})).softap !== 'off',
-    async startAccessPoint(ssid, psk, idleSeconds) {
-      const ap = await wifi.SoftapStart({ ssid, psk, cidr: '', idle_timeout: idleSeconds }, 60_000);
+    async start({ ssid, psk, idle_s }) {
+      const ap = await wifi.SoftapStart({ ssid, psk, cidr: '', idle_timeout: idle_s }, 60_000);
       signs.accessPoint(ap.address);
     },
-    async stopAccessPoint() {
+    async stop() {
       signs.noAccessPoint();
       await wifi.SoftapStop({});
     },
@@ -85,6 +94,8 @@ export function wifiPort(
 export function botChannel(bot: Caller<typeof bot1>): ChannelPort {
   return {
     name: 'bot',
+    // It needs a network; without one it waits for it.
+    device: async () => 'network',
     start: async () => void (await bot.Start({}, 30_000)),
     stop: async () => void (await bot.Stop({})),
   };
@@ -109,8 +120,8 @@ export function hubPorts(o: {
     );
   return {
     audio: o.audio,
-    wifi: wifiPort(wifi, o.signs),
-    channels: o.channels,
+    wifi: wifiPort(wifi),
+    channels: [accessPoint(wifi, o.signs), ...o.channels],
     hasNetwork: async () => o.cable() || (await known(wifi)) > 0,
     online,
     owned: async () => (await uplink.Status({}, 5000)).browsers > 0,

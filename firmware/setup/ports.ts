@@ -39,20 +39,29 @@ export interface WifiPort {
   radios(): Promise<number>;
   scan(fresh: boolean): Promise<{ networks: SetupNetwork[]; age_s: number }>;
   connect(n: { ssid: string; psk: string; hidden: boolean }): Promise<WifiOutcome>;
-  /** Whether the access point is up, or comes up by itself. */
-  serving(): Promise<boolean>;
-  /** Whether the only radio is in a network, or about to join one it knows: an access point would take it away. */
-  holds(): Promise<boolean>;
-  startAccessPoint(ssid: string, psk: string, idleSeconds: number): Promise<void>;
-  stopAccessPoint(): Promise<void>;
 }
 
-/** A channel that is opened and closed with the window: BLE, the bot. */
+/** What a channel is opened for. */
+export interface OpenFor {
+  /** Of the access point. */
+  ssid: string;
+  psk: string;
+  /** Without anybody it may end by itself after this. */
+  idle_s: number;
+}
+
+/** A channel that is opened and closed with the window: the access point, BLE, the bot. */
 export interface ChannelPort {
-  name: 'ble' | 'bot';
-  /** Whether its device is there; a channel that needs none leaves this out. */
-  present?(): Promise<boolean>;
-  start(): Promise<void>;
+  name: 'softap' | 'ble' | 'bot';
+  /**
+   * On what it would open now; empty while there is nothing. Another answer is a new chance.
+   * @param take the device may be taken out of other use
+   * @throws while nobody can tell
+   */
+  device(take: boolean): Promise<string>;
+  /** Whether it is up, or comes up by itself; a channel that tells its end leaves this out. */
+  serving?(): Promise<boolean>;
+  start(o: OpenFor): Promise<void>;
   stop(): Promise<void>;
   /** Lets in, for a short time, who could prove nothing (Improv over BLE). */
   approve?(): Promise<void>;

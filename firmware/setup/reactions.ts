@@ -12,11 +12,11 @@ export async function followHub(
   channels: readonly ChannelPort[],
   setup: Pick<Setup, 'paired' | 'codeSpent' | 'ended'>,
 ): Promise<void> {
-  await bus.onSignal(uplink1, 'Paired', () => setup.paired());
+  await bus.onSignal(uplink1, 'Paired', () => void setup.paired());
   await bus.onSignal(uplink1, 'PairingFailed', ({ left }) => {
     if (left === 0) setup.codeSpent();
   });
-  for (const c of channels) await c.onEnded?.((again) => setup.ended(c.name, again));
+  for (const c of channels) await c.onEnded?.((again) => void setup.ended(c.name, again));
 }
 
 /** Does what a press asks for; what cannot be done now is only logged, as a button takes no answer. */
@@ -30,7 +30,7 @@ export async function pressed(
   try {
     if (press === 'reset') await setup.reset('erase');
     else if (press === 'approve') await setup.approve('button');
-    else setup.restart('button');
+    else await setup.restart('button');
   } catch (e) {
     log[press === 'reset' ? 'error' : 'info']('the press did nothing', { press, error: e as Error });
   }

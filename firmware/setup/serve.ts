@@ -51,8 +51,8 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
         return { state: setup.state, mode, attempts, detail: toDict(detail) };
       },
       Stage: () => ({ stage: stageOf(setup.status()) }),
-      Restart: ({ channel }) => {
-        setup.restart(channel);
+      Restart: async ({ channel }) => {
+        await setup.restart(channel);
         return {};
       },
       Finish: async ({ channel }) => {

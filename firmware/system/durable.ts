@@ -43,7 +43,7 @@ export interface Durable<S extends string, E extends string, M extends object> {
   resume(): void;
   /** Settles when what the present state does has come to its end. */
   acted(): Promise<void>;
-  /** Ends what the state does, and all timers; what is being stored is stored. */
+  /** Ends what the state does, and all timers; a move that is being stored is stored and not acted on, and no later one is taken. */
   stop(): Promise<void>;
 }
 
@@ -142,6 +142,7 @@ function openRow<S extends string, E extends string, M extends object>(
   const queue = openQueue();
   let work = new AbortController();
   let acting: Promise<void> = Promise.resolve();
+  let stopped = false;
 
   async function store(state: S, at: number, next: M): Promise<void> {
     try {
@@ -164,14 +165,14 @@ function openRow<S extends string, E extends string, M extends object>(
     queue.add(async () => {
       const next = o.table[m.state][event];
       if (next === undefined) m.fire(event);
-      if (next === undefined || signal?.aborted) return;
+      if (next === undefined || signal?.aborted || stopped) return;
       const changed = { ...memory, ...patch };
       await store(next, now(), { ...changed, ...o.entering?.(next, changed) });
       const old = m.state;
       work.abort();
       m.fire(event);
       o.onMove?.(row, old, event);
-      return act({ old, event });
+      return stopped ? undefined : act({ old, event });
     });
 
   function act(by: { old: S; event: E } | undefined): Here<S, E, M> {
@@ -212,6 +213,7 @@ function openRow<S extends string, E extends string, M extends object>(
     resume: () => void act(undefined),
     acted: () => acting,
     async stop() {
+      stopped = true;
       work.abort();
       m.stop();
       await queue.idle();

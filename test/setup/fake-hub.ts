@@ -68,12 +68,15 @@ export async function fakeHub(given: Partial<World> = {}) {
         if (world.wifi.ok) world.online = true;
         return world.wifi;
       },
-      holds: async () => false,
-      serving: async () => false,
-      startAccessPoint: async () => {},
-      stopAccessPoint: async () => {},
     },
-    channels: [],
+    channels: [
+      {
+        name: 'softap',
+        device: async () => (world.radios > 0 ? 'radios' : ''),
+        start: async () => {},
+        stop: async () => {},
+      },
+    ],
     online: async () => world.online,
     owned: async () => world.owned,
     hasNetwork: async () => true,

@@ -10,7 +10,7 @@ import { ble1 } from '../../firmware/ble/contract.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Press } from '../../firmware/setup/button.ts';
 import { hasCable, hasSoundCard, machineId } from '../../firmware/setup/hardware.ts';
-import { audioPort, hubPorts, wifiPort } from '../../firmware/setup/hub.ts';
+import { accessPoint, audioPort, hubPorts } from '../../firmware/setup/hub.ts';
 import { times } from '../../firmware/setup/ladder.ts';
 import { followHub, pressed } from '../../firmware/setup/reactions.ts';
 import { type Signs, signs } from '../../firmware/setup/signs.ts';
@@ -160,7 +160,7 @@ test('the only radio is held by a network, or by one it is about to join', async
     noAccessPoint: () => void told.push('none'),
     erase: () => void told.push('erase'),
   };
-  const port = wifiPort(wifi, sign, () => now.ms);
+  const port = accessPoint(wifi, sign, () => now.ms);
   // radios, softap, station, known networks, milliseconds since the start; held
   const rows: [number, string, string, number, number, boolean][] = [
     [1, 'off', 'off', 0, 0, false],
@@ -173,10 +173,14 @@ test('the only radio is held by a network, or by one it is about to join', async
   ];
   for (const [radios, softap, station, known, ms, held] of rows) {
     Object.assign(now, { radios, softap, station, known, ms });
-    assert.is(await port.holds(), held, JSON.stringify([radios, softap, station, known, ms]));
+    const where = JSON.stringify([radios, softap, station, known, ms]);
+    assert.is((await port.device(false)) === '', held, where);
+    assert.is(await port.device(true), `radios ${radios}`, where);
   }
-  await port.startAccessPoint('x', 'y', 600);
-  await port.stopAccessPoint();
+  await port.start({ ssid: 'x', psk: 'y', idle_s: 600 });
+  await port.stop();
+  now.radios = 0;
+  assert.is(await port.device(true), '', 'no radio');
   assert.equal(told.splice(0), ['10.4.0.1/24', 'none']);
 
   let cable = false;
@@ -213,9 +217,9 @@ test('the link to root and the end of a channel reach the ladder', async ({ bus,
   const ble = await radio.serve(ble1, {} as never);
   const heard: string[] = [];
   await followHub(bus, [bleChannel(bus, { unlabelled: true })], {
-    paired: () => void heard.push('paired'),
+    paired: async () => void heard.push('paired'),
     codeSpent: () => void heard.push('spent'),
-    ended: (name, again) => void heard.push(`${name} ${again}`),
+    ended: async (name, again) => void heard.push(`${name} ${again}`),
   });
   assert.equal(heard, []);
   served.emit('PairingFailed', { sid: 's', reason: 'pairing_failed', left: 1 });
@@ -242,7 +246,7 @@ test('a press does what it is long enough for, and one that cannot be done harms
   const setup = {
     reset: async (c: string) => act('reset')(c),
     approve: async (c: string) => act('approve')(c),
-    restart: act('restart'),
+    restart: async (c: string) => act('restart')(c),
   };
   for (const press of ['none', 'approve', 'restart', 'reset'] as Press[]) await pressed(press, setup, log);
   assert.equal(did, ['approve button', 'restart button', 'reset erase']);

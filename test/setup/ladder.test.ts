@@ -93,6 +93,7 @@ test('a wrong password leads back to the same access point with its reason, a ri
     wifi: { ok: false, reason: 'wrong_password' },
     radios: 1,
     online: false,
+    idle: 60_000,
   };
   const h = await house(world);
   await h.setup.begin();
@@ -185,7 +186,7 @@ test('BLE that lost its adapter for a moment is opened again', async () => {
   const h = await house(world);
   await h.setup.begin();
   await until(() => h.setup.status().channels.includes('ble'));
-  h.setup.ended('ble', true);
+  await h.setup.ended('ble', true);
   await until(() => h.setup.status().channels.includes('ble'));
   assert.is(h.calls.filter((c) => c === 'ble').length, 2);
   await h.setup.stop();

@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert';
 import { type LadderEvent, type LadderState, ladder } from '../../firmware/setup/ladder.ts';
 import { afterAudio, afterIdle, afterRetest, atStart, whenOnline } from '../../firmware/setup/owner.ts';
 import { sharedPairing } from '../../firmware/setup/pairing.ts';
-import { openState, type SetupState } from '../../firmware/setup/state.ts';
+import type { SetupState } from '../../firmware/setup/state.ts';
+import { peekStore } from '../../firmware/system/store.ts';
 import { until } from '../lab/wait.ts';
 import { house, patient } from './world.ts';
 
@@ -218,9 +219,7 @@ test('a power cut in the retest of a hub without an owner leads to its open ways
   await first.setup.finish('cli');
   await first.reach('RETEST');
   for (let kept = ''; kept !== 'RETEST'; ) {
-    const file = await openState(first.file);
-    kept = (await file.load()).state;
-    await file.close();
+    kept = (await peekStore<{ state: string }>(first.file, 'SELECT state FROM ladder'))[0]?.state ?? '';
   }
   // No stop: the process just goes away.
   world.audio = { ok: true, reason: '' };

@@ -74,18 +74,21 @@ export async function house(
       radios: async () => world.radios,
       scan: async () => ({ networks: [], age_s: 0 }),
       connect: async () => world.wifi,
-      holds: async () => world.holds ?? false,
-      serving: async () => world.radios > 0 && !world.fallen,
-      async startAccessPoint(ssid, psk) {
-        world.fallen = false;
-        calls.push(`ap ${ssid} ${psk}`);
-      },
-      stopAccessPoint: async () => void calls.push('ap stop'),
     },
     channels: [
       {
+        name: 'softap',
+        device: async (take) => (world.radios > 0 && (take || !world.holds) ? `radios ${world.radios}` : ''),
+        serving: async () => world.radios > 0 && !world.fallen,
+        async start({ ssid, psk }) {
+          world.fallen = false;
+          calls.push(`ap ${ssid} ${psk}`);
+        },
+        stop: async () => void calls.push('ap stop'),
+      },
+      {
         name: 'ble',
-        present: async () => !world.noAdapter,
+        device: async () => (world.noAdapter ? '' : 'hci0'),
         async start() {
           if (world.noBle) throw new IngleError('unavailable', 'no adapter');
           calls.push('ble');
@@ -122,7 +125,13 @@ export async function house(
     },
     onProgress: (step, state, text) => progress.push(`${step} ${state} ${text}`),
     onSecrets: () => calls.push('secrets'),
-    times: { audio: 40, retest: world.retest ?? 40, idle: world.idle ?? 200, look: 10, settle: 10 },
+    times: {
+      audio: world.audio === 'hangs' ? 40 : 60_000,
+      retest: world.retest ?? 40,
+      idle: world.idle ?? 200,
+      look: 10,
+      settle: 10,
+    },
   });
   const reach = (state: LadderState) =>
     setup.state === state

@@ -36,7 +36,7 @@ async function ask(file, ...questions) {
     if (existsSync(beside) && statSync(beside).uid !== statSync(file).uid) throw new Error(beside + ' has another owner');
   return said;
 }
-const kept = 'SELECT json FROM setup';
+const kept = "SELECT json_set(memory, '$.state', state) AS json FROM ladder";
 (async () => {
   const top = '/var/lib/ingle';
   const files = readdirSync(top).flatMap((d) => readdirSync(join(top, d)).map((f) => join(top, d, f)));

@@ -1,0 +1,42 @@
+// Joining a network somebody has given.
+import { IngleError, toIngleError } from '../protocol/errors.ts';
+import type { At, Core } from './core.ts';
+import type { WifiOutcome } from './ports.ts';
+
+export interface Network {
+  ssid: string;
+  psk: string;
+  hidden: boolean;
+}
+
+/** What came of the newest join. */
+export interface Joined {
+  error: string;
+  reason: string;
+  ssid: string;
+}
+
+export const noJoin: Joined = { error: '', reason: '', ssid: '' };
+
+/** @throws IngleError `invalid_request` with the pointer of the field */
+export function checkNetwork({ ssid, psk }: Network): void {
+  const bytes = Buffer.byteLength(ssid);
+  if (bytes < 1 || bytes > 32)
+    throw new IngleError('invalid_request', 'A network name has 1 to 32 bytes.', { pointer: '/ssid' });
+  if (psk !== '' && !/^[\x20-\x7e]{8,63}$/.test(psk) && !/^[0-9a-f]{64}$/i.test(psk))
+    throw new IngleError('invalid_request', 'A Wi-Fi password has 8 to 63 characters.', { pointer: '/psk' });
+}
+
+/** CONNECTING. @returns undefined when the state was left meanwhile */
+export async function join(core: Core, here: At, n: Network): Promise<Joined | undefined> {
+  const { channels, ports, onProgress } = core;
+  onProgress('wifi', 'running', 'wifi_joining', { ssid: n.ssid });
+  await channels.idle();
+  const outcome = await ports.wifi
+    .connect(n)
+    .catch((e): WifiOutcome => ({ ok: false, reason: toIngleError(e).code }));
+  if (here.signal.aborted) return;
+  const { ok, reason } = outcome;
+  onProgress('wifi', ok ? 'ok' : 'failed', ok ? 'wifi_joined' : 'wifi_failed', { ssid: n.ssid, reason });
+  return ok ? { error: '', reason: '', ssid: n.ssid } : { error: 'wifi', reason, ssid: '' };
+}
