@@ -84,7 +84,11 @@ function found(schema: TSchema, value: unknown): Found[] {
 
 /** Fields that are not there or not known come first, then the choice that nothing met, then what the schema says on. */
 const rank = (f: Found) =>
-  ['required', 'additionalProperties'].includes(f.keyword) ? 0 : choices(f.schema) ? 1 : 2;
+  ['required', 'additionalProperties'].includes(f.keyword)
+    ? 0
+    : f.keyword === 'anyOf' && choices(f.schema)
+      ? 1
+      : 2;
 
 /**
  * Everything that is wrong with `value`, each pointer once.
