@@ -30,7 +30,7 @@ const needs = (is: string, names: string[]) => ({
 const action = T.Object(
   {
     type: T.Enum(['http.get', 'http.post', 'bus.publish', 'navigate']),
-    path: T.Optional(template('Path of the skill below /v1/; of navigate, skill:<id>.')),
+    path: T.Optional(template('Path of the local API; of navigate, skill:<id>.')),
     body: T.Optional(anyObject('JSON of http.post; bindings in it are filled in.')),
     topic: T.Optional(T.String({ description: 'Topic of bus.publish.' })),
     payload: T.Optional(anyObject('What bus.publish carries; bindings in it are filled in.')),
