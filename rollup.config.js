@@ -9,6 +9,7 @@ import { nodeResolve } from '@rollup/plugin-node-resolve';
 import esbuild, { minify } from 'rollup-plugin-esbuild';
 import { isAbsent, native, nativeBanner, nativeModules } from './services/cli/rollup.native.js';
 import { page } from './services/cli/rollup.page.js';
+import { schemas } from './services/cli/rollup.schemas.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const define = { INGLE_VERSION: JSON.stringify(version) };
@@ -115,6 +116,8 @@ add('root/main.ts', 'dist/root/main.js');
 if (existsSync('spa/index.html')) targets.push(...(await page('spa', 'dist/spa', { define, onwarn })));
 if (existsSync('web-wizard/index.html'))
   targets.push(...(await page('web-wizard', 'dist/web-wizard', { define, onwarn })));
+if (existsSync('services/cli/schemas.ts'))
+  targets.push(schemas('services/cli/schemas.ts', 'dist/schemas', { onwarn }));
 
 /** A part whose files are as they were when it was last built is left as it is: dist/.parts remembers them. */
 const at = (file) => {
@@ -126,6 +129,7 @@ const always = [
   'rollup.config.js',
   'services/cli/rollup.native.js',
   'services/cli/rollup.page.js',
+  'services/cli/rollup.schemas.js',
 ];
 function partOf(target) {
   const page = typeof target.input === 'object';
@@ -148,8 +152,9 @@ function partOf(target) {
     },
   };
   target.plugins.push(remember);
-  if (!existsSync(memory) || !existsSync(out)) return true;
-  const { sources } = JSON.parse(readFileSync(memory, 'utf8'));
+  if (!existsSync(memory)) return true;
+  const { sources, outputs } = JSON.parse(readFileSync(memory, 'utf8'));
+  if (!outputs?.length || !outputs.every((f) => existsSync(f))) return true;
   return !sources || Object.entries(sources).some(([f, was]) => at(f) !== was);
 }
 

@@ -1,7 +1,8 @@
 // The namespaces /hub and /owner: who may connect, and what each event does.
 import type { Server, Socket } from 'socket.io';
+import * as T from 'typebox';
+import { checked } from '../firmware/protocol/endpoint/check.ts';
 import { type ErrorBody, IngleError, toIngleError } from '../firmware/protocol/errors.ts';
-import { shape } from '../firmware/protocol/json.ts';
 import { seconds } from './clock.ts';
 import type { Gate } from './gate.ts';
 import { authenticateHub, authenticateTls } from './hubs.ts';
@@ -25,6 +26,25 @@ interface HubData {
   line: HubLine;
   waiting: number;
 }
+/** What is said in the handshakes and events. */
+const text = T.String();
+const maybe = T.Optional(text);
+const list = T.Array(T.Unknown());
+const only = { additionalProperties: false };
+const said = {
+  hub: T.Object({ hub_id: text, certificate: text, proof: maybe }, only),
+  owner: T.Object({ session_jwt: maybe, token: maybe, sid: maybe, browser: maybe }, only),
+  hubOnline: T.Object(
+    {
+      hub_id: text,
+      subnet_id: text,
+      caps: T.Object({ version: text, e2e: list, ui: list, features: list }, only),
+    },
+    only,
+  ),
+  accept: T.Object({ sid: text, hub_e2e_pub: maybe, sealed_secret: maybe }, only),
+  ownerOnline: T.Object({ sid: text, session_jwt: text, browser_key_id: text }, only),
+};
 type Ack = (answer: object) => void;
 type Event = (socket: Socket, message: unknown) => unknown;
 
@@ -49,11 +69,7 @@ export function openSockets(
     try {
       const header = headerOf(socket);
       root.limits.socket.take(clientKey(ipOf(header, socket.handshake.address)));
-      const { hub_id, certificate, proof } = shape(socket.handshake.auth, {
-        hub_id: 'string',
-        certificate: 'string',
-        proof: 'string?',
-      });
+      const { hub_id, certificate, proof } = checked(said.hub, socket.handshake.auth);
       const tls = names !== '' && proof === undefined ? header(names) : '';
       const hub = tls
         ? await authenticateTls(root, certificate, tls)
@@ -73,12 +89,7 @@ export function openSockets(
     try {
       const header = headerOf(socket);
       root.limits.socket.take(clientKey(ipOf(header, socket.handshake.address)));
-      const auth = shape(socket.handshake.auth, {
-        session_jwt: 'string?',
-        token: 'string?',
-        sid: 'string?',
-        browser: 'string?',
-      });
+      const auth = checked(said.owner, socket.handshake.auth);
       const token = auth.session_jwt ?? auth.token;
       const cookie = browserOf(root, header('cookie'), auth.browser ?? '');
       // The gate knows a cookie before the handshake; a secret comes with it.
@@ -100,8 +111,7 @@ export function openSockets(
     'relay.to_browser': (socket, m) => relay.toBrowser((socket.data as HubData).line, socket, m),
     'hub.online': (socket, m) => {
       const data = socket.data as HubData;
-      const { hub_id, subnet_id, caps } = shape(m, { hub_id: 'string', subnet_id: 'string', caps: 'object' });
-      shape(caps, { version: 'string', e2e: 'array', ui: 'array', features: 'array' });
+      const { hub_id, subnet_id } = checked(said.hubOnline, m);
       if (hub_id !== data.hub_id || subnet_id !== data.subnet_id)
         throw new IngleError('forbidden', 'This connection is of another hub.');
       if (data.line.socket !== socket) throw new IngleError('conflict', 'A newer connection took over.');
@@ -113,11 +123,7 @@ export function openSockets(
     },
     'pairing.accept': async (socket, m) => {
       const data = socket.data as HubData;
-      const { sid, hub_e2e_pub, sealed_secret } = shape(m, {
-        sid: 'string',
-        hub_e2e_pub: 'string?',
-        sealed_secret: 'string?',
-      });
+      const { sid, hub_e2e_pub, sealed_secret } = checked(said.accept, m);
       if (data.waiting >= MAX_WAITING_ACCEPTS)
         throw new IngleError('rate_limited', 'Too many pairings at once.', { retry_after: 1 });
       data.waiting++;
@@ -136,11 +142,7 @@ export function openSockets(
     },
     'owner.online': async (socket, m) => {
       const data = socket.data as OwnerData;
-      const { sid, session_jwt, browser_key_id } = shape(m, {
-        sid: 'string',
-        session_jwt: 'string',
-        browser_key_id: 'string',
-      });
+      const { sid, session_jwt, browser_key_id } = checked(said.ownerOnline, m);
       if (sid !== data.sid) throw new IngleError('forbidden', 'This connection is of another session.');
       if (data.busy) throw new IngleError('rate_limited', 'One at a time.', { retry_after: 1 });
       data.busy = true;

@@ -6,13 +6,7 @@ import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
 import { evaluateAll } from '../firmware/ui/binding.ts';
 import { overlayState } from '../firmware/ui/overlay.ts';
-import {
-  type Action,
-  condemns,
-  type View as ViewDocument,
-  type ViewError,
-  validateView,
-} from '../firmware/ui/schema.ts';
+import type { Action, View as ViewDocument } from '../firmware/ui/schema.ts';
 import { assertToHub } from './assert.ts';
 import { currentLink } from './current.ts';
 import { failed } from './entrance.ts';
@@ -51,13 +45,11 @@ export function Skill({ icon }: { icon: Icon }) {
   const opened = useRef<Opened | null>(null);
   const seen = useRef<{
     view: ViewDocument | null;
-    errors: ViewError[];
     state: unknown;
     at: number;
     raw: string;
   }>({
     view: null,
-    errors: [],
     state: {},
     at: 0,
     raw: '',
@@ -71,8 +63,8 @@ export function Skill({ icon }: { icon: Icon }) {
     if (content['layout'] !== undefined) {
       const raw = JSON.stringify(content);
       if (raw !== seen.current.raw) {
-        const errors = validateView(content).filter(condemns);
-        Object.assign(seen.current, { raw, view: content as unknown as ViewDocument, errors });
+        // The hub has checked it; what this application does not know yet is drawn as a note.
+        Object.assign(seen.current, { raw, view: content as unknown as ViewDocument });
       }
     }
     seen.current.state = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), {});
@@ -132,7 +124,7 @@ export function Skill({ icon }: { icon: Icon }) {
     scope: { state: seen.current.state, meta: seen.current.view?.meta ?? {} },
     act: (action, value) => act(icon, action, drawing, value).catch(failed),
   };
-  const { view, errors } = seen.current;
+  const { view } = seen.current;
   if (gate === 'elevate') return html`<${Elevate} icon=${icon} done=${() => setGate('opening')} />`;
   if (gate === 'forbidden')
     return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
@@ -148,7 +140,7 @@ export function Skill({ icon }: { icon: Icon }) {
   if (joined && !missing && link !== 'unserved') seen.current.at = Math.max(seen.current.at, heardAt ?? 0);
   return html`<div aria-busy=${live ? undefined : 'true'} data-live=${live ? 'yes' : 'no'}>
     ${link !== 'connecting' && html`<${Stale} at=${seen.current.at} why=${missing} />`}
-    ${errors.length > 0 ? html`<${Faults} errors=${errors} />` : html`<${View} layout=${view.layout} drawing=${drawing} />`}
+    <${View} layout=${view.layout} drawing=${drawing} />
   </div>`;
 }
 
@@ -221,9 +213,4 @@ function Elevate({ icon, done }: { icon: Icon; done: () => void }) {
     <div class="slot" aria-live="polite">${error && html`<div class="note bad" role="alert">${glyph('info')}<span>${error}</span></div>`}</div>
     <button type="button" class="button" disabled=${busy} onClick=${ask}>${busy ? html`<span class="spin"></span>` : glyph('finger')}${t('approve_do')}</button>
   </div>`;
-}
-
-function Faults({ errors }: { errors: ViewError[] }) {
-  return html`<div class="gate"><h3>${t('view_bad')}</h3><p class="soft">${t('view_bad_lead')}</p>
-    <ul>${errors.slice(0, 20).map((e) => html`<li><code>${e.pointer || '/'}</code> ${e.message}</li>`)}</ul></div>`;
 }

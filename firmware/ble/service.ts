@@ -5,7 +5,7 @@ import { shape } from '../protocol/json.ts';
 import { type Action, askStage, may } from '../setup/access.ts';
 import type { setup1 } from '../setup/contract.ts';
 import type { OnStep } from '../setup/progress.ts';
-import { type Caller, fromVariant } from '../system/contract.ts';
+import type { Caller } from '../system/contract.ts';
 import { type Language, translator } from '../text/i18n.ts';
 import { setupTexts, waitText } from '../text/setup.ts';
 import { assembler, toPieces } from './chunk.ts';
@@ -124,7 +124,7 @@ export function bleSetup(d: BleDeps): BleSetup {
 
   async function online(): Promise<boolean> {
     const { detail } = await d.setup.Status({});
-    return (fromVariant(detail) as { online: boolean }).online;
+    return detail.online;
   }
 
   /** The next piece of a list that is read in pieces. */

@@ -1,4 +1,8 @@
-// Small checks that name the path of what is wrong and say what is allowed. Pure; used for device and factory files.
+// Device and factory files against their schemas: each fault by the path of its field and what is allowed there, and
+// the file with its defaults. Pure.
+import type { Static, TObject } from 'typebox';
+import { Default } from 'typebox/value';
+import { type Found, faultsOf, SAYS } from '../protocol/endpoint/check.ts';
 
 /** One thing that is wrong: where (`brand.colours.light`, `channels[1]`), and what is allowed there. */
 export interface Issue {
@@ -6,90 +10,87 @@ export interface Issue {
   says: string;
 }
 
-/** Reads a value at a path, or notes an issue and answers something of the right shape. */
-export type Check<T> = (value: unknown, path: string, issues: Issue[]) => T;
-type Of<C> = C extends Check<infer T> ? T : never;
+/** A file in which every field is there. */
+export type Complete<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { [K in keyof T]-?: Complete<T[K]> }
+    : T;
 
+type Group = Record<string, unknown>;
+const isGroup = (v: unknown): v is Group => v !== null && typeof v === 'object' && !Array.isArray(v);
 const shown = (v: unknown) => (JSON.stringify(v) ?? String(v)).slice(0, 60);
+const fieldsOf = (schema: Group) => Object.keys((schema['properties'] as Group | undefined) ?? {}).join(', ');
 
-/** A string that fits `form`; absent, it is `absent` (undefined: it must be there). */
-export function text(form: RegExp, allowed: string, absent?: string): Check<string> {
-  return (v, path, issues) => {
-    if (v === undefined && absent !== undefined) return absent;
-    if (v === undefined) issues.push({ path, says: `is missing: ${allowed}` });
-    else if (typeof v !== 'string') issues.push({ path, says: `is ${shown(v)}, not a text: ${allowed}` });
-    else if (!form.test(v)) issues.push({ path, says: `is ${shown(v)}: ${allowed}` });
-    else return v;
-    return absent ?? '';
-  };
+/** What a schema says is allowed. */
+function allowed(schema: Group, keyword: string): string {
+  const own = schema[SAYS];
+  const says = isGroup(own) ? own[keyword] : own;
+  if (typeof says === 'string') return says;
+  // The first of several patterns says it for a field that is not there.
+  const [first] = (schema['allOf'] as Group[] | undefined) ?? [];
+  if (first) return allowed(first, keyword);
+  const values = schema['enum'] as unknown[] | undefined;
+  return values ? `one of ${values.join(', ')}` : 'it has the wrong form';
 }
 
-/** A value that also has no `fault`: what it says of one that is wrong. */
-export function where(of: Check<string>, fault: (value: string) => string | undefined): Check<string> {
-  return (v, path, issues) => {
-    const before = issues.length;
-    const value = of(v, path, issues);
-    const says = issues.length === before ? fault(value) : undefined;
-    if (says) issues.push({ path, says: `is ${shown(v)}: ${says}` });
-    return value;
-  };
+/** A fault in the words of files: what stands there, and what is allowed. */
+function words({ pointer, keyword, schema, value }: Found): string {
+  const is = `is ${shown(value)}`;
+  const name = pointer.slice(pointer.lastIndexOf('/') + 1);
+  if (keyword === 'required')
+    return `is missing: ${allowed((schema['properties'] as Record<string, Group>)[name] ?? {}, 'pattern')}`;
+  if (keyword === 'additionalProperties') return `is not known: allowed are ${fieldsOf(schema)}`;
+  if (keyword === 'uniqueItems') return `${is} twice`;
+  if (keyword === 'minItems') return `is empty: ${allowed(schema, keyword)}`;
+  if (keyword !== 'type') return `${is}: ${allowed(schema, keyword)}`;
+  if (pointer === '' && isGroup(schema[SAYS])) return allowed(schema, keyword);
+  if (schema['type'] === 'boolean') return `${is}: true or false`;
+  if (schema['type'] === 'array') return `${is}, not a list`;
+  if (schema['type'] === 'object') return `${is}, not a group of ${fieldsOf(schema)}`;
+  return `${is}, not a text: ${allowed(schema, 'pattern')}`;
 }
 
-export function oneOf<const T extends string>(allowed: readonly T[], absent?: T): Check<T> {
-  return (v, path, issues) => {
-    if (v === undefined && absent !== undefined) return absent;
-    if (!allowed.includes(v as T))
-      issues.push({
-        path,
-        says: `${v === undefined ? 'is missing' : `is ${shown(v)}`}: one of ${allowed.join(', ')}`,
-      });
-    return v as T;
-  };
+/** YAML's empty value is a field that is not there. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isGroup(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([k, v]) => (v === null ? [] : [[k, withoutNulls(v)]])),
+  );
 }
 
-export function flag(absent: boolean): Check<boolean> {
-  return (v, path, issues) => {
-    if (v === undefined) return absent;
-    if (typeof v !== 'boolean') issues.push({ path, says: `is ${shown(v)}: true or false` });
-    return v as boolean;
-  };
-}
-
-/** A list without doubles; absent, it is `absent`. */
-export function list<T>(of: Check<T>, absent: readonly T[] = []): Check<T[]> {
-  return (v, path, issues) => {
-    if (v === undefined) return [...absent];
-    if (!Array.isArray(v)) {
-      issues.push({ path, says: `is ${shown(v)}, not a list` });
-      return [...absent];
+/** `channels[1]` for `/channels/1`, and takes what is wrong out of `value`: a list as a whole. */
+function cut(value: unknown, pointer: string): string {
+  let path = '';
+  let at = value;
+  let remove: (() => void) | undefined;
+  for (const part of pointer.split('/').slice(1)) {
+    const name = part.replace(/~1/g, '/').replace(/~0/g, '~');
+    const group = at;
+    if (Array.isArray(group)) path += `[${name}]`;
+    else {
+      path += path === '' ? name : `.${name}`;
+      remove = () => void (isGroup(group) && delete group[name]);
     }
-    const seen = new Set<unknown>();
-    v.forEach((one, i) => {
-      if (seen.has(one)) issues.push({ path: `${path}[${i}]`, says: `is ${shown(one)} twice` });
-      seen.add(one);
-    });
-    return v.map((one, i) => of(one, `${path}[${i}]`, issues));
-  };
+    at = group !== null && typeof group === 'object' ? (group as Group)[name] : undefined;
+  }
+  remove?.();
+  return path;
 }
 
-/** An object of known fields; absent, each field is asked as absent. */
-export function object<F extends Record<string, Check<unknown>>>(
-  fields: F,
-): Check<{ [K in keyof F]: Of<F[K]> }> {
-  return (v, path, issues) => {
-    const at = (key: string) => (path === '' ? key : `${path}.${key}`);
-    const plain = v !== null && typeof v === 'object' && !Array.isArray(v);
-    if (v !== undefined && v !== null && !plain)
-      issues.push({ path, says: `is ${shown(v)}, not a group of ${Object.keys(fields).join(', ')}` });
-    const given = (plain ? v : {}) as Record<string, unknown>;
-    for (const key of Object.keys(given))
-      if (!Object.hasOwn(fields, key))
-        issues.push({ path: at(key), says: `is not known: allowed are ${Object.keys(fields).join(', ')}` });
-    return Object.fromEntries(
-      Object.entries(fields).map(([key, check]) => [
-        key,
-        check(Object.hasOwn(given, key) ? (given[key] ?? undefined) : undefined, at(key), issues),
-      ]),
-    ) as { [K in keyof F]: Of<F[K]> };
-  };
+/**
+ * Reads the value of a file. What is wrong in it is left out of `file`, so that rules beyond the schema still tell
+ * what else is; where `issues` is not empty the file is not to be used.
+ */
+export function readFields<S extends TObject>(
+  schema: S,
+  given: unknown,
+): { file: Complete<Static<S>>; issues: Issue[] } {
+  const value = isGroup(given) ? withoutNulls(given) : given;
+  const faults = faultsOf(schema, value, words);
+  const issues = faults.map((f) => ({ path: cut(value, f.pointer), says: f.says }));
+  const required = Object.fromEntries(((schema.required as string[] | undefined) ?? []).map((k) => [k, '']));
+  const file = Default(schema, { ...required, ...(isGroup(value) ? value : {}) });
+  return { file: file as Complete<Static<S>>, issues };
 }

@@ -1,27 +1,25 @@
 // What the factory gives one device: factory.json on its factory partition, and the label stuck to it. Pure.
-import type { Issue } from './check.ts';
-import { object, text } from './check.ts';
+import * as T from 'typebox';
+import { SAYS } from '../protocol/endpoint/check.ts';
+import { type Complete, type Issue, readFields } from './check.ts';
 
-export interface Factory {
-  /** Model of the device file; a factory part of another model is not used. */
-  model: string;
-  serial: string;
-  /** Password of the setup access point, and the PIN; empty: one-time ones are made at each setup. */
-  psk: string;
-  pin: string;
-}
-
-const file = object({
-  model: text(/^[a-z0-9][a-z0-9-]{0,30}$/, 'the model of the device file'),
-  serial: text(/^[A-Za-z0-9][A-Za-z0-9-]{3,31}$/, '4 to 32 letters, digits and -'),
-  psk: text(/^([A-Za-z0-9]{8,63})?$/, '8 to 63 letters and digits', ''),
-  pin: text(/^(\d{6})?$/, '6 digits', ''),
-});
+const text = (pattern: string, says: string, more = {}) => T.String({ pattern, [SAYS]: says, ...more });
+const factorySchema = T.Object(
+  {
+    /** Model of the device file; a factory part of another model is not used. */
+    model: text('^[a-z0-9][a-z0-9-]{0,30}$', 'the model of the device file'),
+    serial: text('^[A-Za-z0-9][A-Za-z0-9-]{3,31}$', '4 to 32 letters, digits and -'),
+    /** Password of the setup access point, and the PIN; empty: one-time ones are made at each setup. */
+    psk: T.Optional(text('^([A-Za-z0-9]{8,63})?$', '8 to 63 letters and digits', { default: '' })),
+    pin: T.Optional(text('^([0-9]{6})?$', '6 digits', { default: '' })),
+  },
+  { additionalProperties: false },
+);
+export type Factory = Complete<T.Static<typeof factorySchema>>;
 
 /** Reads the value of a factory.json. */
 export function checkFactory(value: unknown): { factory: Factory; issues: Issue[] } {
-  const issues: Issue[] = [];
-  const factory = file(value, '', issues);
+  const { file: factory, issues } = readFields(factorySchema, value);
   if ((factory.psk === '') !== (factory.pin === ''))
     issues.push({ path: 'pin', says: 'a label has both a password and a PIN, or neither' });
   return { factory, issues };

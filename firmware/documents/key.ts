@@ -12,7 +12,8 @@ export interface DocumentKey {
 }
 
 const ownerId = /^[A-Za-z0-9][A-Za-z0-9_.~-]{0,95}$/;
-const skillId = /^[a-z][a-z0-9_]{0,47}$/;
+export const skillIdForm = '^[a-z][a-z0-9_]{0,47}$';
+const skillId = new RegExp(skillIdForm);
 const branchName = /^(?:main|ab\/[AB]|(?:owner|device|preview)\/[A-Za-z0-9_-][A-Za-z0-9_.~-]{0,127})$/;
 const longest = 400;
 

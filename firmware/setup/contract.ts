@@ -7,6 +7,28 @@ export type SetupDevice = Value<typeof device>;
 /** A network in reach; `signal` in percent. */
 export type SetupNetwork = Value<typeof network>;
 
+/** What stands now, beside the ladder's state. */
+const detail = {
+  dict: {
+    online: 'b',
+    /** The joined network. */
+    ssid: 's',
+    /** The newest failure. */
+    error: 's',
+    reason: 's',
+    /** Ways into setup that are open. */
+    channels: 'as',
+    /** Seconds until a PIN is taken again. */
+    pin_wait_s: 'i',
+    /** The pair the sound test found. */
+    sink_id: 's',
+    source_id: 's',
+    name: 's',
+    model: 's',
+    version: 's',
+  },
+} as const;
+
 /**
  * The setup ladder. Every channel (access point, BLE, serial, bot) acts through
  * this one object, so they cannot fight and all show the same progress.
@@ -18,9 +40,9 @@ export const setup1 = contract({
   doc: 'First-run setup: its state, its steps, its channels.',
   methods: {
     Status: {
-      doc: 'The ladder now. `state`: see firmware/setup/ladder.ts. `mode`: audio, softap or ble, the newest channel at work. `detail`: online b, ssid s (joined network), sink_id s, source_id s, channels as, error s and reason s of the newest failure, model s, version s, name s, pin_wait_s i seconds until a PIN is taken again.',
+      doc: 'The ladder now. `state`: see firmware/setup/ladder.ts. `mode`: audio, softap or ble, the newest channel at work. `detail`: what stands now.',
       in: {},
-      out: { state: 's', mode: 's', attempts: 'u', detail: 'a{sv}' },
+      out: { state: 's', mode: 's', attempts: 'u', detail },
       errors: [],
     },
     Stage: {

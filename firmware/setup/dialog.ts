@@ -1,6 +1,6 @@
 // The setup conversation: the same steps on any channel that can say, offer choices and ask.
 import { toIngleError } from '../protocol/errors.ts';
-import { type Caller, fromVariant } from '../system/contract.ts';
+import type { Caller } from '../system/contract.ts';
 import { dialogTexts } from '../text/dialog.ts';
 import { type Language, translator } from '../text/i18n.ts';
 import { reasonKey, reasonTexts } from '../text/reasons.ts';
@@ -157,7 +157,7 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
 
   async function status(): Promise<void> {
     const s = await setup.Status({});
-    const rows = { state: s.state, mode: s.mode, attempts: s.attempts, ...(fromVariant(s.detail) as object) };
+    const rows = { state: s.state, mode: s.mode, attempts: s.attempts, ...s.detail };
     for (const [key, value] of Object.entries(rows))
       await talk.say(
         t('status_line', { key, value: Array.isArray(value) ? value.join(', ') : String(value) }),
@@ -166,7 +166,7 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
 
   async function secrets(): Promise<void> {
     await talk.say(t('secrets', { ...(await setup.Secrets({})) }));
-    const { pin_wait_s } = fromVariant((await setup.Status({})).detail) as { pin_wait_s: number };
+    const { pin_wait_s } = (await setup.Status({})).detail;
     if (pin_wait_s > 0) await talk.say(progressText('pin_wait', { wait: waitText(pin_wait_s, d.language) }));
   }
 
@@ -212,11 +212,8 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
     },
   ];
 
-  const first = await setup.Status({});
-  const detail = fromVariant(first.detail) as Record<string, string>;
-  await talk.say(
-    t('hello', { name: detail['name'] ?? 'Ingle', version: detail['version'] ?? '', state: first.state }),
-  );
+  const { state, detail } = await setup.Status({});
+  await talk.say(t('hello', { name: detail.name, version: detail.version, state }));
   while (!gone) {
     try {
       const stage = await askStage(setup);

@@ -1,6 +1,6 @@
 // The ladder's ports over the hub's own services. What they answer is turned into what the ladder asks here.
 import type { audio1 } from '../audio/contract.ts';
-import { type Caller, fromVariant } from '../system/contract.ts';
+import { type Caller } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import type { Language } from '../text/i18n.ts';
 import type { uplink1 } from '../uplink/contract.ts';
@@ -50,7 +50,7 @@ export function audioPort(
 
 /** How many networks are known. */
 async function known(wifi: Caller<typeof wifi1>): Promise<number> {
-  return (fromVariant((await wifi.Status({})).detail) as { known: number }).known;
+  return (await wifi.Status({})).detail.known;
 }
 
 const wifiPort = (wifi: Caller<typeof wifi1>): WifiPort => ({
@@ -73,7 +73,7 @@ export function accessPoint(
     name: 'softap',
     async device(take) {
       const { radios, softap, station, detail } = await wifi.Status({});
-      const { known } = fromVariant(detail) as { known: number };
+      const { known } = detail;
       const joining = known > 0 && now() < times.settle;
       const held = radios === 1 && softap === 'off' && (joining || !['off', 'lost'].includes(station));
       return radios === 0 || (held && !take) ? '' : `radios ${radios}`;

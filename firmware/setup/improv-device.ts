@@ -1,6 +1,6 @@
 // What the hub answers to Improv commands, over BLE or serial: the same few steps on io.ingle.Setup1.
 
-import { type Caller, fromVariant } from '../system/contract.ts';
+import type { Caller } from '../system/contract.ts';
 import { type Action, askStage, may, type Proof, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
 import { commandNumber, type ImprovCommand, improvError, improvState } from './improv.ts';
@@ -32,7 +32,7 @@ export function improvDevice(d: ImprovDeps): ImprovDevice {
 
   async function current(): Promise<number> {
     const { state, detail } = await d.setup.Status({});
-    const { ssid } = fromVariant(detail) as { ssid: string };
+    const { ssid } = detail;
     const stage = await askStage(d.setup);
     // Who may not join here is told that, whatever else there is to tell.
     if (!allowed(stage, 'join') && d.channel === 'serial') return improvState.authorize;

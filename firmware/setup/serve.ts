@@ -48,7 +48,7 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
           model: o.model,
           version: o.version,
         };
-        return { state: setup.state, mode, attempts, detail: toDict(detail) };
+        return { state: setup.state, mode, attempts, detail };
       },
       Stage: () => ({ stage: stageOf(setup.status()) }),
       Restart: async ({ channel }) => {

@@ -2,7 +2,7 @@
 import { inputOf } from '../protocol/endpoint/input.ts';
 import { bind, type Handlers, router } from '../protocol/endpoint/router.ts';
 import { IngleError } from '../protocol/errors.ts';
-import { type Caller, fromVariant } from '../system/contract.ts';
+import type { Caller } from '../system/contract.ts';
 import { type Action, askStage, may } from './access.ts';
 import type { setup1 } from './contract.ts';
 import { pageApi } from './page-api.ts';
@@ -42,7 +42,7 @@ function answersOf(d: WizardDeps): Handlers<typeof pageApi, Asked, never> {
         state: s.state,
         mode: s.mode,
         attempts: s.attempts,
-        ...(fromVariant(s.detail) as object),
+        ...s.detail,
         level: d.level(),
         progress: d.progress(),
       };

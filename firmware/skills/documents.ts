@@ -1,7 +1,7 @@
 // The documents of a skill: which it keeps, how they are called, what may be in them. Pure.
 import type { JsonObject } from '../documents/content.ts';
 import { formatKey } from '../documents/key.ts';
-import { IngleError } from '../protocol/errors.ts';
+import { refusal } from '../protocol/endpoint/check.ts';
 import { validateView } from '../ui/schema.ts';
 
 /** What a skill writes for each owner. */
@@ -17,8 +17,7 @@ export function documentKey(owner_id: string, skill_id: string, doc: string): st
 export function contentCheck(doc: string): ((content: JsonObject) => void) | undefined {
   if (!doc.startsWith('view:')) return undefined;
   return (content) => {
-    const [fault] = validateView(content);
-    if (fault)
-      throw new IngleError('invalid_request', `The view at ${fault.pointer || '/'} ${fault.message}.`);
+    const faults = validateView(content);
+    if (faults.length > 0) throw refusal(faults, 'The view at');
   };
 }

@@ -1,121 +1,112 @@
-// The skill manifest: what a skill is, shows and may do. Types and a strict check that speaks to the skill's author. Pure.
-import { isSkillId } from '../documents/key.ts';
+// The skill manifest: what a skill is, shows and may do. Its schema, and a check that speaks to the skill's author. Pure.
+import * as T from 'typebox';
+import { skillIdForm } from '../documents/key.ts';
+import { faultsOf, refusal, SAYS } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
+import { MAX_BODY } from '../protocol/limits.ts';
 
-export type Mode = 'modal' | 'panel';
+const closed = { additionalProperties: false };
+const semver = '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$';
+const language = '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
+const iconForm = '^(?:[a-z0-9][a-z0-9-]{0,63}|data:image/svg\\+xml[;,][\\s\\S]+)$';
+const text = (maxLength: number, more: T.TStringOptions) => T.String({ minLength: 1, maxLength, ...more });
+const pixels = T.Number({ minimum: 50, maximum: 4000, [SAYS]: 'must be a number of pixels from 50 to 4000' });
 
-export interface Manifest {
-  id: string;
-  /** Semantic version (semver.org 2.0.0). */
-  version: string;
-  capabilities: {
-    visual?: boolean;
-    ui?: {
-      /** A name of an icon set, or a `data:image/svg+xml` value. */
-      icon?: string;
-      title: string;
-      /** The title by language (BCP 47); `title` stands in. */
-      titles?: Record<string, string>;
-      /** Path of the panel page, `/v1/ui/...`. */
-      entrypoint?: string;
-      modes: Mode[];
-      sizeHints?: { w: number; h: number };
-      /** `ui/v0`: the skill's screen is data (6b). */
-      schema?: 'ui/v0';
-    };
-    streams?: { supportsDeclarativeInterest?: boolean };
-  };
-  permissions?: { ownerOnly?: boolean };
-}
-
-const semver = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
-type Check = (v: unknown, pointer: string) => void;
-
-const fail = (pointer: string, says: string): never => {
-  throw new IngleError('invalid_request', `The manifest${pointer ? `'s ${pointer}` : ''} ${says}.`, {
-    pointer,
-  });
-};
-const boolean: Check = (v, p) => typeof v === 'boolean' || fail(p, 'must be true or false');
-const text =
-  (max: number, form?: RegExp, says = 'has the wrong form'): Check =>
-  (v, p) => {
-    if (typeof v !== 'string' || v === '') fail(p, 'must be a text');
-    else if (v.length > max) fail(p, `may have at most ${max} characters`);
-    else if (form && !form.test(v)) fail(p, says);
-  };
-const size: Check = (v, p) => {
-  if (typeof v !== 'number' || !(v >= 50 && v <= 4000)) fail(p, 'must be a number of pixels from 50 to 4000');
-};
-const fields =
-  (known: Record<string, Check>, required: string[] = []): Check =>
-  (v, p) => {
-    if (v === null || typeof v !== 'object' || Array.isArray(v)) return fail(p, 'must be an object');
-    for (const name of required) if (!Object.hasOwn(v, name)) fail(`${p}/${name}`, 'is missing');
-    for (const [name, value] of Object.entries(v)) {
-      const check = Object.hasOwn(known, name) ? known[name] : undefined;
-      if (!check) fail(`${p}/${name}`, 'is not a field of manifests');
-      else check(value, `${p}/${name}`);
-    }
-  };
-const modes: Check = (v, p) => {
-  if (!Array.isArray(v) || v.length === 0) return fail(p, 'must be a list of "modal" and "panel"');
-  if (v.some((m) => m !== 'modal' && m !== 'panel')) fail(p, 'may hold "modal" and "panel" only');
-  if (new Set(v).size !== v.length) fail(p, 'names a mode twice');
-};
-
-const titles: Check = (v, p) => {
-  if (v === null || typeof v !== 'object' || Array.isArray(v)) return fail(p, 'must be an object');
-  for (const [language, title] of Object.entries(v)) {
-    if (!/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(language)) fail(`${p}/${language}`, 'is not a language');
-    text(80)(title, `${p}/${language}`);
-  }
-};
-
-const ui = fields(
+const ui = T.Object(
   {
-    icon: text(
-      8192,
-      /^(?:[a-z0-9][a-z0-9-]{0,63}|data:image\/svg\+xml[;,].+)$/s,
-      'is neither an icon name nor data:svg',
+    icon: T.Optional(
+      text(8192, {
+        pattern: iconForm,
+        [SAYS]: { pattern: 'is neither an icon name nor data:image/svg+xml' },
+        description: 'A name of an icon set, or a data:image/svg+xml value.',
+      }),
     ),
-    title: text(80),
-    titles,
-    entrypoint: text(200, /^\/v1\/ui\/[\w\-/]+$/, 'must be a path below /v1/ui/'),
-    modes,
-    sizeHints: fields({ w: size, h: size }, ['w', 'h']),
-    schema: (v, p) => v === 'ui/v0' || fail(p, 'must be "ui/v0"'),
+    title: text(80, { description: 'Name of the skill under its icon.' }),
+    titles: T.Optional(
+      T.Unsafe<Record<string, string>>({
+        type: 'object',
+        propertyNames: { pattern: language, [SAYS]: 'is not a language' },
+        additionalProperties: text(80, {}),
+        description: 'The title by language (BCP 47); "title" stands in.',
+      }),
+    ),
+    entrypoint: T.Optional(
+      text(200, {
+        pattern: '^/v1/ui/[\\w\\-/]+$',
+        [SAYS]: { pattern: 'must be a path below /v1/ui/' },
+        description: 'Path of the panel page, for a skill whose screen is a page.',
+      }),
+    ),
+    modes: T.Array(T.Enum(['modal', 'panel']), {
+      minItems: 1,
+      uniqueItems: true,
+      [SAYS]: { type: 'must be a list of "modal" and "panel"', minItems: 'must name "modal" or "panel"' },
+      description: 'How its screen may open.',
+    }),
+    sizeHints: T.Optional(T.Object({ w: pixels, h: pixels }, { ...closed, description: 'Size in pixels.' })),
+    schema: T.Optional(
+      T.Literal('ui/v0', { description: "The skill's screen is data: a ui/v0 view document." }),
+    ),
   },
-  ['title', 'modes'],
+  closed,
 );
 
-const manifest = fields(
+export const manifestSchema = T.Object(
   {
-    id: (v, p) => {
-      if (typeof v !== 'string' || !isSkillId(v))
-        fail(p, 'must be lower-case letters, digits and "_", beginning with a letter, at most 48');
-    },
-    version: text(64, semver, 'is not a semantic version, as 1.0.0'),
-    capabilities: fields({
-      visual: boolean,
-      ui,
-      streams: fields({ supportsDeclarativeInterest: boolean }),
+    $schema: T.Optional(T.String({ description: 'Where an editor finds this schema.' })),
+    id: T.String({
+      pattern: skillIdForm,
+      [SAYS]: 'must be lower-case letters, digits and "_", beginning with a letter, at most 48',
+      description: 'The skill, and the last part of its bus name.',
     }),
-    permissions: fields({ ownerOnly: boolean }),
+    version: text(64, {
+      pattern: semver,
+      [SAYS]: { pattern: 'is not a semantic version, as 1.0.0' },
+      description: 'Semantic version (semver.org 2.0.0).',
+    }),
+    capabilities: T.Object(
+      {
+        visual: T.Optional(T.Boolean({ description: 'It has a screen; "ui" says which.' })),
+        ui: T.Optional(ui),
+        streams: T.Optional(T.Object({ supportsDeclarativeInterest: T.Optional(T.Boolean()) }, closed)),
+      },
+      closed,
+    ),
+    permissions: T.Optional(
+      T.Object(
+        { ownerOnly: T.Optional(T.Boolean({ description: 'Opens only after a fresh passkey check.' })) },
+        closed,
+      ),
+    ),
   },
-  ['id', 'version', 'capabilities'],
+  {
+    ...closed,
+    $id: 'urn:ingle:schema:manifest',
+    title: 'Ingle skill manifest',
+    description: 'skills/<skill>/manifest.json: what a skill is, shows and may do.',
+  },
 );
+
+export type Manifest = T.Static<typeof manifestSchema>;
+export type Mode = NonNullable<Manifest['capabilities']['ui']>['modes'][number];
+
+/** What the schema does not say: fields that need one another. */
+function crossFaults({ capabilities: { visual, ui } }: Manifest) {
+  const pointer = '/capabilities/ui';
+  if (visual && !ui) return [{ pointer, says: 'is missing, a visual skill needs it' }];
+  if (ui && !ui.schema && !ui.entrypoint) return [{ pointer, says: 'needs a schema or an entrypoint' }];
+  return [];
+}
 
 /**
  * Checks a manifest strictly.
- * @throws IngleError `invalid_request`: one sentence, with `details.pointer` = the JSON pointer of the fault.
+ * @throws IngleError `invalid_request`: a sentence with all faults; details as `refusal` has them. `too_large`
  */
 export function checkManifest(value: unknown): Manifest {
-  manifest(value, '');
-  const m = value as Manifest;
-  if (m.capabilities.visual && !m.capabilities.ui)
-    fail('/capabilities/ui', 'is missing, a visual skill needs it');
-  if (m.capabilities.ui && !m.capabilities.ui.schema && !m.capabilities.ui.entrypoint)
-    fail('/capabilities/ui', 'needs a schema or an entrypoint');
-  return m;
+  if ((JSON.stringify(value) ?? '').length > MAX_BODY)
+    throw new IngleError('too_large', `A manifest may have at most ${MAX_BODY} bytes.`);
+  const faults = faultsOf(manifestSchema, value);
+  const all = faults.length > 0 ? faults : crossFaults(value as Manifest);
+  if (all.length > 0) throw refusal(all, all[0]?.pointer ? "The manifest's" : 'The manifest');
+  return value as Manifest;
 }

@@ -54,16 +54,33 @@ type Members<M extends string> = M extends ''
 export interface Struct {
   readonly [field: string]: string;
 }
-/** One complete type: a signature, a struct whose fields have names, or an array of such structs. */
-export type Type = string | Struct | readonly [Struct];
+/**
+ * A dictionary (`a{sv}`) whose keys are known: each with the signature of its value, or a dictionary again. A key that
+ * ends in `?` may be missing.
+ */
+export interface Dict {
+  readonly dict: Keys;
+}
+interface Keys {
+  readonly [key: string]: string | Dict;
+}
+/** One complete type: a signature, a dictionary of known keys, a struct whose fields have names, or an array of structs. */
+export type Type = string | Dict | Struct | readonly [Struct];
 /** The TypeScript type of a `Type`. */
 export type Value<T extends Type> = T extends string
   ? Typed<T>
-  : T extends readonly [infer S extends Struct]
-    ? Fields<S>[]
-    : T extends Struct
-      ? Fields<T>
-      : never;
+  : T extends { readonly dict: infer K extends Keys }
+    ? Entries<K>
+    : T extends readonly [infer S extends Struct]
+      ? Fields<S>[]
+      : T extends Struct
+        ? Fields<T>
+        : never;
+type Entries<K extends Keys> = {
+  -readonly [P in keyof K as P extends `${string}?` ? never : P]: Value<K[P]>;
+} & {
+  -readonly [P in keyof K as P extends `${infer N}?` ? N : never]?: Value<K[P]>;
+};
 type Fields<S extends Struct> = { -readonly [K in keyof S]: Typed<S[K]> };
 
 /** Arguments by name, in the order of the wire. */
@@ -120,23 +137,48 @@ export type Caller<C extends Contract> = {
 };
 
 const isArray = (t: Type): t is readonly [Struct] => Array.isArray(t);
+/** Whether a type is a dictionary of known keys. */
+export const isDict = (t: Type): t is Dict =>
+  typeof t !== 'string' && typeof (t as Partial<Dict>).dict === 'object';
+/** The keys of a dictionary: name, type, and whether it may be missing. */
+export const keysOf = (t: Dict): [name: string, type: string | Dict, optional: boolean][] =>
+  Object.entries(t.dict).map(([key, type]) => [key.replace(/\?$/, ''), type, key.endsWith('?')]);
 
 /** The D-Bus signature of a type. */
 export function signatureOf(t: Type): string {
   if (typeof t === 'string') return t;
+  if (isDict(t)) return 'a{sv}';
   return isArray(t) ? `a${signatureOf(t[0])}` : `(${Object.values(t).join('')})`;
 }
 
-/** A value as the wire has it: fields in order, without their names. */
+/**
+ * A value as the wire has it: structs in order, without their names; dictionaries with a variant for each known key.
+ * @throws TypeError when a dictionary lacks a key it must have
+ */
 export function toWire(t: Type, value: unknown): unknown {
   if (typeof t === 'string') return value;
+  if (isDict(t)) {
+    const given = value as Record<string, unknown>;
+    const out: Record<string, Variant> = {};
+    for (const [name, type, optional] of keysOf(t)) {
+      if (given[name] !== undefined)
+        out[name] = { signature: signatureOf(type), value: toWire(type, given[name]) };
+      else if (!optional) throw new TypeError(`the dictionary has no ${name}`);
+    }
+    return out;
+  }
   if (isArray(t)) return (value as unknown[]).map((v) => toWire(t[0], v));
   return Object.keys(t).map((name) => (value as Record<string, unknown>)[name]);
 }
 
-/** A value of the wire, its fields by name. */
+/** A value of the wire, its fields by name. Keys of a dictionary that are not known here are left out. */
 export function fromWire(t: Type, value: unknown): unknown {
   if (typeof t === 'string') return value;
+  if (isDict(t)) {
+    const given = value as Record<string, Variant>;
+    const here = keysOf(t).filter(([name]) => Object.hasOwn(given, name));
+    return Object.fromEntries(here.map(([name, type]) => [name, fromWire(type, given[name]!.value)]));
+  }
   if (isArray(t)) return (value as unknown[]).map((v) => fromWire(t[0], v));
   return Object.fromEntries(Object.keys(t).map((name, i) => [name, (value as unknown[])[i]]));
 }

@@ -170,8 +170,6 @@ const en = {
   elevate_title: 'Confirm that it is you',
   elevate_lead:
     '{title} shows how the hub works inside. The hub asks for your passkey, then leaves it open for 12 hours on this browser.',
-  view_bad: 'This screen has a fault',
-  view_bad_lead: 'The skill sent something that cannot be drawn. Its maker can use the list below.',
   not_supported: 'Not supported here: {type}',
   node_bad: 'This part could not be drawn.',
   chart_of: 'Line chart of {names}',
@@ -366,8 +364,6 @@ const ru: Record<SpaText, Text> = {
   elevate_title: 'Подтвердите, что это вы',
   elevate_lead:
     '{title} показывает хаб изнутри. Хаб попросит ключ доступа и не будет спрашивать 12 часов в этом браузере.',
-  view_bad: 'В этом экране ошибка',
-  view_bad_lead: 'Навык прислал то, что нельзя нарисовать. Список ниже поможет его автору.',
   not_supported: 'Здесь не поддерживается: {type}',
   node_bad: 'Эту часть не удалось нарисовать.',
   chart_of: 'Линейный график: {names}',

@@ -7,7 +7,11 @@ export interface Scope {
 }
 
 type Step = string | number | '*';
-const grammar = /^(state|meta)((?:\.[A-Za-z_][\w-]*|\[\d{1,6}\]|\[\*\])*)$/;
+const stepForm = '(?:\\.[A-Za-z_][\\w-]*|\\[\\d{1,6}\\]|\\[\\*\\])*';
+const grammar = new RegExp(`^(state|meta)(${stepForm})$`);
+const bindingForm = `\\{\\{\\s*(?:state|meta)${stepForm}\\s*\\}\\}`;
+/** What `bindingError` takes, as one regular expression: braces come in bindings or alone. */
+export const templateForm = `^(?:[^{}]|${bindingForm}|\\{(?!\\{)|\\{(?=${bindingForm})|\\}(?!\\}))*$`;
 const mark = /\{\{([^{}]*)\}\}/g;
 const parsed = new Map<string, { root: 'state' | 'meta'; steps: { key: Step; all: boolean }[] } | null>();
 
@@ -31,7 +35,7 @@ function parse(path: string) {
 export function bindingError(text: string): string | null {
   for (const m of text.matchAll(mark))
     if (!parse(m[1]!.trim())) return `has a binding that is not a path of state or meta: {{${m[1]}}}`;
-  return /\{\{|\}\}/.test(text.replace(mark, '')) ? 'has a binding that does not close' : null;
+  return /\{\{|\}\}/.test(text.replace(mark, ' ')) ? 'has a binding that does not close' : null;
 }
 
 function walk(value: unknown, steps: { key: Step; all: boolean }[], at: number): unknown {

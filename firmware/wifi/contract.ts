@@ -31,6 +31,29 @@ export type WifiReason =
   /** Ended because it was asked to. */
   | 'stopped';
 
+/** What Status tells of the access point, the joined network, and what is kept. */
+const detail = {
+  dict: {
+    'softap?': {
+      dict: {
+        ssid: 's',
+        address: 's',
+        interface: 's',
+        channel: 'i',
+        security: 's',
+        clients: 'i',
+        /** Seconds since 1970. */
+        started_at: 'd',
+      },
+    },
+    'station?': { dict: { ssid: 's', addresses: 'as', interface: 's' } },
+    /** Networks that are kept. */
+    known: 'i',
+    /** The newest outcome of Connect, kept until the next. */
+    'last?': { dict: { ssid: 's', ok: 'b', reason: 's', at: 'd' } },
+  },
+} as const;
+
 /** Wi-Fi of the hub: networks in reach, joining one, and the access point of setup. */
 export const wifi1 = contract({
   name: 'io.ingle.Wifi1',
@@ -57,9 +80,9 @@ export const wifi1 = contract({
       errors: ['not_found'],
     },
     Status: {
-      doc: 'Radios, the access point and the joined network now. `softap` and `station` are the states of firmware/wifi/machine.ts. `detail`: softap {ssid s, address s, interface s, channel i, security s, clients i, started_at d}, station {ssid s, addresses as, interface s}, known i the number of networks kept, last {ssid s, ok b, reason s, at d} the newest outcome of Connect, kept until the next.',
+      doc: 'Radios, the access point and the joined network now. `softap` and `station` are the states of firmware/wifi/machine.ts.',
       in: {},
-      out: { radios: 'u', softap: 's', station: 's', country: 's', detail: 'a{sv}' },
+      out: { radios: 'u', softap: 's', station: 's', country: 's', detail },
       errors: [],
     },
     SoftapStart: {

@@ -1,7 +1,6 @@
 // The one who owns the radios: lends them to the access point and to the station, so that the two never fight.
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
-import { toDict } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import { type Access, createAccess } from './access.ts';
 import type { WifiReason } from './contract.ts';
@@ -211,14 +210,14 @@ export function createWifi(o: {
         softap: access.state,
         station: station.state,
         country,
-        detail: toDict({
+        detail: {
           softap: access.describe(),
           station: on
             ? { ssid: station.joined, addresses: await radios.addresses(radio), interface: radio }
             : undefined,
           known: (await o.networks.all()).length,
           last: station.last,
-        }),
+        },
       };
     },
 

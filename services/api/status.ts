@@ -8,7 +8,6 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import { systemApi } from '../../firmware/system/api.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { type Config, version } from '../../firmware/system/config.ts';
-import { fromVariant } from '../../firmware/system/contract.ts';
 import { unitStates } from '../../firmware/system/units.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { localDocument } from './areas.ts';
@@ -86,7 +85,7 @@ export function aboutHub(o: {
   const setup: Handlers<typeof setupApi, Asked, Response> = {
     async status() {
       const { state, mode, attempts, detail } = await o.bus.client(setup1).Status({});
-      return { state, mode, attempts, ...(fromVariant(detail) as object) };
+      return { state, mode, attempts, ...detail };
     },
     async restart() {
       await o.bus.client(setup1).Restart({ channel: 'api' });

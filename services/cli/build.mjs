@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 export const top = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const sources = ['firmware', 'services', 'root', 'spa', 'web-wizard'];
-const rollups = ['rollup.config.js', 'services/cli/rollup.native.js', 'services/cli/rollup.page.js'];
+const rollups = [
+  'rollup.config.js',
+  ...['native', 'page', 'schemas'].map((n) => `services/cli/rollup.${n}.js`),
+];
 const configs = ['package.json', 'package-lock.json', ...rollups, 'tsconfig.json'];
 const stampFile = join(top, 'dist/.stamp');
 const lockFile = join(top, 'dist/.lock');

@@ -1,7 +1,15 @@
 // Does a running service offer what its contract says? Its introspection is read back and compared, member by member.
 import * as assert from 'uvu/assert';
 import type { Bus } from '../../firmware/system/bus.ts';
-import { type Args, type Contract, signatureOf, splitSignature } from '../../firmware/system/contract.ts';
+import {
+  type Args,
+  type Contract,
+  isDict,
+  keysOf,
+  signatureOf,
+  splitSignature,
+  type Type,
+} from '../../firmware/system/contract.ts';
 
 interface Offered {
   methods: Record<string, { in: string[]; out: string[] }>;
@@ -28,6 +36,12 @@ export function offered(xml: string, iface: string): Offered | undefined {
   return out;
 }
 
+/** The signature of a type, and those of the values of a dictionary of known keys. */
+const signaturesOf = (t: Type): string[] => [
+  signatureOf(t),
+  ...(isDict(t) ? keysOf(t).flatMap(([, type]) => signaturesOf(type)) : []),
+];
+
 /** The same, as the contract has it. */
 export function promised(c: Contract): Offered {
   const list = (a: Args) => Object.entries(a).map(([n, t]) => `${n}: ${signatureOf(t)}`);
@@ -49,7 +63,7 @@ export async function assertContract(bus: Bus, c: Contract, busName = c.bus): Pr
   assert.equal(offered(String(xml), c.name), promised(c));
   for (const m of Object.values(c.methods))
     for (const t of [...Object.values(m.in), ...Object.values(m.out)])
-      assert.is(splitSignature(signatureOf(t)).length, 1, `${signatureOf(t)} is one complete type`);
+      for (const s of signaturesOf(t)) assert.is(splitSignature(s).length, 1, `${s} is one complete type`);
   const [name, method] = Object.entries(c.methods)[0] ?? [];
   if (!name || !method) return;
   const wrong = Object.values(method.in).map(signatureOf).join('') === 'd' ? 's' : 'd';

@@ -148,6 +148,69 @@ test('an optional field that is null is left out, a required one is not', () => 
   }
 });
 
+const flags = (n: number) => Array.from({ length: n }, (_, i) => `f${i}`);
+const wide = T.Object(Object.fromEntries(flags(20).map((name) => [name, T.Boolean()])), {
+  additionalProperties: false,
+});
+const told = (value: object): { faults: { pointer: string }[]; more?: number } => {
+  try {
+    checked(wide, value);
+  } catch (e) {
+    return (e as IngleError).details as never;
+  }
+  return { faults: [] };
+};
+
+test('a body with 20 faults is told 20, each at its own place', () => {
+  const wrong = Object.fromEntries(flags(20).map((name) => [name, 'yes']));
+  assert.equal(
+    told(wrong).faults.map((f) => f.pointer),
+    flags(20).map((name) => `/${name}`),
+  );
+  assert.is(told({}).faults.length, 20);
+  const mixed = { ...Object.fromEntries(flags(10).map((name) => [name, 1])), a: 1, b: 2 };
+  assert.is(told(mixed).faults.length, 22);
+});
+
+test('of faults beyond 64 only their number is told', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`x${i}`, 1]));
+  const { faults, more } = told(unknown);
+  assert.equal([faults.length, more], [64, 320 - 64]);
+});
+
+test('what is not known or wrong below a reference, a list or a condition is told at its own place', () => {
+  const tree = {
+    $ref: '#/$defs/node',
+    $defs: {
+      node: {
+        type: 'object',
+        properties: {
+          kind: { enum: ['leaf', 'twig'] },
+          tags: { type: 'array', uniqueItems: true, items: { type: 'string', pattern: '^[a-z]+$' } },
+          names: { type: 'object', propertyNames: { pattern: '^[a-z]+$', [SAYS]: 'is no name' } },
+          kids: { type: 'array', items: { $ref: '#/$defs/node' } },
+        },
+        additionalProperties: false,
+        allOf: [{ if: { properties: { kind: { not: { const: 'twig' } } } }, else: { required: ['kids'] } }],
+      },
+    },
+  };
+  const value = { kids: [{ kind: 'twig' }, { kind: 'x', more: 1, tags: ['a', 'a', 'B'], names: { N: 1 } }] };
+  assert.equal(
+    faultsOf(tree, value)
+      .map((f) => `${f.pointer} ${f.says}`)
+      .sort(),
+    [
+      '/kids/0/kids is missing',
+      '/kids/1/kind must be one of leaf, twig',
+      '/kids/1/more is not known here',
+      '/kids/1/names/N is no name',
+      '/kids/1/tags/1 is there twice',
+      '/kids/1/tags/2 has a form that is not allowed here',
+    ],
+  );
+});
+
 test('whatever comes is taken as it is or refused with pointers that lead somewhere', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { errorTable, isErrorCode } from '../../firmware/protocol/errors.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import { connect } from '../../firmware/system/bus.ts';
-import { type Implementation, toDict } from '../../firmware/system/contract.ts';
+import type { Implementation } from '../../firmware/system/contract.ts';
 import { rotateToken } from '../../firmware/system/token.ts';
 import { tried, until } from '../lab/wait.ts';
 import { principal, startHub, type TestHub } from './hub.ts';
@@ -63,7 +63,10 @@ test('the owner sees where setup stands and starts it again; without setup the a
     state: 'READY',
     mode: 'softap',
     attempts: 1,
-    detail: toDict({ online: true, channels: [] }),
+    detail: {
+      ...{ online: true, ssid: 'Home', error: '', reason: '', channels: ['ble'], pin_wait_s: 0 },
+      ...{ sink_id: 'a', source_id: 'b', name: 'Ingle', model: 'generic', version: '1.0.0' },
+    },
   };
   const never = () => {
     throw new Error('not asked in this test');

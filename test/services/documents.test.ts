@@ -28,11 +28,13 @@ import {
 import { openSigner } from '../../firmware/documents/sign.ts';
 import { copyOf, MAX_OWNER_DOCUMENT, stage } from '../../firmware/documents/staging.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { contentCheck } from '../../firmware/skills/documents.ts';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { openStore, type Store } from '../../firmware/system/store.ts';
 import { ensureToken, rotateToken, tokenCheck } from '../../firmware/system/token.ts';
 import manifest from '../../services/skills/hub_status/manifest.json' with { type: 'json' };
+import { hubStatusView } from '../../services/skills/hub_status/view.ts';
 
 const test = suite<{ dir: string }>('documents');
 test.before((c) => {
@@ -450,7 +452,10 @@ test('a manifest is right, or its author reads what is wrong', () => {
     [{ version: '1.0' }, '/version'],
     [{ extra: 1 }, '/extra'],
     [{ capabilities: { visual: true } }, '/capabilities/ui'],
-    [{ capabilities: { ui: { title: 'x', modes: ['window'], schema: 'ui/v0' } } }, '/capabilities/ui/modes'],
+    [
+      { capabilities: { ui: { title: 'x', modes: ['window'], schema: 'ui/v0' } } },
+      '/capabilities/ui/modes/0',
+    ],
     [{ capabilities: { ui: { title: 'x', modes: ['modal'] } } }, '/capabilities/ui'],
     [
       { capabilities: { ui: { title: 'x', modes: ['modal'], entrypoint: '/v1/../x' } } },
@@ -482,6 +487,37 @@ test('a manifest is right, or its author reads what is wrong', () => {
       ),
     ),
   );
+});
+
+const refused = (work: () => unknown): IngleError => {
+  try {
+    work();
+  } catch (e) {
+    return e as IngleError;
+  }
+  throw new Error('nothing was refused');
+};
+
+test("all that is wrong with a manifest is in its author's one message, each with its pointer", () => {
+  const { message, details } = refused(() =>
+    checkManifest({ ...manifest, id: 'Hub', version: '1', permissions: { ownerOnly: 1, all: true } }),
+  );
+  const pointers = (details!['faults'] as { pointer: string }[]).map((f) => f.pointer).sort();
+  assert.equal(pointers, ['/id', '/permissions/all', '/permissions/ownerOnly', '/version']);
+  for (const pointer of pointers) assert.ok(message.includes(pointer), message);
+  const huge = { ...manifest, modes: Array(40_000).fill('modal') };
+  assert.is(refused(() => checkManifest(huge)).code, 'too_large');
+});
+
+test('a view of a skill that breaks its schema is refused with all its faults; other documents are free', () => {
+  const check = contentCheck('view:main')!;
+  check(hubStatusView() as unknown as JsonObject);
+  const bad = { schema: 'ui/v0', layout: { type: 'stack', gap: 900, children: [{ type: 'text' }] } };
+  const { message, details } = refused(() => check(bad));
+  assert.match(message, /^The view at .*\/layout\/gap must be a number from 0 to 200/);
+  assert.match(message, /\/layout\/children\/0\/text is missing, text needs it/);
+  assert.is((details!['faults'] as object[]).length, 2);
+  assert.is(contentCheck('state:main'), undefined);
 });
 
 test('the service token is made once, readable by its group, and a rotated one replaces it', async ({

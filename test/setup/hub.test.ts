@@ -15,7 +15,6 @@ import { times } from '../../firmware/setup/ladder.ts';
 import { followHub, pressed } from '../../firmware/setup/reactions.ts';
 import { type Signs, signs } from '../../firmware/setup/signs.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
-import { toDict } from '../../firmware/system/contract.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { wifi1 } from '../../firmware/wifi/contract.ts';
@@ -141,7 +140,7 @@ test('the only radio is held by a network, or by one it is about to join', async
   const now = { radios: 1, softap: 'off', station: 'off', known: 0, ms: 0 };
   const asked: string[] = [];
   await bus.serve(wifi1, {
-    Status: () => ({ ...now, country: '00', detail: toDict({ known: now.known }) }),
+    Status: () => ({ ...now, country: '00', detail: { known: now.known } }),
     SoftapStart: () => ({ psk: 'y', address: '10.4.0.1/24', interface: 'wlan0', security: 'wpa2' }),
     SoftapStop: () => {
       asked.push('stop');

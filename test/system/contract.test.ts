@@ -48,6 +48,43 @@ test('a struct has names here and an order on the wire, by itself and in arrays'
   });
 });
 
+const state = {
+  detail: { dict: { on: 'b', names: 'as', n: 'i', 'net?': { dict: { ssid: 's', 'at?': 'd' } } } },
+} as const;
+
+test('a dictionary of known keys has its types on the wire, and reads back without what is not known', () => {
+  const detail = {
+    on: true,
+    names: ['a', 'b'],
+    n: 7,
+    net: { ssid: 'x', at: 1 },
+    more: 'not in the contract',
+  };
+  const { signature, body } = pack(state, { detail });
+  assert.is(signature, 'a{sv}');
+  assert.equal(body, [
+    {
+      on: { signature: 'b', value: true },
+      names: { signature: 'as', value: ['a', 'b'] },
+      n: { signature: 'i', value: 7 },
+      net: {
+        signature: 'a{sv}',
+        value: { ssid: { signature: 's', value: 'x' }, at: { signature: 'd', value: 1 } },
+      },
+    },
+  ]);
+  const newer = { ...(body[0] as object), newer: { signature: 's', value: 'x' } };
+  assert.equal(unpack(state, [newer]), {
+    detail: { on: true, names: ['a', 'b'], n: 7, net: { ssid: 'x', at: 1 } },
+  });
+});
+
+test('a dictionary may lack its optional keys and no other', () => {
+  const { body } = pack(state, { detail: { on: false, names: [], n: 0 } });
+  assert.equal(unpack(state, body), { detail: { on: false, names: [], n: 0 } });
+  assert.throws(() => pack(state, { detail: { on: false, names: [] } }), /has no n/);
+});
+
 test('naming the fields has changed nothing on the wire', () => {
   const wire = (a: Args) => Object.fromEntries(Object.entries(a).map(([name, t]) => [name, signatureOf(t)]));
   const out = (m: { out: Args }) => wire(m.out);
@@ -58,6 +95,8 @@ test('naming the fields has changed nothing on the wire', () => {
   assert.equal(out(audio1.methods.ListProfiles), { profiles: 'a(ssssddsddb)' });
   assert.equal(out(setup1.methods.AudioDevices), { sinks: 'a(sssdb)', sources: 'a(sssdb)' });
   assert.equal(out(setup1.methods.WifiScan), { networks: 'a(sus)', age_s: 'u' });
+  assert.is(out(setup1.methods.Status)['detail'], 'a{sv}');
+  assert.is(out(wifi1.methods.Status)['detail'], 'a{sv}');
   assert.equal(out(wifi1.methods.Scan), { networks: 'a(sus)', age_s: 'u' });
   assert.is(out(uplink1.methods.Offered)['changes'], 'a(sss)');
   assert.equal(out(uplink1.methods.ListBrowsers), { browsers: 'a(ssxx)' });

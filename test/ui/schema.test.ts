@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { condemns, type View, validateView } from '../../firmware/ui/schema.ts';
+import { bindingError, templateForm } from '../../firmware/ui/binding.ts';
+import { type View, validateView } from '../../firmware/ui/schema.ts';
 
 const good: View = {
   schema: 'ui/v0',
@@ -86,33 +87,67 @@ for (const [name, view, pointer, says] of bad)
   test(`a view with ${name} is told at its JSON pointer`, () => {
     const error = validateView(view).find((e) => e.pointer === pointer);
     assert.ok(error, JSON.stringify(validateView(view)));
-    assert.match(error!.message, says);
+    assert.match(error!.says, says);
   });
 
-const condemned = (layout: unknown) => validateView({ schema: 'ui/v0', layout }).filter(condemns);
+const pointers = (layout: unknown) => validateView({ schema: 'ui/v0', layout }).map((e) => e.pointer);
 
-test('a node type of a newer version does not condemn the view, and hides no other fault', () => {
+test('a node type that is not known is refused by its name, and hides no other fault', () => {
   const newer = { type: 'map.tiles' };
-  assert.is(validateView({ schema: 'ui/v0', layout: newer })[0]!.unknownType, 'map.tiles');
-  assert.equal(condemned({ type: 'stack', children: [newer, { type: 'empty' }] }), []);
-  const [fault, ...others] = condemned({ type: 'stack', children: [newer, { type: 'text' }] });
-  assert.equal([fault!.pointer, others], ['/layout/children/1/text', []]);
+  const [fault, ...others] = validateView({ schema: 'ui/v0', layout: newer });
+  assert.match(fault!.says, /^must be one of title, text, /);
+  assert.equal([fault!.pointer, others], ['/layout/type', []]);
+  assert.equal(pointers({ type: 'stack', children: [newer, { type: 'empty' }] }), [
+    '/layout/children/0/type',
+  ]);
+  assert.equal(pointers({ type: 'stack', children: [newer, { type: 'text' }] }).sort(), [
+    '/layout/children/0/type',
+    '/layout/children/1/text',
+  ]);
 });
 
-test('a node whose type is no word, or that has none, condemns the view', () => {
+test('a node whose type is no word, or that has none, is refused', () => {
   for (const type of [7, null, ['title'], { title: 1 }])
-    assert.equal(
-      condemned({ type }).map((e) => e.pointer),
-      ['/layout/type'],
-      JSON.stringify(type),
-    );
-  assert.ok(condemned({}).length > 0);
+    assert.equal(pointers({ type }), ['/layout/type'], JSON.stringify(type));
+  assert.equal(pointers({}), ['/layout/type']);
+});
+
+test('a fault names the binding that is wrong', () => {
+  const [fault] = validateView({ schema: 'ui/v0', layout: { type: 'text', text: 'a {{state.b}} {{c()}}' } });
+  assert.is(fault!.says, 'has a binding that is not a path of state or meta: {{c()}}');
+});
+
+test('the form of a text in the schema is what its bindings allow, whatever the braces', () => {
+  const form = new RegExp(templateForm, 'u');
+  const piece = fc.constantFrom(
+    '{',
+    '}',
+    '{{',
+    '}}',
+    ' ',
+    'x',
+    '\n',
+    '.a',
+    '[0]',
+    '[*]',
+    'state',
+    '{{state.a}}',
+    '{{ meta }}',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = pieces.join('');
+      assert.is(form.test(text), bindingError(text) === null, text);
+    }),
+    { numRuns: 20_000 },
+  );
+  assert.ok(form.test('x'.repeat(2 ** 20)) && !form.test(`${'{ '.repeat(2 ** 19)}}}`));
 });
 
 test('a view too deep or too large is refused, and checking it ends', () => {
   let deep: Record<string, unknown> = { type: 'text', text: 'x' };
   for (let i = 0; i < 5000; i++) deep = { type: 'stack', child: deep };
-  assert.ok(validateView({ schema: 'ui/v0', layout: deep }).some((e) => /deeper/.test(e.message)));
+  assert.ok(validateView({ schema: 'ui/v0', layout: deep }).some((e) => /deeper/.test(e.says)));
   const wide = { type: 'stack', children: Array.from({ length: 50_000 }, () => ({ type: 'empty' })) };
   assert.ok(validateView({ schema: 'ui/v0', layout: wide }).length > 0);
 });

@@ -1,6 +1,5 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fromVariant } from '../../firmware/system/contract.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import type { WifiReason } from '../../firmware/wifi/contract.ts';
@@ -78,7 +77,7 @@ async function rig(radios: string[] = ['wlan0']) {
   });
   const status = async () => {
     const s = await wifi.status();
-    return { ...s, detail: fromVariant(s.detail) as Record<string, Record<string, unknown>> };
+    return { ...s, detail: s.detail as unknown as Record<string, Record<string, unknown>> };
   };
   const until = async (holds: () => boolean | Promise<boolean>) => {
     await eventually(holds).catch((e) => assert.unreachable(`${e.message}\n${world.said.join('\n')}`));

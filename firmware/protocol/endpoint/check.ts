@@ -1,6 +1,7 @@
 // Data from outside against a JSON Schema (2020-12, by TypeBox): every fault at once, in words, with its pointer.
 import type { Static, TObject, TSchema } from 'typebox';
 import { Check, Errors } from 'typebox/schema';
+import { Settings } from 'typebox/system';
 import { IngleError } from '../errors.ts';
 
 export interface Fault {
@@ -10,70 +11,148 @@ export interface Fault {
   says: string;
 }
 
-/** What a person reads where a schema's keyword does not say enough; any schema may carry it. */
+/** A fault before it is put into words. */
+export interface Found {
+  pointer: string;
+  /** The keyword that is broken. A field that is not known breaks `additionalProperties`. */
+  keyword: string;
+  /** The schema that has the keyword: the object's for `required` and `additionalProperties`. */
+  schema: Record<string, unknown>;
+  /** What stands at the pointer. */
+  value: unknown;
+}
+
+/**
+ * What a person reads where a schema's keyword does not say enough; any schema may carry it: one sentence, or one for
+ * each keyword that needs its own.
+ */
 export const SAYS = 'x-says';
 
-const escaped = (name: string) => name.replace(/~/g, '~0').replace(/\//g, '~1');
+/** Faults told in one answer; of those beyond it only the number. */
+const MAX_FAULTS = 64;
+
+// TypeBox stops at 8. What comes is bounded by now, and this bounds the list.
+Settings.Set({ maxErrors: 1000 });
+
 const isObject = (v: unknown): v is Record<string, unknown> =>
   v !== null && typeof v === 'object' && !Array.isArray(v);
+const escaped = (name: string) => name.replace(/~/g, '~0').replace(/\//g, '~1');
+const steps = (pointer: string) =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'));
+const step = (at: unknown, name: string): unknown =>
+  at !== null && typeof at === 'object' && Object.hasOwn(at, name)
+    ? (at as Record<string, unknown>)[name]
+    : undefined;
+const valueAt = (value: unknown, pointer: string): unknown => steps(pointer).reduce(step, value);
 
-/** The schema at `#/properties/a/...` of another. */
+/** The schema at `#/properties/a/...` of another, through its references. */
 function schemaAt(schema: TSchema, path: string): Record<string, unknown> {
-  let at: unknown = schema;
-  for (const part of path.split('/').slice(1))
-    at = (at as Record<string, unknown> | undefined)?.[part.replace(/~1/g, '/').replace(/~0/g, '~')];
+  const target = (at: unknown): unknown => {
+    const ref = isObject(at) ? at['$ref'] : undefined;
+    return typeof ref === 'string' ? valueAt(schema, ref) : at;
+  };
+  const at = steps(path).reduce<unknown>((s, name) => target(step(s, name)), target(schema));
   return isObject(at) ? at : {};
 }
 
-const article = (type: string) => `must be ${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`;
+/** What only tells that something below or beside it is wrong. */
+const hollow = ['additionalProperties', 'propertyNames', 'allOf', 'if'];
 
-/** Everything that is wrong with `value`, in the order of the schema; each pointer once. */
-export function faultsOf(schema: TSchema, value: unknown): Fault[] {
-  const [valid, errors] = Check(schema, value) ? [true, []] : Errors(schema, value);
-  const found = new Map<string, string>();
-  const note = (pointer: string, says: string) => {
-    if (!found.has(pointer)) found.set(pointer, says);
-  };
-  for (const e of errors) {
-    const p = e.params as Record<string, unknown>;
-    if (e.keyword === 'additionalProperties')
-      for (const name of p['additionalProperties'] as string[])
-        note(`${e.instancePath}/${escaped(name)}`, 'is not known here');
+/** Errors as TypeBox has them, each at its own place. */
+function found(schema: TSchema, value: unknown): Found[] {
+  const all: Found[] = [];
+  for (const e of Errors(schema, value)[1]) {
+    const params = e.params as Record<string, unknown>;
+    const [, parent, last] = /^(.*)\/([^/]*)$/.exec(e.schemaPath) ?? [];
+    const here = (path: string) => schemaAt(schema, path);
+    const at = (pointer: string, keyword: string, path = e.schemaPath) =>
+      all.push({ pointer, keyword, schema: here(path), value: valueAt(value, pointer) });
     if (e.keyword === 'required')
-      for (const name of p['requiredProperties'] as string[])
-        note(`${e.instancePath}/${escaped(name)}`, 'is missing');
+      for (const name of params['requiredProperties'] as string[])
+        at(`${e.instancePath}/${escaped(name)}`, 'required');
+    else if (e.keyword === 'uniqueItems')
+      for (const i of params['duplicateItems'] as number[]) at(`${e.instancePath}/${i}`, 'uniqueItems');
+    else if (e.keyword === 'boolean' && last === 'additionalProperties')
+      at(e.instancePath, 'additionalProperties', parent);
+    else if (!hollow.includes(e.keyword)) at(e.instancePath, e.keyword);
   }
-  for (const e of errors) {
-    const values = choices(schemaAt(schema, e.schemaPath));
-    if (e.keyword === 'anyOf' && values) note(e.instancePath, `must be one of ${values.join(', ')}`);
-  }
-  for (const e of errors) {
-    if (['additionalProperties', 'required', 'boolean'].includes(e.keyword)) continue;
-    const here = schemaAt(schema, e.schemaPath);
-    note(e.instancePath, typeof here[SAYS] === 'string' ? here[SAYS] : saysOf(e.keyword, here, e.message));
-  }
-  if (!valid && found.size === 0) note('', 'has the wrong form');
-  return [...found].map(([pointer, says]) => ({ pointer, says }));
+  return all;
+}
+
+/** Fields that are not there or not known come first, then the choice that nothing met, then what the schema says on. */
+const rank = (f: Found) =>
+  ['required', 'additionalProperties'].includes(f.keyword)
+    ? 0
+    : f.keyword === 'anyOf' && choices(f.schema)
+      ? 1
+      : 2;
+
+/**
+ * Everything that is wrong with `value`, each pointer once.
+ * @param words puts a fault into words; `spoken` where it is not given
+ */
+export function faultsOf(schema: TSchema, value: unknown, words: (f: Found) => string = spoken): Fault[] {
+  if (Check(schema, value)) return [];
+  const told = new Map<string, string>();
+  for (const f of found(schema, value).sort((a, b) => rank(a) - rank(b)))
+    if (!told.has(f.pointer)) told.set(f.pointer, words(f));
+  if (told.size === 0) told.set('', 'has the wrong form');
+  return [...told].map(([pointer, says]) => ({ pointer, says }));
 }
 
 /** The values of a union of constants. */
 function choices(here: Record<string, unknown>): unknown[] | undefined {
+  if (Array.isArray(here['enum'])) return here['enum'];
   const values = (here['anyOf'] as Record<string, unknown>[] | undefined)?.map((s) => s['const']);
   return values?.every((v) => v !== undefined) ? values : undefined;
 }
 
-function saysOf(keyword: string, here: Record<string, unknown>, message: string): string {
-  if (keyword === 'type') return article(String(here['type']));
-  if (keyword === 'const') return `must be ${JSON.stringify(here['const'])}`;
-  if (keyword === 'enum') return `must be one of ${(here['enum'] as unknown[]).join(', ')}`;
+const article = (type: string) => `must be ${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`;
+
+/** A fault in our own words, or in those of its schema. */
+export function spoken({ keyword, schema }: Found): string {
+  const own = schema[SAYS];
+  const says = isObject(own) ? own[keyword] : own;
+  if (keyword === 'additionalProperties') return 'is not known here';
+  if (keyword === 'required') return isObject(own) && typeof says === 'string' ? says : 'is missing';
+  if (typeof says === 'string') return says;
+  const one = choices(schema);
+  if (one) return `must be one of ${one.join(', ')}`;
+  if (keyword === 'type') return article(String(schema['type']));
+  if (keyword === 'const') return `must be ${JSON.stringify(schema['const'])}`;
   if (keyword === 'pattern') return 'has a form that is not allowed here';
-  return message;
+  if (keyword === 'maxLength') return `may have at most ${schema['maxLength']} characters`;
+  if (keyword === 'minLength') return `must have at least ${schema['minLength']} characters`;
+  if (keyword === 'maxItems') return `may have at most ${schema['maxItems']} items`;
+  if (keyword === 'minItems') return `must have at least ${schema['minItems']} items`;
+  if (keyword === 'uniqueItems') return 'is there twice';
+  if (keyword === 'minimum') return `must be at least ${schema['minimum']}`;
+  if (keyword === 'maximum') return `may be at most ${schema['maximum']}`;
+  return 'has the wrong form';
+}
+
+/**
+ * Faults as one error: `details.pointer` is the first's pointer, `details.faults` holds all of several, up to 64, and
+ * `details.more` is the number of those beyond.
+ * @param message for a person; without it, the faults in a row behind `head`
+ */
+export function refusal(faults: readonly Fault[], head: string, message?: string): IngleError {
+  const more = Math.max(0, faults.length - MAX_FAULTS);
+  const some = faults.slice(0, MAX_FAULTS);
+  const row = some.map((f) => `${f.pointer} ${f.says}`.trim()).join('; ');
+  return new IngleError('invalid_request', message ?? `${head} ${row}${more ? `; and ${more} more` : ''}.`, {
+    pointer: some[0]?.pointer ?? '',
+    ...(some.length > 1 ? { faults: some } : {}),
+    ...(more ? { more } : {}),
+  });
 }
 
 /**
  * `value` as the schema has it. An optional field that is null is left out.
- * @throws IngleError `invalid_request`: a sentence on the first fault; `details.pointer` is its pointer and
- * `details.faults` holds all of them.
+ * @throws IngleError `invalid_request`: a sentence on the first fault; its details as `refusal` has them.
  */
 export function checked<S extends TObject>(schema: S, value: unknown): Static<S> {
   const required = new Set((schema.required as string[] | undefined) ?? []);
@@ -83,12 +162,6 @@ export function checked<S extends TObject>(schema: S, value: unknown): Static<S>
   const faults = faultsOf(schema, given);
   const [first] = faults;
   if (!first) return given as Static<S>;
-  const name = first.pointer.slice(1).replace(/~1/g, '/').replace(/~0/g, '~');
-  throw new IngleError('invalid_request', `${name ? `"${name}"` : 'The message'} ${first.says}.`, {
-    pointer: first.pointer,
-    ...(faults.length > 1 ? { faults: faults.slice(0, MAX_FAULTS) } : {}),
-  });
+  const name = steps(first.pointer).join('/');
+  throw refusal(faults, '', `${name ? `"${name}"` : 'The message'} ${first.says}.`);
 }
-
-/** Faults told in one answer. */
-const MAX_FAULTS = 20;

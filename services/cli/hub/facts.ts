@@ -218,7 +218,7 @@ async function audioOf(bus: Bus) {
 
 async function wifiOf(bus: Bus): Promise<WifiSeen> {
   const s = await bus.client(wifi1).Status({}, wait);
-  const { softap, station } = fromVariant(s.detail) as Record<string, { ssid?: string } | undefined>;
+  const { softap, station } = s.detail;
   return {
     radios: s.radios,
     softap: s.softap as WifiSeen['softap'],

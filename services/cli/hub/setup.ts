@@ -1,16 +1,14 @@
 // `ingle setup …`: where first-run setup stands, and starting or ending it by hand.
 import { setup1 } from '../../../firmware/setup/contract.ts';
 import type { Bus } from '../../../firmware/system/bus.ts';
-import { fromVariant } from '../../../firmware/system/contract.ts';
 import type { Say } from '../say.ts';
 import { plain } from '../show.ts';
 
 export async function setupStatus(bus: Bus, say: Say): Promise<void> {
   const s = await bus.client(setup1).Status({});
-  const detail = fromVariant(s.detail) as Record<string, unknown>;
-  say.event({ state: s.state, mode: s.mode, attempts: s.attempts, ...detail });
+  say.event({ state: s.state, mode: s.mode, attempts: s.attempts, ...s.detail });
   say.line(say.text('setupState', { state: s.state }));
-  for (const [name, value] of Object.entries(detail))
+  for (const [name, value] of Object.entries(s.detail))
     if (value !== '')
       say.line(`  ${name.padEnd(14)}${plain(Array.isArray(value) ? value.join(', ') : String(value))}`);
 }

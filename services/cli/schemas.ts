@@ -1,0 +1,6 @@
+// The schemas that others write files by; the build publishes each as dist/schemas/<name>.json (rollup.schemas.js).
+import { deviceSchema } from '../../firmware/device/device.ts';
+import { manifestSchema } from '../../firmware/skills/manifest.ts';
+import { viewSchema } from '../../firmware/ui/schema.ts';
+
+export const schemas = { manifest: manifestSchema, device: deviceSchema, 'ui-v0': viewSchema };

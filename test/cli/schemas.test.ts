@@ -1,0 +1,294 @@
+// gate: in, it bundles in this process and starts no program
+// The published schemas: valid by a validator that is not ours, right about every file there is, and of one mind with
+// the checks of the product.
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { rollup } from 'rollup';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parse } from 'yaml';
+import { checkDevice } from '../../firmware/device/device.ts';
+import { SAYS } from '../../firmware/protocol/endpoint/check.ts';
+import type { IngleError } from '../../firmware/protocol/errors.ts';
+import { checkManifest } from '../../firmware/skills/manifest.ts';
+import { validateView } from '../../firmware/ui/schema.ts';
+import { hubStatusView } from '../../services/skills/hub_status/view.ts';
+import { updatesView } from '../../services/skills/updates/view.ts';
+import { lanternView } from '../lab/browser/lantern.ts';
+
+const { schemas } = await import('../../services/cli/rollup.schemas.js' as string);
+const test = suite('published schemas');
+type Json = Record<string, unknown>;
+const json = (value: unknown) => JSON.parse(JSON.stringify(value)) as Json;
+const read = (file: string) => readFileSync(file, 'utf8');
+
+/** What each schema is for: every good document there is, and what the product says of any. */
+interface Kind {
+  good: Json[];
+  /** What is wrong with it, by the product. */
+  faults(document: Json): string[];
+  /** Rules that a schema cannot say: the words of their faults. */
+  beyond: RegExp;
+  bad: Json[];
+}
+
+const skills = readdirSync('services/skills').map((name) =>
+  json(JSON.parse(read(`services/skills/${name}/manifest.json`))),
+);
+const panel = {
+  id: 'panel_1',
+  version: '2.0.0-rc.1+b5',
+  capabilities: {
+    ui: { title: 'Panel', titles: { ru: 'Панель' }, entrypoint: '/v1/ui/main', modes: ['panel'] },
+    streams: { supportsDeclarativeInterest: true },
+  },
+};
+const every = json({
+  schema: 'ui/v0',
+  meta: { title: 'Hub {{meta.a}}', more: [1] },
+  layout: {
+    type: 'stack',
+    gap: 8,
+    children: [
+      { type: 'card', title: 'x', child: { type: 'text', text: 'x {{ state.a[0].b }}' } },
+      { type: 'chart.line', series: [{ label: 'CPU', data: '{{state.rows}}', x: 'at', y: 'cpu' }] },
+      { type: 'select', options: [{ label: 'A', value: 'a' }], bind: '{{state.mode}}' },
+      { type: 'button', label: 'Go', action: { type: 'bus.publish', topic: 't', payload: { a: 1 } } },
+      { type: 'button', label: 'Go', action: { type: 'http.post', path: '/v1/x', body: {} } },
+      { type: 'table', columns: [{ key: 'a', label: 'A' }], rows: '{{state.rows}}' },
+    ],
+  },
+});
+const some = {
+  supported: true,
+  can: ['check', 'install'],
+  progress: true,
+  notes: true,
+  trouble: true,
+  result: true,
+};
+const shown = [some, { ...some, supported: false, can: [], progress: false, notes: false }];
+const least = { model: 'x1', root_url: 'https://r.example' };
+
+const kinds: Record<string, Kind> = {
+  manifest: {
+    good: [...skills, panel],
+    faults(document) {
+      try {
+        checkManifest(document);
+        return [];
+      } catch (e) {
+        return [(e as IngleError).message];
+      }
+    },
+    beyond: /a visual skill needs it|needs a schema or an entrypoint/,
+    bad: [
+      {},
+      { ...panel, id: 'Panel' },
+      { ...panel, version: '1' },
+      { ...panel, more: 1 },
+      { ...panel, capabilities: { ui: { ...panel.capabilities.ui, modes: ['panel', 'panel'] } } },
+      { ...panel, capabilities: { ui: { ...panel.capabilities.ui, titles: { Russian: 'x' } } } },
+      { ...panel, capabilities: { ui: { ...panel.capabilities.ui, sizeHints: { w: 5, h: 900 } } } },
+    ],
+  },
+  device: {
+    good: [
+      ...readdirSync('image/devices')
+        .filter((f) => f.endsWith('.yaml'))
+        .map((f) => json(parse(read(`image/devices/${f}`)))),
+      least,
+    ],
+    faults: (document) => checkDevice(document).issues.map((i) => `${i.path} ${i.says}`),
+    beyond: /is read at .*:1 with|at most 27 bytes|^ssh\.keys/,
+    bad: [
+      {},
+      { ...least, model: 'X' },
+      { ...least, colour: 'red' },
+      { ...least, country: 'XX' },
+      { ...least, channels: [] },
+      { ...least, packages: ['vim', 'vim'] },
+      { ...least, brand: { name: ' Hearth' } },
+      { ...least, brand: { texts: { en: { title: '\u3164' } } } },
+      { ...least, console: { secret: 'hunter2' } },
+    ],
+  },
+  'ui-v0': {
+    good: [hubStatusView(), lanternView, every, ...shown.map(updatesView)].map(json),
+    faults: (document) => validateView(document).map((f) => f.says),
+    beyond: /nests deeper than|may have at most 2000 nodes/,
+    bad: [
+      { schema: 'ui/v0' },
+      { ...every, schema: 'ui/v1' },
+      { ...every, layout: { type: 'iframe' } },
+      { ...every, layout: { type: 'text' } },
+      { ...every, layout: { type: 'text', text: '{{state.a()}}' } },
+      { ...every, layout: { type: 'button', label: 'x', action: { type: 'http.get' } } },
+      {
+        ...every,
+        layout: { type: 'stack', children: [{ type: 'stack', children: [{ type: 'row', onclick: 1 }] }] },
+      },
+      { ...every, layout: { type: 'table', columns: [], rows: 'state.rows' } },
+    ],
+  },
+};
+
+const published: Record<string, Json> = {};
+const valid: Record<string, ValidateFunction> = {};
+test.before(async () => {
+  const bundle = await rollup(schemas('services/cli/schemas.ts', 'dist/schemas', { onwarn() {} }));
+  const { output } = await bundle.generate({ format: 'es', entryFileNames: 'schemas.js' });
+  for (const file of output)
+    if (file.type === 'asset')
+      published[file.fileName.replace('.json', '')] = JSON.parse(String(file.source));
+  // It holds each schema against the dialect's own before it takes it.
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+  ajv.addVocabulary([SAYS]);
+  for (const [name, schema] of Object.entries(published)) valid[name] = ajv.compile(schema);
+});
+
+test('the build publishes a schema of manifests, device files and views, and nothing else', () => {
+  assert.equal(Object.keys(published).sort(), Object.keys(kinds).sort());
+});
+
+for (const [name, { good, bad, faults }] of Object.entries(kinds)) {
+  test(`the schema of ${name} is valid JSON Schema 2020-12 and says what it is`, () => {
+    const { $schema, $id, title, description } = published[name]!;
+    assert.is($schema, 'https://json-schema.org/draft/2020-12/schema');
+    assert.is($id, `urn:ingle:schema:${name}`);
+    for (const words of [title, description]) assert.ok(String(words).length > 10, name);
+    assert.throws(
+      () => new Ajv2020().compile({ ...published[name], required: 'model' }),
+      /schema is invalid/,
+    );
+  });
+
+  test(`the schema of ${name} takes every one there is, and the product does`, () => {
+    for (const document of good) {
+      assert.ok(valid[name]!(document), JSON.stringify(valid[name]!.errors));
+      assert.equal(faults(document), []);
+    }
+  });
+
+  test(`the schema of ${name} refuses what is wrong, and the product does`, () => {
+    for (const document of bad) {
+      assert.not(valid[name]!(document), JSON.stringify(document));
+      assert.ok(faults(document).length > 0, JSON.stringify(document));
+    }
+  });
+}
+
+/** Every place of a document. */
+const places = (value: unknown, at: string[] = []): string[][] =>
+  value !== null && typeof value === 'object'
+    ? Object.entries(value).flatMap(([k, v]) => [[...at, k], ...places(v, [...at, k])])
+    : [];
+const words = [
+  '',
+  ' ',
+  'x',
+  'modal',
+  'ui/v0',
+  'text',
+  '{{state.a}}',
+  '{{',
+  '{{x}}',
+  'https://a.example',
+  '00',
+  'DE',
+];
+const more = [
+  '#a8431a',
+  '1.2.0',
+  'ttyS0',
+  'a b',
+  '\u3164',
+  'Очаг',
+  '👩‍🚀'.repeat(30),
+  'x'.repeat(4001),
+  '\n',
+  'é ',
+];
+const others: unknown[] = [
+  0,
+  -1,
+  1.5,
+  49,
+  50,
+  201,
+  4000,
+  1e9,
+  true,
+  false,
+  {},
+  [],
+  ['x'],
+  ['x', 'x'],
+  [1],
+  { a: 1 },
+];
+const names = ['more', 'type', 'title', 'id', '$schema', 'a/b~c', 'constructor', 'ru', 'children', 'path'];
+type Change = { place: number; how: 'put' | 'take' | 'add' | 'twice'; value: unknown; name: string };
+const change: fc.Arbitrary<Change> = fc.record({
+  place: fc.nat(),
+  how: fc.constantFrom('put', 'take', 'add', 'twice'),
+  value: fc.oneof(
+    fc.constantFrom(...words, ...more, ...others),
+    fc.jsonValue({ maxDepth: 2 }).filter((v) => v !== null),
+  ),
+  name: fc.constantFrom(...names),
+});
+
+/** A document with something changed in it. */
+function changed(document: Json, { place, how, value, name }: Change): Json {
+  const copy = json(document);
+  const all = places(copy);
+  const path = all[place % all.length]!;
+  const last = path.at(-1)!;
+  const parent = path.slice(0, -1).reduce<unknown>((v, k) => (v as Json)[k], copy) as Json;
+  const at = parent[last];
+  if (how === 'take') {
+    if (Array.isArray(parent)) parent.splice(Number(last), 1);
+    else delete parent[last];
+  } else if (how === 'add' && at !== null && typeof at === 'object' && !Array.isArray(at))
+    (at as Json)[name] = value;
+  else if (how === 'twice' && Array.isArray(at)) at.push(...at);
+  else parent[last] = value;
+  return json(copy);
+}
+const nullFree = (v: unknown): boolean =>
+  v !== null && (typeof v !== 'object' || Object.values(v).every(nullFree));
+
+for (const [name, { good, faults, beyond }] of Object.entries(kinds))
+  test(`whatever is changed in a good ${name}, schema and product agree but for the rules beyond a schema`, () => {
+    let both = 0;
+    let neither = 0;
+    const one = fc.tuple(fc.constantFrom(...good), fc.array(change, { minLength: 1, maxLength: 3 }));
+    fc.assert(
+      fc.property(one, ([document, changes]) => {
+        const other = changes.reduce((d, c) => (places(d).length > 0 ? changed(d, c) : d), document);
+        // An empty value of YAML is a field that is not there; a schema sees a null.
+        if (!nullFree(other)) return;
+        const says = faults(other);
+        const takes = valid[name]!(other);
+        if (takes) {
+          both++;
+          assert.ok(
+            says.every((f) => beyond.test(f)),
+            `only the product refuses ${JSON.stringify(other)}: ${says}`,
+          );
+        } else {
+          neither++;
+          assert.ok(
+            says.length > 0,
+            `only the schema refuses ${JSON.stringify(other)}: ${JSON.stringify(valid[name]!.errors)}`,
+          );
+        }
+      }),
+      { numRuns: 500 },
+    );
+    assert.ok(both > 40 && neither > 40, `${both} were taken, ${neither} refused`);
+  });
+
+test.run();
