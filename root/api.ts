@@ -133,8 +133,7 @@ export async function answer(root: Root, req: Request): Promise<Reply> {
 async function answered(root: Root, req: Request): Promise<Reply> {
   try {
     if (isPreflight(root.config, req)) return preflight(methodsAt(req.path));
-    const method = req.method === 'HEAD' ? 'GET' : req.method;
-    const { bound, params } = find(method, req.path);
+    const { bound, method, params } = find(req.method, req.path);
     const endpoint = bound.endpoint as (typeof rootApi)[keyof typeof rootApi];
     let body: Uint8Array = new Uint8Array();
     if (method !== 'GET') {

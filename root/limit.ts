@@ -1,6 +1,27 @@
 // Rate limits in memory: a sliding count a key, and nothing kept of keys that went quiet.
 import { IngleError } from '../firmware/protocol/errors.ts';
 
+/** Events in the present window of time and in the one before, from its start in milliseconds on. */
+export interface Count {
+  start: number;
+  here: number;
+  before: number;
+}
+
+/**
+ * Brings a count to the time `t`. @returns how many there were in the last `length` milliseconds: of the window before
+ * as many as still count, had they come evenly
+ */
+export function estimate(c: Count, length: number, t: number): number {
+  const start = t - (t % length);
+  if (c.start !== start) {
+    c.before = c.start === start - length ? c.here : 0;
+    c.here = 0;
+    c.start = start;
+  }
+  return c.here + c.before * (1 - (t - start) / length);
+}
+
 export interface Limit {
   /** Counts one try; gives what takes it back. @throws IngleError `rate_limited` with `details.retry_after` in seconds. */
   take(key: string): () => void;
@@ -9,36 +30,28 @@ export interface Limit {
 }
 
 /**
- * At most `count` a key in `seconds`; the estimate weighs the window before by what of it still counts, so that a span
- * of `seconds` over the border of two windows takes up to twice as many, and a year no more than `count` each.
+ * At most `count` a key in `seconds`, by the estimate: a span of `seconds` over the border of two windows takes up to
+ * twice as many, and a year no more than `count` each.
  */
 export function limit(count: number, seconds: number, now: () => number = Date.now): Limit {
-  const windows = new Map<string, { start: number; here: number; before: number }>();
+  const windows = new Map<string, Count>();
   const length = seconds * 1000;
   return {
     take(key) {
       const t = now();
-      const start = t - (t % length);
-      let w = windows.get(key);
-      if (!w) {
-        w = { start, here: 0, before: 0 };
-        windows.set(key, w);
-      }
-      if (w.start !== start) {
-        w.before = w.start === start - length ? w.here : 0;
-        w.here = 0;
-        w.start = start;
-      }
-      const weight = 1 - (t - start) / length;
-      if (w.here + w.before * weight >= count) {
-        const wait = w.here >= count ? length - (t - start) : length * (weight - (count - w.here) / w.before);
+      const w = windows.get(key) ?? { start: 0, here: 0, before: 0 };
+      windows.set(key, w);
+      const isOver = estimate(w, length, t) >= count;
+      const { start } = w;
+      if (isOver) {
+        const most = length - (t - start);
+        const wait = w.here >= count ? most : most - (length * (count - w.here)) / w.before;
         throw tooMany(Math.max(1, Math.ceil(wait / 1000)));
       }
       w.here++;
-      const mine = w;
       return () => {
-        if (mine.start === start) mine.here--;
-        else if (mine.start === start + length) mine.before--;
+        if (w.start === start) w.here--;
+        else if (w.start === start + length) w.before--;
       };
     },
     sweep() {

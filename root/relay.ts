@@ -136,7 +136,11 @@ export async function openRelay(records: Pick<Records, 'routes' | 'sessions'>, b
       return link.hub.online;
     },
 
-    /** Binds a route to its hub; durable once it settles. @throws IngleError `not_found`, `hub_offline` */
+    /**
+     * Binds a route to its hub; durable once it settles. Its generation is on record before anybody is told that it is
+     * bound, so a root that was restarted goes on above it; a browser forgets the last one with each new socket.
+     * @throws IngleError `not_found`, `hub_offline`
+     */
     async bind(hubId: string, sid: string, sealed?: string): Promise<void> {
       const link = links.get(sid);
       if (!link?.routed || link.hub.hub_id !== hubId)

@@ -2,7 +2,7 @@
 import { equal, fromBase64url, random, toBase64url, u64 } from '../firmware/protocol/bytes.ts';
 import type { IngleError } from '../firmware/protocol/errors.ts';
 import { verifyPow } from '../firmware/protocol/pairing/pow.ts';
-import { tooMany } from './limit.ts';
+import { type Count, estimate, tooMany } from './limit.ts';
 
 const TTL = 120;
 const LEAST_BITS = 15;
@@ -19,24 +19,12 @@ export interface Surge {
 
 /** @param threshold failures a minute from which work is asked for; @param mac keyed hash that signs challenges */
 export function openSurge(threshold: number, mac: (text: string) => string, now = Date.now): Surge {
-  let minute = 0;
-  let here = 0;
-  let before = 0;
+  const failures: Count = { start: 0, here: 0, before: 0 };
   /** Solutions that were used, until their challenge is over. */
   const spent = new Map<string, number>();
 
-  function failures(): number {
-    const t = now() / 60_000;
-    const current = Math.floor(t);
-    if (current !== minute) {
-      before = current === minute + 1 ? here : 0;
-      here = 0;
-      minute = current;
-    }
-    return here + before * (1 - (t - current));
-  }
   function bits(): number {
-    const f = failures();
+    const f = estimate(failures, 60_000, now());
     return f < threshold
       ? 0
       : Math.min(MOST_BITS, LEAST_BITS + Math.floor(Math.log2(f / Math.max(1, threshold))));
@@ -69,8 +57,8 @@ export function openSurge(threshold: number, mac: (text: string) => string, now 
   }
   return {
     failed() {
-      failures();
-      here++;
+      estimate(failures, 60_000, now());
+      failures.here++;
     },
     check(sid, solution) {
       const need = bits();

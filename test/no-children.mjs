@@ -1,4 +1,4 @@
-// Loaded before a test of the gate: it starts no program. Only tsx may, whose compiler is one.
+// Loaded before a test of the gate: it starts no program but the compiler, which runs as one.
 import children from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs every test, a process a file, and ends in one line `N passed, N failed`.
 //   node test/run.mjs [unit|system|services|root|browser|vm|bench|…] [--grep name]
-// With --gate no file may start a program.
+// With --gate no file may start a program, and all are compiled beforehand.
 // A suite that cannot run here (no root rights, no Chromium) says why and is counted as skipped.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,6 +15,7 @@ import { install } from '../services/cli/install.mjs';
 const top = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(top);
 const args = process.argv.slice(2);
+const isGate = args.includes('--gate');
 const only = args.filter((a) => !a.startsWith('--'));
 await install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages'));
 
@@ -84,7 +85,7 @@ if (wantsBundles && !args.includes('--no-build'))
   }
 
 /** These measure, or fill the machine: one at a time, after all others. */
-const alone = args.includes('--gate')
+const alone = isGate
   ? [] // What starts nothing disturbs nobody.
   : ['cli', 'root', 'uplink', 'update', 'browser', 'image', 'vm', 'bench'];
 const folderOf = (file) => relative('test', file).split('/')[0];
@@ -98,7 +99,10 @@ const machines = heavy
 const worker = async (queue) => {
   for (let file = queue.shift(); file; file = queue.shift()) await test(file);
 };
-await Promise.all([worker(light), worker(light)]);
+const { compile } = isGate ? await import('./compile.mjs') : {};
+const compiled = await compile?.(files);
+// Several files of the gate spend their time waiting for an answer that does not come.
+await Promise.all(Array.from({ length: isGate ? 4 : 2 }, () => worker(light)));
 await worker(heavy.filter((f) => !machines.includes(f)));
 // What is patient runs beside these two, mostly while they wait.
 const [patient, others] = [true, false].map((is) => machines.filter((f) => headOf(f).patient === is));
@@ -161,8 +165,10 @@ function failuresIn(plain) {
 
 function runFile(file, { seconds, patient }) {
   return new Promise((resolve) => {
-    const guard = args.includes('--gate') ? ['--import', './test/no-children.mjs'] : [];
-    const [first, ...rest] = [...tethered, process.execPath, ...guard, '--import', 'tsx', file];
+    const program = compiled
+      ? ['--enable-source-maps', '--import', './test/no-children.mjs', compiled.get(file)]
+      : ['--import', 'tsx', file];
+    const [first, ...rest] = [...tethered, process.execPath, ...program];
     const child = spawn(first, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,

@@ -10,8 +10,8 @@ const names =
 const shapes: readonly [RegExp, string][] = [
   // A pairing link's fragment holds the code and the channel's secret; a link is worth nothing without it.
   [/#(v\d+|insecure)\.[A-Za-z0-9._~-]+/g, `#$1.${gone}`],
-  // What a camera reads off a label.
-  [/\bWIFI:(?:\\.|[^\\\s])*?;;/g, `WIFI:${gone}`],
+  // What a camera reads off a label; a network's name may hold blanks, and a line may be cut.
+  [/\bWIFI:(?=[A-Z]:)(?:.{0,300}?;;|\S*)/g, `WIFI:${gone}`],
   // JWS and JWT (RFC 7515): three parts, the first a JSON object.
   [/\beyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)*/g, gone],
   // Hashes of console secrets and of Unix passwords.
@@ -21,7 +21,7 @@ const shapes: readonly [RegExp, string][] = [
   [/\b\d{6,12}:[A-Za-z0-9_-]{30,}/g, gone],
   [/\b(Bearer|Basic|Digest)\s+[^\s"',;]+/gi, `$1 ${gone}`],
   // The name and password of an address.
-  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${gone}@`],
+  [/:\/\/[^\s/@"']+@/g, `://${gone}@`],
   // "name": "value" of JSON, also where it was quoted once more.
   [
     new RegExp(
@@ -35,10 +35,11 @@ const shapes: readonly [RegExp, string][] = [
     /((?:^|[^A-Za-z0-9])(?:wpa_passphrase|sae_password|passphrase|password|psk|пароль)\s*[=:](?!\s*\[removed\])\s*)(?!["'\\])(?:(?!\s{2}|\t|\s[\p{L}\w-]+[=:]).)+/giu,
     `$1${gone}`,
   ],
-  // name=value, name: value, and the same with quotes; "Password: x   PIN: y" of our console.
+  // name=value, name: value, and the same with quotes; "Password: x   PIN: y" of our console. A word is looked at once,
+  // from its beginning: from each of its parts, a long one would take seconds.
   [
     new RegExp(
-      `((?:^|[^A-Za-z0-9])(?:[\\w-]*[_-])?(?:${names})\\s*(?:=|:|\\bis\\b)(?!\\s*\\[removed\\])\\s*)("(?:\\\\.|[^"\\\\])*"|'[^']*'|[^\\s,;&"'}\\])]+)`,
+      `(?<![\\w-])((?:[\\w-]*[_-])?(?:${names})\\s*(?:=|:|\\bis\\b)(?!\\s*\\[removed\\])\\s*)("(?:\\\\.|[^"\\\\])*"|'[^']*'|[^\\s,;&"'}\\])]+)`,
       'gi',
     ),
     `$1${gone}`,

@@ -108,6 +108,13 @@ export interface Bus {
   listActivatableNames(): Promise<string[]>;
   /** A value for a variant argument of a raw call. */
   variant(signature: string, value: unknown): Variant;
+  /** Whether a call to what is served here waits for its answer. */
+  isAnswering(): boolean;
+  /**
+   * Gives up the names of what is served here, so that who calls next reaches another process, and settles when every
+   * call that came before has its answer.
+   */
+  retire(): Promise<void>;
   close(): void;
   /** Settles when the daemon is gone; a service then exits and is started again. */
   readonly closed: Promise<void>;
@@ -152,6 +159,7 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
   const rules = new Map<string, number>();
   const owners = new Map<string, string>();
   const objects = servedObjects();
+  const names = new Set<string>();
   /** Calls that wait for their answer; when the daemon goes, nobody will give it. */
   const waiting = new Set<(e: IngleError) => void>();
   let isGone = false;
@@ -268,6 +276,7 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
       const got = await raw.requestName(name, 4);
       if (got !== 1 && got !== 4)
         throw new IngleError('conflict', `Another process already owns ${name}. Stop it first.`);
+      names.add(name);
       return {
         emit(name, args) {
           const { signature, body } = pack(c.signals[name]!.args, args as Record<string, unknown>);
@@ -318,6 +327,15 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
       return (await daemon('ListActivatableNames'))[0] as string[];
     },
     variant: (signature, value) => ({ signature, value }),
+    isAnswering: objects.isAnswering,
+    async retire() {
+      // The daemon keeps the order of messages: calls that came by the name are here before its answer, and its answer
+      // to the last request says that it has ours.
+      for (const name of names) await daemon('ReleaseName', 's', [name]);
+      names.clear();
+      await objects.answered();
+      await daemon('GetId');
+    },
     close() {
       raw.disconnect();
     },

@@ -61,6 +61,7 @@ export function propertiesOf(entry: Entry): Record<string, Variant> {
 /** The objects of a connection. */
 export function servedObjects() {
   const objects = new Map<string, Map<string, Entry>>();
+  const underWay = new Set<Promise<void>>();
 
   function property(entry: Entry, m: Called, reply: Reply): void {
     const all = propertiesOf(entry);
@@ -83,7 +84,20 @@ export function servedObjects() {
     }
   }
 
+  function begin(entry: Entry, m: Called, reply: Reply): void {
+    const work = Promise.resolve()
+      .then(() => perform(entry, m, reply))
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+  }
+
   return {
+    /** Whether a call waits for its answer. */
+    isAnswering: () => underWay.size > 0,
+    /** Settles when none does. */
+    async answered(): Promise<void> {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
     add(entry: Entry): void {
       const at = objects.get(entry.contract.path) ?? new Map<string, Entry>();
       at.set(entry.contract.name, entry);
@@ -108,7 +122,7 @@ export function servedObjects() {
       entry.onCall();
       const want = Object.values(entry.contract.methods[m.member]!.in).map(signatureOf).join('');
       if ((m.signature || '') !== want) reply.fail('invalid_request', `${m.member} takes (${want}).`);
-      else void Promise.resolve().then(() => perform(entry, m, reply));
+      else begin(entry, m, reply);
       return true;
     },
   };

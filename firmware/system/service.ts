@@ -20,7 +20,10 @@ export interface Service {
   status(text: string): void;
   /** Begins the idle time again; runs at each call of a service that leaves when idle. */
   touch(): void;
-  /** Ends the service `ms` (or `INGLE_IDLE_MS`) after the last touch; the time begins when `busy` no longer holds. */
+  /**
+   * Ends the service `ms` (or `INGLE_IDLE_MS`) after the last touch; the time begins when `busy` no longer holds and no
+   * call waits for its answer. Calls that come while it leaves are answered, here or by the next process.
+   */
   leaveWhenIdle(ms: number, busy?: () => boolean): void;
   /**
    * Ends the process: runs the steps of the stop, at most for the time it has, and exits with 0, or with the status
@@ -58,8 +61,13 @@ export async function startService(part: string, o: { stopMs?: number } = {}): P
     log.error(what, { error, ...rest, ...unknown });
   }
 
-  async function end(code: number): Promise<void> {
+  async function end(code: number, isLeaving: boolean): Promise<void> {
     const told = stopping();
+    if (isLeaving) {
+      // systemd starts a service for a call only once it knows that this one stops; then the name can go.
+      await told;
+      await bus.retire().catch(tell);
+    }
     for (let step = steps.pop(); step; step = steps.pop())
       try {
         await step();
@@ -70,7 +78,7 @@ export async function startService(part: string, o: { stopMs?: number } = {}): P
     process.exit(code);
   }
 
-  function stop(cause?: unknown): void {
+  function stop(cause?: unknown, isLeaving = false): void {
     if (cause !== undefined) tell(cause);
     if (ending) return;
     ending = true;
@@ -79,7 +87,7 @@ export async function startService(part: string, o: { stopMs?: number } = {}): P
       log.warn('the stop took too long');
       process.exit(code);
     }, o.stopMs ?? STOP_MS);
-    void end(code);
+    void end(code, isLeaving);
   }
 
   process.on('uncaughtException', (e) => stop(e ?? new Error('something undefined was thrown')));
@@ -105,11 +113,11 @@ export async function startService(part: string, o: { stopMs?: number } = {}): P
       const limit = idleTime(ms);
       last = performance.now();
       const look = () => {
-        if (busy()) last = performance.now();
-        else if (performance.now() - last > limit) stop();
+        if (busy() || bus.isAnswering()) last = performance.now();
+        else if (performance.now() - last > limit) stop(undefined, true);
       };
       setInterval(look, Math.min(5000, limit / 4)).unref();
     },
-    stop,
+    stop: (cause) => stop(cause),
   };
 }

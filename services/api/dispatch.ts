@@ -1,7 +1,7 @@
 // From a request to the endpoint that answers it: who may call, what is in it, and the answer as a response.
 import { type Caller, isElevated } from '../../firmware/documents/acl.ts';
 import type { Call } from '../../firmware/documents/commands.ts';
-import type { Endpoint } from '../../firmware/protocol/endpoint/endpoint.ts';
+import type { Endpoint, Method } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
 import { type Bound, type Found, router } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
@@ -60,7 +60,7 @@ export interface Dispatch {
     asked: Pick<Asked, 'caller' | 'method'>,
     path: string,
     by?: 'command',
-  ): { endpoint: Endpoint; answer(asked: Asked, body: Uint8Array): Promise<Response> };
+  ): { endpoint: Endpoint; method: Method; answer(asked: Asked, body: Uint8Array): Promise<Response> };
 }
 
 /** @param o.admit refuses what may not be done now, by throwing */
@@ -86,10 +86,10 @@ export function dispatcher(o: {
     throw new IngleError('forbidden', 'A command may not ask for this path.');
   }
 
-  async function answer({ bound, params }: Found<LocalEndpoint>, asked: Asked, body: Uint8Array) {
+  async function answer({ bound, method, params }: Found<LocalEndpoint>, asked: Asked, body: Uint8Array) {
     const { endpoint } = bound;
     const input = inputOf(endpoint)(params, asked.search, body);
-    const said = await bound.answer({ ...asked, ...input });
+    const said = await bound.answer({ ...asked, method, ...input });
     return endpoint.answer ? json(said) : (said as Response);
   }
   return {
@@ -103,8 +103,9 @@ export function dispatcher(o: {
       guards[found.bound.endpoint.who as LocalWho](caller, found.params, o.skills);
       return {
         endpoint: found.bound.endpoint,
+        method: found.method,
         async answer(asked, body) {
-          o.admit(method, path);
+          o.admit(found.method, path);
           return answer(found, asked, body);
         },
       };
@@ -113,4 +114,4 @@ export function dispatcher(o: {
 }
 
 /** Whether a request with an Idempotency-Key is answered from the journal the second time. */
-export const isJournaled = (e: Endpoint, method: string): boolean => method !== 'GET' && !e.safe;
+export const isJournaled = (e: Endpoint, method: Method): boolean => method !== 'GET' && !e.safe;

@@ -70,8 +70,8 @@ async function handle(request: Request): Promise<Response> {
   const given = request.headers['idempotency-key'];
   if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/.test(given))
     throw new IngleError('invalid_request', 'Idempotency-Key must be 1 to 64 letters, digits and "_.:-".');
-  const { method, path, query, body } = request;
-  const { endpoint, answer } = dispatch.route({ caller, method }, path);
+  const { path, query, body } = request;
+  const { endpoint, method, answer } = dispatch.route({ caller, method: request.method }, path);
   const work = (id: string) => answer({ id, owner_id, method, path, search: query, caller }, body);
   // What is only read is simply read again.
   if (given === undefined || !isJournaled(endpoint, method)) return work(crypto.randomUUID());

@@ -69,6 +69,15 @@ const MAX_UNSENT = 2 * 1024 * 1024;
 /** How long a client may take to send a body, milliseconds. */
 const BODY_MS = 15_000;
 
+/** A request while it is answered. */
+interface Exchange {
+  /** Its answer has no body. */
+  isHead: boolean;
+  /** Nothing more is to be answered. */
+  aborted: boolean;
+  stop?: () => void;
+}
+
 interface UserData {
   events: SocketEvents;
   socket: Socket;
@@ -98,9 +107,14 @@ export function errorResponse(cause: unknown): Response {
   const e = toIngleError(cause);
   const after = e.details?.['retry_after'] ?? (e.code === 'rate_limited' ? 1 : undefined);
   const retry: Record<string, string> = after === undefined ? {} : { 'retry-after': String(after) };
+  const allow = e.details?.['allow'];
   return {
     status: e.status,
-    headers: { 'content-type': 'application/json', ...retry },
+    headers: {
+      'content-type': 'application/json',
+      ...retry,
+      ...(typeof allow === 'string' ? { allow } : {}),
+    },
     body: JSON.stringify(e.body()),
   };
 }
@@ -113,16 +127,20 @@ export function listen(host: string, port: number, service: Service): Promise<Se
   const sockets = new Set<{ end(code: number, reason: string): void }>();
   const app = App();
 
-  function respond(res: HttpResponse, r: Response, state: { aborted: boolean; stop?: () => void }): void {
-    if (state.aborted) return;
+  /** @returns whether the answer goes on */
+  function respond(res: HttpResponse, r: Response, state: Exchange): boolean {
+    if (state.aborted) return false;
+    const stream = state.isHead ? undefined : r.stream;
     res.cork(() => {
       res.writeStatus(String(r.status));
       for (const [name, value] of Object.entries({ ...common, ...r.headers })) res.writeHeader(name, value);
       // After a refused body the rest of it may still come; such a connection is not used again.
-      if (!r.stream) res.end(r.body ?? '', r.status === 413);
+      const isLast = r.status === 413;
+      if (state.isHead) res.endWithoutBody(r.stream ? undefined : Buffer.byteLength(r.body ?? ''), isLast);
+      else if (!stream) res.end(r.body ?? '', isLast);
     });
-    if (!r.stream) return;
-    state.stop = r.stream((chunk) => {
+    if (!stream) return false;
+    state.stop = stream((chunk) => {
       if (state.aborted) return false;
       let fine = false;
       res.cork(() => {
@@ -130,10 +148,11 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       });
       return fine;
     });
+    return !state.aborted;
   }
 
   app.any('/*', (res, req) => {
-    const state: { aborted: boolean; stop?: () => void } = { aborted: false };
+    const state: Exchange = { isHead: req.getCaseSensitiveMethod() === 'HEAD', aborted: false };
     let counted = true;
     let who: string | undefined;
     requests++;
@@ -196,8 +215,7 @@ export function listen(host: string, port: number, service: Service): Promise<Se
         .handle({ ...head, body: Buffer.concat(parts) })
         .catch(errorResponse)
         .then((r) => {
-          respond(res, r, state);
-          if (!r.stream || state.aborted) done();
+          if (!respond(res, r, state)) done();
         });
     });
   });
@@ -218,7 +236,7 @@ export function listen(host: string, port: number, service: Service): Promise<Se
         const events = service.upgrade(head);
         res.upgrade({ events, socket: { send() {}, end() {} } }, keys[0]!, keys[1]!, keys[2]!, context);
       } catch (e) {
-        respond(res, errorResponse(e), { aborted: false });
+        respond(res, errorResponse(e), { isHead: false, aborted: false });
       }
     },
     open(ws) {

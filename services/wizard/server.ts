@@ -72,7 +72,8 @@ export function wizardListener(o: {
     handle(request, response).catch((cause) => {
       const e = toIngleError(cause);
       if (!(cause instanceof IngleError)) o.log.error('a request failed', { error: cause as Error });
-      json(response, e.status, e.body());
+      const allow = e.details?.['allow'];
+      json(response, e.status, e.body(), typeof allow === 'string' ? { allow } : {});
     });
   };
 }
@@ -85,10 +86,15 @@ const pageHeaders = {
   'referrer-policy': 'no-referrer',
 };
 
-function json(response: ServerResponse, status: number, body: unknown): void {
+function json(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
   if (response.headersSent) return void response.end();
   response
-    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers })
     .end(JSON.stringify(body));
 }
 

@@ -24,6 +24,24 @@ test('what may yet succeed is tried again when woken, and what never will is not
   assert.is(said, refused);
 });
 
+test('pauses double from a quarter of a second to five seconds, and stay there', async () => {
+  const own = globalThis.setTimeout;
+  const pauses: number[] = [];
+  let tries = 0;
+  globalThis.setTimeout = ((go: () => void, ms: number) => {
+    pauses.push(ms);
+    return own(go, 0);
+  }) as typeof setTimeout;
+  try {
+    await patience(60_000).patiently(async () => {
+      if (++tries < 9) throw new IngleError('unavailable', 'Not yet.');
+    });
+  } finally {
+    globalThis.setTimeout = own;
+  }
+  assert.equal(pauses, [250, 500, 1000, 2000, 4000, 5000, 5000, 5000]);
+});
+
 test('patience ends: then the last failure is the answer', async () => {
   const late = new IngleError('timeout', 'Too late.');
   assert.is(

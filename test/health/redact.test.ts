@@ -105,7 +105,8 @@ test('a typed code, a WIFI: code, a bot token, a hash and raw keys do not pass',
     for (const value of [...typed, bot, ...keys, `scrypt$${randomBytes(16).toString('base64url')}$x`])
       assert.not.ok(redactor()(`said ${value} then`).includes(value), value);
     assert.not.ok(redactor()(`type ${typed.join(' ')}`).includes(typed[1]!));
-    assert.not.ok(redactor()(`WIFI:T:WPA;S:Hub-1;P:${psk};;`).includes(psk));
+    for (const code of [`S:Hub-1;P:${psk};;`, `S:My Hub;P:${psk};;`, `S:Hub-1;P:${psk}`])
+      assert.not.ok(redactor()(`WIFI:T:WPA;${code}`).includes(psk), code);
   }
 });
 
@@ -179,13 +180,28 @@ test('ordinary lines of a journal stay as they are', () => {
 
 test('a line of any length is cleaned in time that grows with it', () => {
   const began = process.cpuUsage().user;
-  for (const unit of ['psk=', '"psk":"', 'a-', 'eyJ', '\\"', '1', 'A', ': ', 'WIFI:', 'https://']) {
+  const units = [
+    'psk=',
+    '"psk":"',
+    'a-',
+    'eyJ',
+    '\\"',
+    '1',
+    'A',
+    ': ',
+    'WIFI:',
+    'WIFI:T:',
+    'WIFI:T: ',
+    'https://',
+  ];
+  for (const unit of units) {
     const clean = redactor(['hunter22']);
     assert.type(clean(unit.repeat(20_000)), 'string');
   }
   const ms = (process.cpuUsage().user - began) / 1000;
   console.log(`FIGURE redaction_of_long_lines_cpu_ms ${Math.round(ms)}`);
-  assert.ok(ms < 20_000, `${ms} ms of processor time for 10 lines`);
+  // A shape that is tried anew at each place of a line takes seconds.
+  assert.ok(ms < 500, `${ms} ms of processor time for ${units.length} lines`);
 });
 
 test.run();

@@ -71,7 +71,7 @@ test('what is nowhere is not found, and a wrong method is told what is right', (
     assert.unreachable();
   } catch (e) {
     assert.is((e as IngleError).code, 'method_not_allowed');
-    assert.is((e as IngleError).details?.['allow'], 'GET, POST');
+    assert.is((e as IngleError).details?.['allow'], 'GET, HEAD, POST');
   }
   for (const method of ['', 'get', 'constructor', '__proto__'])
     assert.is(
@@ -79,6 +79,21 @@ test('what is nowhere is not found, and a wrong method is told what is right', (
       'method_not_allowed',
       method,
     );
+});
+
+test('HEAD is answered as GET where there is GET, and only there', () => {
+  for (const path of ['/', '/things', '/things/lamp', '/things/lamp/parts/a']) {
+    const found = find('HEAD', path);
+    assert.is(found.method, 'GET');
+    assert.is(found.bound, find('GET', path).bound);
+    assert.equal(found.params, find('GET', path).params);
+  }
+  assert.is(find('PUT', '/things/lamp/parts/a').method, 'PUT');
+  const { find: writeOnly } = router(bind({ make: area.make } as Area, handlers as never));
+  assert.is(
+    codeOf(() => writeOnly('HEAD', '/things')),
+    'method_not_allowed',
+  );
 });
 
 test('two endpoints cannot have one place', () => {

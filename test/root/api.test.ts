@@ -228,6 +228,8 @@ test('the application comes with a strict policy, and its assets for good', asyn
   assert.is((await get('/some/page', { accept: '*/*' })).status, 404);
   assert.is((await get('/assets/gone.js', { accept: 'text/html' })).status, 404);
   assert.is((await fetch(root.url + '/', { method: 'HEAD' })).status, 200);
+  const head = await fetch(`${root.url}/health/live`, { method: 'HEAD' });
+  assert.equal([head.status, head.headers.get('content-length'), await head.text()], [200, '11', '']);
   assert.ok(brotliDecompressSync(brotliCompressSync(script)).toString() === script);
 });
 

@@ -186,6 +186,37 @@ test('malformed, huge and hostile bodies get the one error shape and disturb nob
   );
 });
 
+test('HEAD gets the head of what GET would get, and ends', async ({ hub }) => {
+  const ask = async (method: string, path: string) => {
+    const headers = { 'x-service-token': hub.token() };
+    const r = await fetch(hub.base + path, { method, headers });
+    return {
+      status: r.status,
+      type: r.headers.get('content-type'),
+      body: method === 'HEAD' ? await r.text() : '',
+    };
+  };
+  const live = await fetch(`${hub.base}/health/live`);
+  const length = String((await live.arrayBuffer()).byteLength);
+  const head = await fetch(`${hub.base}/health/live`, { method: 'HEAD' });
+  assert.equal([head.status, head.headers.get('content-length')], [200, length]);
+  for (const path of ['/health/live', '/v1/icons', '/skills/hub_status/v1/state', '/nothing'])
+    assert.equal(await ask('HEAD', path), await ask('GET', path), path);
+  // A stream begins and is over.
+  assert.equal(await ask('HEAD', '/api/observe/stream'), {
+    status: 200,
+    type: 'text/event-stream',
+    body: '',
+  });
+  const counts = async () => ((await hub.ask('GET', '/api/status')).body as never)['requests'];
+  assert.is(await counts(), 1);
+  const refused = await fetch(`${hub.base}/v1/icons/pin`, {
+    method: 'HEAD',
+    headers: { 'x-service-token': hub.token() },
+  });
+  assert.equal([refused.status, refused.headers.get('allow')], [405, 'POST']);
+});
+
 test('a path that is not there is told from a method it does not take', async ({ hub }) => {
   for (const path of [
     '/',

@@ -151,6 +151,9 @@ test('bad requests get one clear error each, and setup is not disturbed', async 
     assert.is(JSON.parse(r.text).error, code);
     assert.type(JSON.parse(r.text).message, 'string');
   }
+  const head = await w.get('/api/status', { method: 'HEAD' });
+  assert.equal([head.status, head.text], [200, '']);
+  assert.is((await w.get('/api/wifi/connect', { method: 'HEAD' })).status, 405);
   assert.is(hub.setup.state, 'CHANNELS');
   assert.equal(hub.world.joined, []);
   w.stop();

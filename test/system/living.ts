@@ -1,6 +1,7 @@
 // A service for service.test.ts: says on its output what it does, and takes orders from its input.
 import { createInterface } from 'node:readline';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import type { Contract } from '../../firmware/system/contract.ts';
 import { startService } from '../../firmware/system/service.ts';
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -9,7 +10,7 @@ const order = (want: string) =>
   new Promise<void>((resolve) => orders.on('line', (l) => l === want && resolve()));
 
 const how = (process.argv[2] ?? '').split(' ');
-const life = await startService('living', { stopMs: 1500 });
+const life = await startService('living', how.includes('hang') ? { stopMs: 1500 } : {});
 life.onStop(() => say(`store closed healthy=${life.healthy()}`));
 life.onStop(async () => {
   say('server closing');
@@ -18,6 +19,26 @@ life.onStop(async () => {
   if (how.includes('throw')) throw new Error('the server\ndoes not close');
   say('server closed');
 });
+const asked: Contract = {
+  bus: 'io.ingle.Living1',
+  path: '/io/ingle/Living1',
+  name: 'io.ingle.Living1',
+  doc: 'A service that leaves.',
+  methods: { Who: { doc: 'Its process, after a while.', in: {}, out: { pid: 'i' }, errors: [] } },
+  signals: {},
+  properties: {},
+};
+if (how.includes('serve'))
+  await life.bus.serve(
+    asked,
+    {
+      async Who() {
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        return { pid: process.pid };
+      },
+    },
+    { onCall: life.touch },
+  );
 say('wired');
 if (how.includes('conflict')) throw new IngleError('conflict', 'The port is taken.', { port: 1 });
 if (how.includes('fault')) throw new Error('a fault\nof two lines');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { errorTable } from '../../firmware/protocol/errors.ts';
+import { connect } from '../../firmware/system/bus.ts';
 import { STOP_MS } from '../../firmware/system/service.ts';
 import { privateBus } from '../lab/bus.ts';
 import { child } from '../lab/child.ts';
@@ -217,6 +218,58 @@ test('it leaves when idle: after the last call, and not while it is busy', async
   b.order('rest');
   assert.is(await b.ended(), 0);
   b.tidy();
+});
+
+test('no call is lost to a service that leaves: it answers, or the next process does', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-leaving-'));
+  // systemd is told late, so that calls come while the service leaves.
+  const notify = '#!/bin/sh\ncase "$*" in *STOPPING*) touch "${0%/*}/leaving"; sleep 0.5;; esac\n';
+  writeFileSync(join(dir, 'systemd-notify'), notify, { mode: 0o755 });
+  const program = `'${process.execPath}' --import tsx test/system/living.ts 'serve idle slow'`;
+  const env = `INGLE_BUS_ADDRESS="$DBUS_STARTER_ADDRESS" PATH='${dir}':"$PATH" NOTIFY_SOCKET=/nobody INGLE_IDLE_MS=300`;
+  writeFileSync(join(dir, 'start'), `cd '${process.cwd()}' && ${env} exec ${program} </dev/null\n`);
+  writeFileSync(
+    join(dir, 'io.ingle.Living1.service'),
+    `[D-BUS Service]\nName=io.ingle.Living1\nExec=/bin/sh ${dir}/start\n`,
+  );
+  const daemon = await privateBus({ quiet: true, servicedir: dir });
+  const bus = await connect(daemon.address);
+  const who = async () => {
+    const [pid] = await bus.call('io.ingle.Living1', '/io/ingle/Living1', 'io.ingle.Living1', 'Who');
+    return pid as number;
+  };
+  const first = await who();
+  await until(() => readdirSync(dir).includes('leaving'), 'the service to leave');
+  const pids = new Set<number>();
+  const lost: string[] = [];
+  let open = 0;
+  const one = () => {
+    open++;
+    void who()
+      .then(
+        (pid) => pids.add(pid),
+        (e) => lost.push(String(e)),
+      )
+      .finally(() => open--);
+  };
+  // The daemon takes 128 open calls of a connection.
+  const calling = setInterval(() => open < 60 && one(), 5);
+  const isGone = () => {
+    try {
+      return !process.kill(first, 0);
+    } catch {
+      return true;
+    }
+  };
+  await until(() => isGone() && (pids.size > 1 || lost.length > 0), 'the next process to answer');
+  clearInterval(calling);
+  await until(() => open === 0, 'every answer');
+  assert.equal(lost, []);
+  assert.is(pids.size, 2);
+  assert.ok(pids.has(first));
+  bus.close();
+  await daemon.stop();
+  rmSync(dir, { recursive: true });
 });
 
 test('systemd waits for a stop longer than a stop may take, and hears who tells of READY', () => {

@@ -17,7 +17,7 @@ const test = suite('text');
 const folder = new URL('../../firmware/text/', import.meta.url);
 const tables: [string, Texts<string>][] = [];
 for (const file of readdirSync(folder))
-  for (const [name, value] of Object.entries((await import(new URL(file, folder).href)) as object))
+  for (const [name, value] of Object.entries((await import(`../../firmware/text/${file}`)) as object))
     if (value && typeof value === 'object' && languages.some((l) => Object.hasOwn(value, l)))
       tables.push([`${file} ${name}`, value as Texts<string>]);
 

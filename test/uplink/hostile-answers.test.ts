@@ -143,6 +143,8 @@ async function liar() {
       for (let i = 0; knocks === before && i < 300; i++) await new Promise((r) => setTimeout(r, 5));
     },
     emit: (name: string, m: unknown) => line?.emit(name, m),
+    /** How many sockets asked to come in. */
+    knocks: () => knocks,
     async stop() {
       await io.close();
       http.closeAllConnections();
@@ -298,6 +300,30 @@ test('a refusal and then another owner, subnet, hub or address: the attack that 
       { m: 'issue', fresh: true },
     ]);
   }
+});
+
+test('an uplink that is ended while its place is taken connects no more', async () => {
+  const root = await liar();
+  const data = mkdtempSync(join(tmpdir(), 'ingle-ended-'));
+  const config = { ...readConfig({}), root_url: root.url, data };
+  const on = { connected() {}, paired() {}, pairingFailed() {} };
+  let ended: Promise<void> | undefined;
+  // The last that is said before it would connect.
+  const notice = (what: string) => {
+    if (what === 'enrolled') ended = hub.close();
+  };
+  const hub = await openUplink({ config, log: { ...silent, notice }, on });
+  await hub.enrol();
+  await ended;
+  // Whoever would have been first is heard before the next one.
+  const next = await openUplink({ config, log: silent, on });
+  next.start();
+  await until(() => next.status().connected, 'the next uplink to connect');
+  const knocks = root.knocks();
+  await next.close();
+  await root.stop();
+  rmSync(data, { recursive: true, force: true });
+  assert.is(knocks, 1);
 });
 
 test.run();

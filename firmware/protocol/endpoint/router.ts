@@ -39,6 +39,8 @@ interface Node<B> {
 
 export interface Found<B> {
   bound: B;
+  /** What is asked of it: HEAD is GET, and the server leaves the body out (RFC 9110, 9.3.2). */
+  method: Method;
   /** Values of the template's names, as sent. */
   params: Record<string, string>;
 }
@@ -90,9 +92,11 @@ export function router<B extends { endpoint: Place }>(all: readonly B[]) {
     /** @throws IngleError `not_found`, `method_not_allowed` with `details.allow` */
     find(method: string, path: string): Found<B> {
       const methods = at(path);
-      const bound = methods.get(method as Method);
-      if (bound) return { bound, params: paramsOf(bound.endpoint, path.split('/').slice(1)) };
-      const allow = [...methods.keys()].join(', ');
+      const declared = (method === 'HEAD' ? 'GET' : method) as Method;
+      const bound = methods.get(declared);
+      if (bound)
+        return { bound, method: declared, params: paramsOf(bound.endpoint, path.split('/').slice(1)) };
+      const allow = [...methods.keys()].flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])).join(', ');
       const says = `This path does not take ${method.slice(0, 10)}; it takes ${allow}.`;
       throw new IngleError('method_not_allowed', says, { allow });
     },
