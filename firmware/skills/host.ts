@@ -10,7 +10,7 @@ import { toDict } from '../system/contract.ts';
 import { languages } from '../text/i18n.ts';
 import { validateView } from '../ui/schema.ts';
 import type { skill1 } from './contract.ts';
-import { checkManifest, type Manifest } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import type { Patch, Skill, SkillContext, SkillDefinition, SkillReply, SkillRequest } from './skill.ts';
 
 interface Answer {
@@ -43,9 +43,11 @@ const MARK_BYTES = 256;
 
 /**
  * Starts a skill.
+ * @param manifest that of its bundle
  * @param o.update is told of each change of a document, in order.
  */
 export function startHost(
+  manifest: Manifest,
   definition: SkillDefinition,
   o: {
     context: Pick<SkillContext, 'language' | 'log' | 'publish' | 'client' | 'names'>;
@@ -53,7 +55,6 @@ export function startHost(
     timeoutMs?: number;
   },
 ): Host {
-  const manifest = checkManifest(definition.manifest);
   const served = new Map<string, Served>();
 
   function serve(owner_id: string): Served {

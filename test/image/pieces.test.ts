@@ -88,7 +88,7 @@ test('pieces of programs that an earlier build left are not carried', () => {
   const part = { sources: {}, outputs: ['dist/services/uplink/main.js', 'dist/services/uplink/hash-New.js'] };
   writeFileSync(join(dir, 'dist/.parts/one.json'), JSON.stringify(part));
   const files = ['main.js', 'hash-Old.js', 'hash-New.js'].map((f) => `services/uplink/${f}`);
-  const others = ['services/audio/fvad.wasm', 'services/skills/x/manifest.json', 'spa/assets/spa-1.js'];
+  const others = ['services/audio/fvad.wasm', 'skills/x/manifest.json', 'spa/assets/spa-1.js'];
   assert.equal(current(dir, [...files, ...others]), [files[0], files[2], ...others]);
   rmSync(dir, { recursive: true });
 });
