@@ -40,8 +40,9 @@ async function root(
   // Bundles find machine code beside them.
   symlinkSync(resolve('dist/native'), join(at, 'native'));
   cpSync('dist/skills/slots.json', join(skills, 'slots.json'));
+  const added = new Set(o.installed?.map((s) => s.manifest.id));
   for (const id of new Set([...(o.skills ?? []), ...(o.startable ?? [])]))
-    cpSync(join('dist/skills', id), join(skills, id), { recursive: true });
+    if (!added.has(id)) cpSync(join('dist/skills', id), join(skills, id), { recursive: true });
   const slots = new Map(parsePins(readFileSync(join(skills, 'slots.json'), 'utf8')));
   for (const s of o.installed ?? []) slots.set(s.manifest.id, await install(skills, data, s));
   return { skills, slots };
@@ -156,8 +157,8 @@ export async function startHub(
         'the API',
       );
     },
-    startSkill(id: string): void {
-      spawn(id, ['services/skill-host/main.ts', `${slotOf(id)}`]);
+    startSkill(id: string, slot = slotOf(id)): void {
+      spawn(slot === slots.get(id) ? id : `slot ${slot}`, ['services/skill-host/main.ts', `${slot}`]);
     },
     async kill(name: string): Promise<void> {
       const child = children.get(name);
