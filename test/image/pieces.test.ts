@@ -102,6 +102,12 @@ test('a hub carries its services and not the public root', () => {
   assert.ok(carried('services/cli/ingle.js', []));
   assert.ok(carried('services/wifi/main.js', ['wifi']));
   assert.not(carried('services/audio/main.js', ['wifi']));
+  // Skills go where their host goes.
+  for (const f of ['skills/slots.json', 'skills/updates/skill.js']) {
+    assert.ok(carried(f, []), f);
+    assert.ok(carried(f, ['skill-host']), f);
+    assert.not(carried(f, ['wifi']), f);
+  }
 });
 
 test.run();
