@@ -126,9 +126,11 @@ for (const id of skills) {
   add(`services/skills/${id}/skill.ts`, `dist/skills/${id}/skill.js`);
   targets.at(-1).plugins.push(bundle(id));
 }
-// A skill that has gone is not carried on.
-for (const e of existsSync('dist/skills') ? readdirSync('dist/skills', { withFileTypes: true }) : [])
-  if (e.isDirectory() && !skills.includes(e.name)) rmSync(`dist/skills/${e.name}`, { recursive: true });
+// What has gone is not carried on: a service or a skill of an earlier build would be part of the next image.
+const services = readdirSync('services').filter((name) => name !== 'skills');
+for (const [folder, kept] of Object.entries({ 'dist/services': services, 'dist/skills': skills }))
+  for (const e of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
+    if (e.isDirectory() && !kept.includes(e.name)) rmSync(`${folder}/${e.name}`, { recursive: true });
 for (const t of targets) if (t.input === 'services/audio/main.ts') t.plugins.push(voiceDetector);
 add('services/audio/selftest.ts', 'dist/services/audio/selftest.js');
 for (const [name, folder] of Object.entries({ ingle: '', start: 'house/', guard: 'house/' }))
