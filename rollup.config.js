@@ -1,6 +1,15 @@
 // One bundle a service, one page a web application. `node services/cli/build.mjs` runs this when sources changed.
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, dirname } from 'node:path';
 import commonjs from '@rollup/plugin-commonjs';
@@ -83,16 +92,23 @@ function program(input, file, external_ = external) {
   };
 }
 
-/** Manifests lie beside the bundles, so that whoever starts skills finds which there are. */
-const manifests = {
-  name: 'manifests',
-  writeBundle() {
-    cpSync('services/skills', 'dist/services/skills', {
-      recursive: true,
-      filter: (path) => !/\.[a-z]+$/.test(path) || path.endsWith('.json'),
-    });
+/** The skills of the image: every folder with a manifest. Nothing else names them. */
+const skills = readdirSync('services/skills')
+  .filter((id) => existsSync(`services/skills/${id}/manifest.json`))
+  .sort();
+
+/** A skill's bundle is a folder with manifest.json and skill.js; beside the bundles lies which slots are whose. */
+const bundle = (id) => ({
+  name: 'bundle',
+  buildStart() {
+    this.addWatchFile(`services/skills/${id}/manifest.json`);
+    this.addWatchFile('services/skills/slots.json');
   },
-};
+  writeBundle() {
+    cpSync(`services/skills/${id}/manifest.json`, `dist/skills/${id}/manifest.json`);
+    cpSync('services/skills/slots.json', 'dist/skills/slots.json');
+  },
+});
 
 /** WebRTC's voice detector is WebAssembly that its module looks for beside itself. */
 const voiceDetector = {
@@ -107,7 +123,15 @@ const add = (input, file) => existsSync(input) && targets.push(program(input, fi
 
 for (const name of readdirSync('services').sort())
   if (name !== 'cli' && name !== 'skills') add(`services/${name}/main.ts`, `dist/services/${name}/main.js`);
-for (const t of targets) if (t.input === 'services/skill-host/main.ts') t.plugins.push(manifests);
+for (const id of skills) {
+  add(`services/skills/${id}/skill.ts`, `dist/skills/${id}/skill.js`);
+  targets.at(-1).plugins.push(bundle(id));
+}
+// What has gone is not carried on: a service or a skill of an earlier build would be part of the next image.
+const services = readdirSync('services').filter((name) => name !== 'skills');
+for (const [folder, kept] of Object.entries({ 'dist/services': services, 'dist/skills': skills }))
+  for (const e of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
+    if (e.isDirectory() && !kept.includes(e.name)) rmSync(`${folder}/${e.name}`, { recursive: true });
 for (const t of targets) if (t.input === 'services/audio/main.ts') t.plugins.push(voiceDetector);
 add('services/audio/selftest.ts', 'dist/services/audio/selftest.js');
 for (const [name, folder] of Object.entries({ ingle: '', start: 'house/', guard: 'house/' }))

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { run } from '../firmware/system/exec.ts';
 
 /** Parts of dist/ that a hub has; the rest is of other computers, or was made of these. */
-const ours = /^(services(?!\/cli\/(start|guard))|spa|web-wizard)\//;
+const ours = /^(services(?!\/cli\/(start|guard))|skills|spa|web-wizard)\//;
 
 /** Files below `dir`, as paths relative to it. */
 export function filesBelow(dir: string, at = ''): string[] {
@@ -17,7 +17,8 @@ export function filesBelow(dir: string, at = ''): string[] {
 /** Which of dist/ a hub with these services carries; all when `only` is empty. */
 export function carried(file: string, only: readonly string[]): boolean {
   if (!ours.test(file)) return false;
-  const service = /^services\/([^/]+)\//.exec(file)?.[1];
+  // The skills go where their host goes.
+  const service = file.startsWith('skills/') ? 'skill-host' : /^services\/([^/]+)\//.exec(file)?.[1];
   return only.length === 0 || (service !== undefined && only.includes(service));
 }
 
@@ -41,7 +42,7 @@ function parts(top: string): Map<string, Part> {
  */
 export function current(top: string, files: readonly string[]): string[] {
   const written = new Set([...parts(top).values()].flatMap((p) => p.outputs ?? []));
-  return files.filter((f) => !/^services\/.*\.js$/.test(f) || written.has(`dist/${f}`));
+  return files.filter((f) => !/^(services|skills)\/.*\.js$/.test(f) || written.has(`dist/${f}`));
 }
 
 /**

@@ -45,9 +45,7 @@ for (const f of product)
     if (i.onlyTypes && /api\.ts$/.test(i.file)) continue;
     const rule = may.find((m) => m.who.test(f));
     if (rule && !rule.what.test(i.file)) breach(f, `imports ${i.file}; ${rule.says}`);
-    // The skill host is the process built-in skills live in.
-    const hosted = service(f) === 'skill-host' && /^services\/skills\//.test(i.file);
-    if (service(f) && i.file.startsWith('services/') && service(i.file) !== service(f) && !hosted)
+    if (service(f) && i.file.startsWith('services/') && service(i.file) !== service(f))
       breach(f, `imports ${i.file}; services meet on D-Bus only`);
     // start.mjs runs what it has just built.
     if (service(f) && !/^(services|firmware|dist\/services\/cli)\//.test(i.file))

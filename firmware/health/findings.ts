@@ -1,4 +1,5 @@
 // What `ingle doctor` makes of what it saw: one finding a check, with the words for it. Pure.
+import { labelOf, unitOf } from '../system/units.ts';
 import type { HealthText } from '../text/health.ts';
 import type { SoftapState, StationState } from '../wifi/machine.ts';
 
@@ -59,8 +60,8 @@ export interface Facts {
   units: Seen<SystemUnit[]>;
   /** A house of `npm start` that is still coming up. */
   houseStarting: boolean;
-  /** Bus names that must be taken, and those that are. */
-  bus: Seen<{ wanted: string[]; taken: string[] }>;
+  /** Bus names that must be taken, those that are, and which skill has which. */
+  bus: Seen<{ wanted: string[]; taken: string[]; skills: ReadonlyMap<string, string> }>;
   api: Seen<true> & { url?: string };
   root: Seen<{ ms: number; ours: boolean; at: number | null }> & { url?: string };
   link: Seen<{
@@ -95,18 +96,17 @@ export function diagnose(f: Facts): Finding[] {
   return checkNames.map((check) => ({ check, ...(onItsWay(check, f) ?? checks[check](f)) }));
 }
 
-/** The unit of a name on the bus. */
-function unitOf(bus: string): string {
-  const [, skill, name] = /^io\.ingle\.(Skill1\.)?(\w+?)1?$/.exec(bus) ?? [];
-  return `ingle-${skill ? 'skill@' : ''}${name?.toLowerCase() ?? ''}`;
-}
-
 const missing = ({ wanted, taken }: { wanted: string[]; taken: string[] }) =>
   wanted.filter((n) => !taken.includes(n));
 
+/** Bus names for a person: a skill's is that of its slot, which says nothing. */
+const named = (names: string[], { skills }: { skills: ReadonlyMap<string, string> }) =>
+  names.map((n) => (skills.has(n) ? labelOf({ unit: unitOf(n) ?? n, skill: skills.get(n)! }) : n)).join(', ');
+
 /** The units whose silence a check tells of; empty where none is silent. */
 function silent(check: CheckName, f: Facts): string[] {
-  if (check === 'bus') return !f.bus ? [] : 'why' in f.bus ? ['dbus'] : missing(f.bus.value).map(unitOf);
+  if (check === 'bus')
+    return !f.bus ? [] : 'why' in f.bus ? ['dbus'] : missing(f.bus.value).map((n) => unitOf(n) ?? n);
   const parts: Partial<Record<CheckName, [string, Seen<unknown>]>> = {
     api: ['ingle-api', f.api],
     link: ['ingle-uplink', f.link],
@@ -147,12 +147,15 @@ const told = (level: Level, text: HealthText, values: Told['values'] = {}): Told
 const absent = told('skip', 'absent');
 
 const checks: Record<CheckName, (f: Facts) => Told> = {
-  units({ units }) {
+  units({ units, bus }) {
     if (!units) return absent;
     if ('why' in units) return told('warn', 'units_unknown', { why: units.why });
     const failed = units.value.filter((u) => u.failed).map((u) => u.name);
+    const skills = bus && 'value' in bus ? [...bus.value.skills] : [];
+    const skillIn = (unit: string) => skills.find(([name]) => `${unitOf(name)}.service` === unit)?.[1] ?? '';
+    const names = failed.map((unit) => labelOf({ unit, skill: skillIn(unit) })).join(', ');
     return failed.length > 0
-      ? told('bad', 'units_failed', { names: failed.join(', '), first: failed[0]! })
+      ? told('bad', 'units_failed', { names, first: failed[0]! })
       : told('ok', 'units_ok', { count: units.value.length });
   },
   bus({ bus }) {
@@ -160,8 +163,8 @@ const checks: Record<CheckName, (f: Facts) => Told> = {
     if ('why' in bus) return told('bad', 'bus_silent', { why: bus.why });
     const gone = missing(bus.value);
     return gone.length > 0
-      ? told('bad', 'bus_missing', { names: gone.join(', '), unit: unitOf(gone[0]!) })
-      : told('ok', 'bus_ok', { names: bus.value.wanted.join(', ') });
+      ? told('bad', 'bus_missing', { names: named(gone, bus.value), unit: unitOf(gone[0]!) ?? gone[0]! })
+      : told('ok', 'bus_ok', { names: named(bus.value.wanted, bus.value) });
   },
   api({ api }) {
     if (!api) return absent;

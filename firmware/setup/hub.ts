@@ -1,6 +1,6 @@
 // The ladder's ports over the hub's own services. What they answer is turned into what the ladder asks here.
 import type { audio1 } from '../audio/contract.ts';
-import { type Caller } from '../system/contract.ts';
+import type { Caller } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import type { Language } from '../text/i18n.ts';
 import type { uplink1 } from '../uplink/contract.ts';

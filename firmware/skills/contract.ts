@@ -4,7 +4,8 @@ import { contract } from '../system/contract.ts';
 const stored = { doc: 's', update: 'ay' } as const;
 
 /**
- * One skill, in its own process. Its bus name is `io.ingle.Skill1.<id>`; the local API is its only caller.
+ * One skill, in its own process. Its bus name is that of its slot, `io.ingle.Skill1.slot<n>`: who lives there is in the
+ * table of skills (slots.ts), never what a process says. The local API is its only caller.
  * Documents are Yjs documents; updates are Yjs v1 updates.
  */
 export const skill1 = contract({
@@ -47,7 +48,7 @@ export const skill1 = contract({
   properties: {},
 });
 
-/** The bus name of a skill; `_` and digits are fine in a D-Bus element, `-` and `.` are not allowed in skill ids. */
-export function skillBusName(id: string): string {
-  return `io.ingle.Skill1.${id}`;
+/** The bus name of a slot. */
+export function skillBusName(slot: number): string {
+  return `io.ingle.Skill1.slot${slot}`;
 }

@@ -1,9 +1,8 @@
-// Follows the skills on the bus: attaches them to owners, stores their updates, asks their paths. One the bus can start
+// Follows the skills of the table on the bus: attaches them to owners, stores their updates, asks their paths. One the bus can start
 // goes when nobody needs it, and is woken by a look at its documents or a request.
 
 import * as Y from 'yjs';
 import type { JsonObject } from '../documents/content.ts';
-import { isSkillId } from '../documents/key.ts';
 import type { Library } from '../documents/library.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Bus } from '../system/bus.ts';
@@ -28,7 +27,7 @@ export interface Answer {
 }
 
 export interface Skills {
-  /** Every skill seen on this hub, by id; what neither runs nor can be woken stays, unavailable. */
+  /** Every skill of the table or once seen on this hub, by id; what neither runs nor can be woken is unavailable. */
   known(): ReadonlyMap<string, Known>;
   /** Serves one more owner. */
   addOwner(owner_id: string): Promise<void>;
@@ -56,18 +55,35 @@ interface Live {
   unlisten: (() => Promise<void>) | undefined;
 }
 
-const prefix = 'io.ingle.Skill1.';
 const MUTED_MS = 10_000;
 const MAX_IN_FLIGHT = 16;
 const REQUEST_MS = 25_000;
 /** How long a skill may take to come when it is woken. */
 const WAKE_MS = 20_000;
 
+/** A skill of the table: where it lives, and the manifest of its bundle. */
+export interface Installed {
+  slot: number;
+  manifest: Manifest;
+}
+
+/** What a skill shows of itself in its manifest: its titles. The rest is as its bundle says. */
+function titled(manifest: Manifest, said: Manifest): Manifest {
+  const { ui, ...capabilities } = manifest.capabilities;
+  const { title, titles } = said.capabilities.ui ?? {};
+  if (!ui || !title) return manifest;
+  return {
+    ...manifest,
+    capabilities: { ...capabilities, ui: { ...ui, title, ...(titles ? { titles } : {}) } },
+  };
+}
+
 export async function followSkills(o: {
   bus: Bus;
   store: Store;
   library: Library;
   log: Log;
+  installed: readonly Installed[];
   event: (topic: string, payload: JsonObject) => void;
   /** A skill is there for an owner: what waited for it may go on. */
   attached: (skill_id: string) => void;
@@ -79,12 +95,16 @@ export async function followSkills(o: {
   const newest = new Map<string, string>();
   const owners: string[] = [];
   /** Skills the bus starts when they are called. */
-  const startable = new Set(
-    (await bus.listActivatableNames()).filter((n) => n.startsWith(prefix)).map((n) => n.slice(prefix.length)),
-  );
+  const startable = new Set<string>();
+  const slots = new Map(o.installed.map((i) => [i.manifest.id, i.slot]));
+  const ids = new Map(o.installed.map((i) => [skillBusName(i.slot), i.manifest.id]));
+  for (const name of await bus.listActivatableNames()) {
+    const id = ids.get(name);
+    if (id) startable.add(id);
+  }
   const waking = waker(
     // Any call starts it; it is used once it has appeared.
-    (id) => bus.client(skill1, { busName: skillBusName(id) }).Manifest({}, WAKE_MS),
+    (id) => bus.client(skill1, { busName: skillBusName(slots.get(id)!) }).Manifest({}, WAKE_MS),
     (id, cause) => {
       log.warn('a skill does not wake', { skill: id, cause });
       setAvailable(id, false);
@@ -95,18 +115,23 @@ export async function followSkills(o: {
   /** For those who do not wait; what goes wrong is in the log. */
   const rouse = (id: string) => void (isAsleep(id) && waking.wake(id).catch(() => {}));
   for (const row of await store.all<{ skill_id: string; manifest: string }>('SELECT * FROM skills'))
-    known.set(row.skill_id, {
-      manifest: checkManifest(JSON.parse(row.manifest)),
-      available: startable.has(row.skill_id),
+    known.set(row.skill_id, { manifest: checkManifest(JSON.parse(row.manifest)), available: false });
+  for (const { manifest } of o.installed) {
+    const before = known.get(manifest.id)?.manifest;
+    known.set(manifest.id, {
+      manifest: before ? titled(manifest, before) : manifest,
+      available: startable.has(manifest.id),
     });
+  }
   for (const row of await store.all<{ owner_id: string }>('SELECT owner_id FROM owners ORDER BY seen_at'))
     owners.push(row.owner_id);
 
   async function appear(id: string, owner: string): Promise<void> {
     // By its unique name: what is asked of this process never reaches the next.
     const caller = bus.client(skill1, { busName: owner });
-    const manifest = checkManifest(fromVariant((await caller.Manifest({}, 10_000)).manifest));
-    if (manifest.id !== id) throw new IngleError('invalid_request', `It calls itself ${manifest.id}.`);
+    const said = checkManifest(fromVariant((await caller.Manifest({}, 10_000)).manifest));
+    if (said.id !== id) throw new IngleError('forbidden', `It calls itself ${said.id}.`);
+    const manifest = titled(known.get(id)!.manifest, said);
     const text = JSON.stringify(manifest);
     if (newest.get(id) !== owner) return;
     await store.run(
@@ -227,18 +252,22 @@ export async function followSkills(o: {
   }
 
   function follow(name: string, owner: string): void {
-    const id = name.slice(prefix.length);
-    if (!name.startsWith(prefix) || !isSkillId(id)) return;
+    const id = ids.get(name);
+    if (!id) return;
     vanish(id);
     newest.set(id, owner);
-    if (owner) appear(id, owner).catch((cause) => log.warn('a skill cannot be used', { skill: id, cause }));
+    if (!owner) return;
+    appear(id, owner).catch((cause) => {
+      log.warn('a skill cannot be used', { skill: id, cause });
+      if (newest.get(id) === owner) setAvailable(id, false);
+    });
   }
   const unfollow = await bus.match(
-    { sender: 'org.freedesktop.DBus', member: 'NameOwnerChanged', arg0namespace: prefix.slice(0, -1) },
+    { sender: 'org.freedesktop.DBus', member: 'NameOwnerChanged', arg0namespace: skill1.name },
     (s) => follow(s.body[0] as string, s.body[2] as string),
   );
   for (const name of await bus.listNames())
-    if (name.startsWith(prefix) && !live.has(name.slice(prefix.length))) {
+    if (ids.has(name) && !live.has(ids.get(name)!)) {
       const [owner] = await bus
         .call('org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', 'GetNameOwner', 's', [
           name,

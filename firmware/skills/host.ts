@@ -42,9 +42,11 @@ const MARK_BYTES = 256;
 
 /**
  * Starts a skill.
+ * @param manifest that of its bundle
  * @param o.update is told of each change of a document, in order.
  */
 export function startHost(
+  manifest: Manifest,
   definition: SkillDefinition,
   o: {
     context: Pick<SkillContext, 'language' | 'log' | 'publish' | 'client' | 'names'>;
@@ -52,8 +54,6 @@ export function startHost(
     timeoutMs?: number;
   },
 ): Host {
-  // The local API checks manifest and views: what a skill's own process says of itself proves nothing.
-  const manifest = definition.manifest as Manifest;
   const served = new Map<string, Served>();
 
   function serve(owner_id: string): Served {

@@ -66,9 +66,8 @@ export interface Skill {
   stop?(): void;
 }
 
+/** What `skill.js` of a bundle exports as `skill`. Its manifest lies beside it. */
 export interface SkillDefinition {
-  /** The parsed manifest.json. */
-  manifest: unknown;
   /** The title in a language, where it is not the manifest's. */
   title?: (language: Language) => string;
   start(context: SkillContext): Skill;

@@ -81,6 +81,7 @@ export const systemApi = localArea({
       services: T.Array(
         T.Object({
           unit: T.String(),
+          skill_id: nullable(T.String({ description: 'The skill that lives in the unit.' })),
           bus_name: nullable(T.String()),
           state: T.Union([T.Literal('running'), T.Literal('activatable'), T.Literal('stopped')]),
         }),

@@ -13,6 +13,8 @@ export interface Config {
   app_url: string;
   /** Where services keep state: one folder each below it. `INGLE_DATA`. */
   data: string;
+  /** The skills of the read-only root: a bundle each, and which slots are theirs for good. `INGLE_SKILLS`. */
+  skills: string;
   /** Where sockets and other things of this boot lie. `INGLE_RUNTIME`. */
   runtime: string;
   /** Bus names of what somebody keeps running and the bus cannot start, as `npm start` does. `INGLE_KEPT`, blanks between. */
@@ -53,6 +55,7 @@ const defaults: Config = {
   root_url: 'http://localhost:8080',
   app_url: '',
   data: '/var/lib/ingle',
+  skills: '/usr/lib/ingle/skills',
   runtime: '/run/ingle',
   kept: [],
   api: { host: '127.0.0.1', port: 8777 },
@@ -129,6 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_ROOT']) c.root_url = env['INGLE_ROOT'];
   if (env['INGLE_APP_URL']) c.app_url = env['INGLE_APP_URL'];
   if (env['INGLE_DATA']) c.data = env['INGLE_DATA'];
+  if (env['INGLE_SKILLS']) c.skills = env['INGLE_SKILLS'];
   if (env['INGLE_RUNTIME']) c.runtime = env['INGLE_RUNTIME'];
   if (env['INGLE_KEPT']) c.kept = env['INGLE_KEPT'].split(' ');
   if (env['INGLE_API_HOST']) c.api.host = env['INGLE_API_HOST'];

@@ -1,28 +1,8 @@
 // Where the keys lie: one file only the service may read, replaced whole or not at all.
 import { mkdirSync, readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { writeWhole } from '../system/atomic.ts';
 import { type HubKeys, makeKeys, parseKeys } from './keys.ts';
-
-/** Writes `text` so that a power cut leaves the old file or the new one: temporary file, fsync, rename, fsync. */
-export async function writeWhole(file: string, text: string, mode: number): Promise<void> {
-  const temporary = `${file}.new`;
-  const f = await open(temporary, 'w', mode);
-  try {
-    await f.chmod(mode);
-    await f.writeFile(text);
-    await f.sync();
-  } finally {
-    await f.close();
-  }
-  await rename(temporary, file);
-  const folder = await open(dirname(file), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
 
 /** The hub's keys, made and stored (0600) when there are none yet. A damaged file is an error, never replaced. */
 export async function loadKeys(folder: string, now: number): Promise<HubKeys> {

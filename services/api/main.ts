@@ -7,6 +7,8 @@ import { openLibrary } from '../../firmware/documents/library.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { followSkills, type Skills } from '../../firmware/skills/follow.ts';
+import { installedIn } from '../../firmware/skills/installed.ts';
+import { settleSlots, skillNames } from '../../firmware/skills/table.ts';
 import { dataOf, readConfig } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { openStore, sqliteVersion } from '../../firmware/system/store.ts';
@@ -47,8 +49,10 @@ const commands = runCommands({
     return dispatch.route(asked, path, 'command').answer(asked, call.body);
   },
 });
+const { slots } = await settleSlots(config, log);
 skills = await followSkills({
   bus,
+  installed: installedIn(config, slots, log),
   store,
   library,
   log,
@@ -95,6 +99,7 @@ const dispatch = dispatcher({
     ...aboutHub({
       bus,
       config,
+      slots: skillNames(slots),
       skills,
       sqlite,
       observe: observing,

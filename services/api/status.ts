@@ -19,6 +19,8 @@ import type { Response } from './server.ts';
 export function aboutHub(o: {
   bus: Bus;
   config: Config;
+  /** Bus name of a slot -> its skill. */
+  slots: ReadonlyMap<string, string>;
   skills: Skills;
   sqlite: string;
   observe: Observe;
@@ -74,8 +76,15 @@ export function aboutHub(o: {
     async services() {
       const [taken, startable] = await Promise.all([o.bus.listNames(), o.bus.listActivatableNames()]);
       return {
-        services: unitStates({ taken, startable, kept: o.config.kept, api: true }).map((u) => ({
+        services: unitStates({
+          taken,
+          startable,
+          kept: o.config.kept,
+          skills: o.slots,
+          api: true,
+        }).map((u) => ({
           unit: u.unit,
+          skill_id: u.skill || null,
           bus_name: u.bus || null,
           state: u.running ? 'running' : startable.includes(u.bus) ? 'activatable' : 'stopped',
         })),

@@ -23,7 +23,7 @@ export async function here(): Promise<Here> {
   const config = readConfig({
     ...process.env,
     ...(folder ? { INGLE_DATA: join(folder, 'hub') } : {}),
-    ...(house ? { INGLE_ROOT: house.root } : {}),
+    ...(house ? { INGLE_ROOT: house.root, INGLE_SKILLS: house.skills } : {}),
     ...(file && existsSync(file) ? { INGLE_CONFIG: file } : {}),
   });
   const port =

@@ -13,7 +13,7 @@ import { run } from '../../firmware/system/exec.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
-import { serveLantern } from '../lab/browser/lantern.ts';
+import { lantern as installedLantern } from '../lab/browser/lantern.ts';
 import {
   askHub,
   at,
@@ -54,10 +54,14 @@ test.before(async () => {
   });
   await new Promise<void>((ok) => front.listen(port, '127.0.0.1', ok));
   [house, browser] = await started(
-    startHouse({ port: back, host: '127.0.0.1', origin: `http://localhost:${port}` }),
+    startHouse({
+      port: back,
+      host: '127.0.0.1',
+      origin: `http://localhost:${port}`,
+      installed: [installedLantern],
+    }),
     launch(),
   );
-  await serveLantern(house);
   p = await phone(browser, { size: { width: 1280, height: 800 } });
   await pairByLink(p, house);
 });

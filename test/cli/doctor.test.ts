@@ -71,7 +71,7 @@ test('in a house that is well nothing is wrong, and each check says what it saw'
   assert.is.not(f.verdict, 'bad');
   for (const check of ['bus', 'api', 'root', 'link', 'clock', 'disk', 'certificate', 'stores'])
     assert.is(f.of(check).level, 'ok', f.of(check).message);
-  assert.match(f.of('bus').message, /io\.ingle\.Skill1\.hub_status/);
+  assert.match(f.of('bus').message, /hub_status \(ingle-skill@1\)/);
   assert.match(f.of('certificate').message, /8\d more days|90 more days/);
   const person = await ingle(['doctor']);
   assert.is(person.code, 0, person.out);

@@ -76,7 +76,7 @@ test('the services of npm start are those it runs, and one it holds is stopped a
     const { services } = (await r.json()) as { services: { unit: string; state: string }[] };
     return services.map((s) => `${s.unit} ${s.state}`);
   };
-  const [api, ...others] = ['api', 'uplink', 'skill@hub_status', 'skill@updates'].map((u) => `ingle-${u}`);
+  const [api, ...others] = ['api', 'uplink', 'skill@1', 'skill@2'].map((u) => `ingle-${u}`);
   const all = others.map((u) => `${u} running`);
   assert.equal(await services(), [`${api} running`, ...all]);
   await house.hold('uplink');

@@ -31,7 +31,7 @@ const wifi = (over: Partial<WifiSeen> = {}) => ({
 const well: Facts = {
   units: { value: [unit('ingle-uplink')] },
   houseStarting: false,
-  bus: { value: { wanted: ['io.ingle.Uplink1'], taken: ['io.ingle.Uplink1'] } },
+  bus: { value: { wanted: ['io.ingle.Uplink1'], taken: ['io.ingle.Uplink1'], skills: new Map() } },
   api: { value: true, url: 'http://127.0.0.1:8777' },
   root: { value: { ms: 12, ours: true, at: now }, url: 'https://root.example' },
   link: {
@@ -68,6 +68,7 @@ test('a hub that is well has nothing but ok', () => {
   assert.equal(unwell(well, true), []);
 });
 
+const lives = new Map([['io.ingle.Skill1.slot3', 'weather']]);
 const broken: [what: string, over: Partial<Facts>, check: CheckName, level: string, words: RegExp][] = [
   [
     'a failed unit',
@@ -76,13 +77,23 @@ const broken: [what: string, over: Partial<Facts>, check: CheckName, level: stri
     'bad',
     /ingle-wifi\.service failed\. See why: journalctl -u ingle-wifi/,
   ],
+  [
+    'a failed skill',
+    {
+      units: { value: [unit('ingle-skill@3', { failed: true })] },
+      bus: { value: { wanted: [], taken: [], skills: lives } },
+    },
+    'units',
+    'bad',
+    /weather \(ingle-skill@3\.service\) failed\. See why: journalctl -u ingle-skill@3/,
+  ],
   ['a silent systemd', { units: { why: 'timeout' } }, 'units', 'warn', /timeout/],
   [
     'a missing service',
-    { bus: { value: { wanted: ['io.ingle.Skill1.hub_status'], taken: [] } } },
+    { bus: { value: { wanted: [...lives.keys()], taken: [], skills: lives } } },
     'bus',
     'bad',
-    /journalctl -u ingle-skill@/,
+    /^weather \(ingle-skill@3\) missing.*journalctl -u ingle-skill@3;/,
   ],
   ['no bus', { bus: { why: 'ENOENT' } }, 'bus', 'bad', /systemctl status dbus/],
   ['a silent API', { api: { why: 'ECONNREFUSED' } }, 'api', 'bad', /ECONNREFUSED/],
@@ -223,7 +234,10 @@ const onItsWay: [what: string, over: Partial<Facts>, check: CheckName, level: st
   ],
   [
     'the uplink',
-    { ...coming('ingle-uplink'), bus: { value: { wanted: ['io.ingle.Uplink1'], taken: [] } } },
+    {
+      ...coming('ingle-uplink'),
+      bus: { value: { wanted: ['io.ingle.Uplink1'], taken: [], skills: new Map() } },
+    },
     'bus',
     'warn',
     /^ingle-uplink is starting/,

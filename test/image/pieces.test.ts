@@ -88,7 +88,7 @@ test('pieces of programs that an earlier build left are not carried', () => {
   const part = { sources: {}, outputs: ['dist/services/uplink/main.js', 'dist/services/uplink/hash-New.js'] };
   writeFileSync(join(dir, 'dist/.parts/one.json'), JSON.stringify(part));
   const files = ['main.js', 'hash-Old.js', 'hash-New.js'].map((f) => `services/uplink/${f}`);
-  const others = ['services/audio/fvad.wasm', 'services/skills/x/manifest.json', 'spa/assets/spa-1.js'];
+  const others = ['services/audio/fvad.wasm', 'skills/x/manifest.json', 'spa/assets/spa-1.js'];
   assert.equal(current(dir, [...files, ...others]), [files[0], files[2], ...others]);
   rmSync(dir, { recursive: true });
 });
@@ -102,6 +102,12 @@ test('a hub carries its services and not the public root', () => {
   assert.ok(carried('services/cli/ingle.js', []));
   assert.ok(carried('services/wifi/main.js', ['wifi']));
   assert.not(carried('services/audio/main.js', ['wifi']));
+  // Skills go where their host goes.
+  for (const f of ['skills/slots.json', 'skills/updates/skill.js']) {
+    assert.ok(carried(f, []), f);
+    assert.ok(carried(f, ['skill-host']), f);
+    assert.not(carried(f, ['wifi']), f);
+  }
 });
 
 test.run();

@@ -19,6 +19,7 @@ import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countries } from '../../firmware/device/countries.ts';
+import { SLOTS } from '../../firmware/skills/slots.ts';
 import { must, run } from '../../firmware/system/exec.ts';
 import { baseRoot } from '../../image/base.ts';
 import { bootParts } from '../../image/boot.ts';
@@ -313,6 +314,21 @@ check('nobody has a password, nothing is writable for all, and no program lends 
   for (const f of readdirSync(join(root(), 'usr/share/dbus-1/system-services')))
     if (f !== 'org.freedesktop.systemd1.service')
       assert.match(text(`usr/share/dbus-1/system-services/${f}`), /^SystemdService=/m, f);
+});
+
+check('the root carries the bundle of every skill, and a user for every slot', () => {
+  const ours = filesBelow(join(top, 'services/skills')).flatMap(
+    (f) => /^(\w+)\/manifest\.json$/.exec(f)?.[1] ?? [],
+  );
+  assert.ok(ours.length > 1);
+  for (const id of ours)
+    for (const file of ['manifest.json', 'skill.js'])
+      assert.ok(has(`usr/lib/ingle/skills/${id}/${file}`), id);
+  assert.is(
+    text('usr/lib/ingle/skills/slots.json'),
+    readFileSync(join(top, 'services/skills/slots.json'), 'utf8'),
+  );
+  for (let n = 1; n <= SLOTS; n++) assert.match(text('etc/passwd'), new RegExp(`^ingle-skill-${n}:`, 'm'));
 });
 
 check('the countries a device file may name are those whose rules the radios have', () => {

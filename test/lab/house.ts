@@ -1,15 +1,20 @@
 // A whole house for a test, from the bundles: built when a source changed, on free ports, in a folder of its own.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type House, type HouseOptions, startHouse as start } from '../../services/cli/house/house.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
+import { type InstalledSkill, install } from './installed.ts';
 
-/** Starts root, uplink, api and the skills; `stop` ends them and removes the data unless `data` was given. */
-export async function startHouse(o: HouseOptions = {}): Promise<House> {
+/**
+ * Starts root, uplink, api and the skills; `stop` ends them and removes the data unless `data` was given.
+ * @param o.installed skills beside those of the image
+ */
+export async function startHouse(o: HouseOptions & { installed?: InstalledSkill[] } = {}): Promise<House> {
   const { build } = await import('../../services/cli/build.mjs' as string);
   await build();
   const data = o.data ?? mkdtempSync(join(tmpdir(), 'ingle-house-'));
+  for (const s of o.installed ?? []) await install(resolve('dist/skills'), join(data, 'hub'), s);
   const port = o.port ?? (await freePort('127.0.0.1'));
   const house = await start({ ...o, data, port });
   return {

@@ -1,15 +1,18 @@
 // A real ingle-api and real skill hosts as processes on a private bus, and a small client of theirs.
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import WebSocket from 'ws';
 import type { Principal } from '../../firmware/documents/acl.ts';
 import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
+import { skillBusName } from '../../firmware/skills/contract.ts';
+import { parsePins } from '../../firmware/skills/slots.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { privateBus } from '../lab/bus.ts';
 import { ended, tethered } from '../lab/child.ts';
+import { type InstalledSkill, install } from '../lab/installed.ts';
 import { tried, until, within } from '../lab/wait.ts';
 
 export const owner: Principal = { owner_id: 'o1', browser: 'phone1', role: 'owner', elevated_until: 4e9 };
@@ -24,29 +27,64 @@ export interface Answered {
   body: any;
 }
 
+/** A read-only root with these skills, built when a source changed, and the slots of all. */
+async function root(
+  at: string,
+  data: string,
+  o: { skills?: string[]; startable?: string[]; installed?: InstalledSkill[] },
+): Promise<{ skills: string; slots: Map<string, number> }> {
+  const { build } = await import('../../services/cli/build.mjs' as string);
+  await build();
+  const skills = join(at, 'skills');
+  mkdirSync(skills, { recursive: true });
+  // Bundles find machine code beside them.
+  symlinkSync(resolve('dist/native'), join(at, 'native'));
+  cpSync('dist/skills/slots.json', join(skills, 'slots.json'));
+  const added = new Set(o.installed?.map((s) => s.manifest.id));
+  for (const id of new Set([...(o.skills ?? []), ...(o.startable ?? [])]))
+    if (!added.has(id)) cpSync(join('dist/skills', id), join(skills, id), { recursive: true });
+  const slots = new Map(parsePins(readFileSync(join(skills, 'slots.json'), 'utf8')));
+  for (const s of o.installed ?? []) slots.set(s.manifest.id, await install(skills, data, s));
+  return { skills, slots };
+}
+
 export type TestHub = Awaited<ReturnType<typeof startHub>>;
 
 /**
  * Starts a bus, ingle-api and the given skills; those of `startable` are what the bus starts when they are called. It
- * believes that it can start the bus names of `services`, too.
+ * believes that it can start the bus names of `services`, too. The image has these skills alone; those of `installed`
+ * have a bundle and a slot, and are started like the others.
  */
 export async function startHub(
-  o: { skills?: string[]; startable?: string[]; services?: string[]; env?: Record<string, string> } = {},
+  o: {
+    skills?: string[];
+    startable?: string[];
+    installed?: InstalledSkill[];
+    services?: string[];
+    env?: Record<string, string>;
+  } = {},
 ) {
   const activation = mkdtempSync(join(tmpdir(), 'ingle-activation-'));
-  for (const id of o.startable ?? [])
+  const data = mkdtempSync(join(tmpdir(), 'ingle-api-'));
+  const { skills, slots } = await root(join(data, '.root'), data, o);
+  const slotOf = (id: string): number => {
+    const slot = slots.get(id);
+    if (!slot) throw new Error(`no slot for ${id}`);
+    return slot;
+  };
+  for (const n of (o.startable ?? []).map(slotOf))
     writeFileSync(
-      join(activation, `io.ingle.Skill1.${id}.service`),
-      `[D-BUS Service]\nName=io.ingle.Skill1.${id}\nExec=/bin/sh ${activation}/start ${id}\n`,
+      join(activation, `${skillBusName(n)}.service`),
+      `[D-BUS Service]\nName=${skillBusName(n)}\nExec=/bin/sh ${activation}/start ${n}\n`,
     );
   for (const name of o.services ?? [])
     writeFileSync(join(activation, `${name}.service`), `[D-BUS Service]\nName=${name}\nExec=/bin/false\n`);
   const bus = await privateBus({ servicedir: activation });
-  const data = mkdtempSync(join(tmpdir(), 'ingle-api-'));
   const port = await freePort('127.0.0.1');
   const env = {
     INGLE_BUS_ADDRESS: bus.address,
     INGLE_DATA: data,
+    INGLE_SKILLS: skills,
     INGLE_API_PORT: String(port),
     INGLE_CONFIG: '/nonexistent',
     INGLE_LOG: process.env['INGLE_LOG'] ?? 'error',
@@ -73,6 +111,7 @@ export async function startHub(
   const hub = {
     bus,
     data,
+    slotOf,
     /** Where the bus finds how a skill is started (`start`). */
     activation,
     base,
@@ -118,8 +157,8 @@ export async function startHub(
         'the API',
       );
     },
-    startSkill(id: string): void {
-      spawn(id, ['services/skill-host/main.ts', id]);
+    startSkill(id: string, slot = slotOf(id)): void {
+      spawn(slot === slots.get(id) ? id : `slot ${slot}`, ['services/skill-host/main.ts', `${slot}`]);
     },
     async kill(name: string): Promise<void> {
       const child = children.get(name);

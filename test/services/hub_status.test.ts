@@ -4,8 +4,9 @@ import { release } from 'node:os';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { skill1, skillBusName } from '../../firmware/skills/contract.ts';
+import type { Manifest } from '../../firmware/skills/manifest.ts';
 import { connect } from '../../firmware/system/bus.ts';
-import { introspection } from '../../firmware/system/contract.ts';
+import { introspection, toDict } from '../../firmware/system/contract.ts';
 import { inLanguage, languages } from '../../firmware/text/i18n.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
@@ -14,10 +15,17 @@ import { hubStatusView } from '../../services/skills/hub_status/view.ts';
 import { tried, until } from '../lab/wait.ts';
 import { startHub, type TestHub } from './hub.ts';
 
+const flood: Manifest = {
+  id: 'flood',
+  version: '1.0.0',
+  capabilities: { visual: true, ui: { title: 'Flood', modes: ['modal'], schema: 'ui/v0' } },
+};
+
 const test = suite<{ hub: TestHub }>('hub_status');
 test.before(async (c) => {
   c.hub = await startHub({
     skills: ['hub_status'],
+    installed: [{ manifest: flood, code: { text: '' } }],
     env: { INGLE_NAME: 'Кухня', INGLE_LANG: 'ru', INGLE_KEPT: 'io.ingle.Uplink1' },
   });
 });
@@ -38,7 +46,7 @@ test("the numbers are the machine's own", async ({ hub }) => {
   assert.match(s.versions.sqlite, /^3\.\d+\.\d+$/);
   assert.is(s.name, 'Кухня');
   const unit = (name: string) => s.services.find((u: { unit: string }) => u.unit === name);
-  assert.ok(unit('ingle-api').running && unit('ingle-skill@hub_status').running);
+  assert.ok(unit('ingle-api').running && unit('hub_status (ingle-skill@1)').running);
   assert.not(unit('ingle-uplink').running);
   assert.equal(unit('ingle-uplink').state, { i18n: { en: 'not running', ru: 'не работает' } });
   assert.match(s.uptime.text.i18n.en, /min/);
@@ -67,9 +75,10 @@ test('its view has its texts in every language, its icon the title in all, its m
     for (const l of languages) assert.type(inLanguage(texts[key!], l), 'string', `${key} in ${l}`);
   const m = (await hub.ask('GET', '/skills/hub_status/v1/ui/manifest', { as: {} })).body;
   assert.is(m.title, 'Состояние хаба');
-  const [icon] = (await hub.ask('GET', '/v1/icons', { as: {} })).body;
-  assert.is(icon.title, 'Состояние хаба');
-  assert.equal(icon.titles, { en: 'Hub status', ru: 'Состояние хаба' });
+  const icons = (await hub.ask('GET', '/v1/icons', { as: {} })).body as { skill_id: string }[];
+  const icon = icons.find((i) => i.skill_id === 'hub_status') as unknown as Record<string, unknown>;
+  assert.is(icon['title'], 'Состояние хаба');
+  assert.equal(icon['titles'], { en: 'Hub status', ru: 'Состояние хаба' });
 });
 
 test('a refresh counts up and tells when', async ({ hub }) => {
@@ -86,7 +95,7 @@ test('a refresh counts up and tells when', async ({ hub }) => {
 test('the skill on the bus is what its contract says', async ({ hub }) => {
   const bus = await connect(hub.bus.address);
   const [xml] = await bus.call(
-    skillBusName('hub_status'),
+    skillBusName(hub.slotOf('hub_status')),
     skill1.path,
     'org.freedesktop.DBus.Introspectable',
     'Introspect',
@@ -113,31 +122,12 @@ test('a skill that floods is unheard and shown as unavailable, while another goe
   const served = await bus.serve(
     skill1,
     {
-      Manifest: () => ({
-        manifest: {
-          id: { signature: 's', value: 'flood' },
-          version: { signature: 's', value: '1.0.0' },
-          capabilities: {
-            signature: 'a{sv}',
-            value: {
-              visual: { signature: 'b', value: true },
-              ui: {
-                signature: 'a{sv}',
-                value: {
-                  title: { signature: 's', value: 'Flood' },
-                  modes: { signature: 'as', value: ['modal'] },
-                  schema: { signature: 's', value: 'ui/v0' },
-                },
-              },
-            },
-          },
-        },
-      }),
+      Manifest: () => ({ manifest: toDict({ ...flood }) }),
       Attach: () => ({ documents: [] }),
       Watch: () => ({}),
       Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
     },
-    { busName: skillBusName('flood') },
+    { busName: skillBusName(hub.slotOf('flood')) },
   );
   await hub.available('flood');
   const icon = async (id: string) =>

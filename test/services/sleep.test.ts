@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { WebsocketProvider } from 'y-websocket';
 import * as Y from 'yjs';
 import { readContent } from '../../firmware/documents/content.ts';
+import { skillBusName } from '../../firmware/skills/contract.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { tried, until } from '../lab/wait.ts';
 import { startHub, type TestHub } from './hub.ts';
@@ -16,7 +17,7 @@ const test = suite<{ hub: TestHub; runs: () => Promise<boolean> }>('sleep');
 test.before(async (c) => {
   c.hub = await startHub({ skills: [id], startable: [id], env: { INGLE_IDLE_MS: '1500' } });
   const bus = await connect(c.hub.bus.address);
-  c.runs = async () => (await bus.listNames()).includes(`io.ingle.Skill1.${id}`);
+  c.runs = async () => (await bus.listNames()).includes(skillBusName(c.hub.slotOf(id)));
 });
 test.after((c) => c.hub.stop());
 

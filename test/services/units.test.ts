@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { skillBusName } from '../../firmware/skills/contract.ts';
-import { unitOf, unitStates } from '../../firmware/system/units.ts';
+import { labelOf, unitOf, unitStates } from '../../firmware/system/units.ts';
+import { until } from '../lab/wait.ts';
 import { startHub } from './hub.ts';
 
 const test = suite('units');
@@ -16,7 +17,11 @@ const installed = readdirSync(folder).map((f) => {
   const value = (key: string) => new RegExp(`^${key}=(.+)$`, 'm').exec(text)![1]!;
   return { bus: value('Name'), unit: value('SystemdService').replace('.service', '') };
 });
-const nothing = { taken: [], startable: [], kept: [], api: true };
+const skills = new Map([
+  [skillBusName(1), 'hub_status'],
+  [skillBusName(2), 'updates'],
+]);
+const nothing = { taken: [], startable: [], kept: [], skills, api: true };
 
 test('the unit of each bus name is the one its file names', () => {
   assert.ok(installed.length > 5);
@@ -36,22 +41,33 @@ test('every unit shown has a file, and every service the target wants is shown',
 });
 
 test('a unit is shown once, skills last, and runs while its name is taken', () => {
-  const startable = ['io.ingle.Skill1.a', 'io.ingle.Wifi1', 'org.bluez'];
-  const taken = ['io.ingle.Skill1.b', 'io.ingle.Wifi1', 'org.freedesktop.DBus', ':1.3'];
-  const units = unitStates({ taken, startable, kept: ['io.ingle.Uplink1', 'io.ingle.Skill1.b'], api: true });
+  const startable = [skillBusName(2), skillBusName(7), 'io.ingle.Wifi1', 'org.bluez'];
+  const taken = [skillBusName(1), 'io.ingle.Wifi1', 'org.freedesktop.DBus', ':1.3'];
+  const kept = ['io.ingle.Uplink1', skillBusName(1)];
+  const units = unitStates({ ...nothing, taken, startable, kept });
   assert.equal(
-    units.map((u) => `${u.unit} ${u.running}`),
-    ['ingle-api true', 'ingle-uplink false', 'ingle-wifi true', 'ingle-skill@a false', 'ingle-skill@b true'],
+    units.map((u) => `${labelOf(u)} ${u.running}`),
+    [
+      'ingle-api true',
+      'ingle-uplink false',
+      'ingle-wifi true',
+      'hub_status (ingle-skill@1) true',
+      'updates (ingle-skill@2) false',
+    ],
   );
 });
 
-type Shown = { unit: string; state: string; running: boolean }[];
+type Shown = { unit: string; skill_id: string | null; state: string; running: boolean }[];
 /** Both answers of one hub: the API's and the skill's. */
 async function shown(o: Parameters<typeof startHub>[0]): Promise<[Shown, Shown]> {
   const hub = await startHub({ ...o, skills: ['hub_status'] });
   try {
     const path = '/skills/hub_status/v1/status/summary';
-    const summary = await hub.ask('GET', path, { as: {} });
+    // Its icon is usable as soon as the bus can start it; this bus only believes so.
+    const summary = await until(async () => {
+      const r = await hub.ask('GET', path, { as: {} });
+      return r.status === 200 && r;
+    }, 'the skill to answer');
     return [(await hub.ask('GET', '/api/services')).body.services, summary.body.services];
   } finally {
     await hub.stop();
@@ -60,24 +76,29 @@ async function shown(o: Parameters<typeof startHub>[0]): Promise<[Shown, Shown]>
 
 test('on a flashed hub: what the bus can start and the API, by both ways', async () => {
   const [api, skill] = await shown({ services: installed.map((i) => i.bus) });
-  const units = [...installed.map((i) => i.unit), 'ingle-api'].sort();
-  assert.equal(api.map((u) => u.unit).sort(), units);
-  assert.equal(skill.map((u) => u.unit).sort(), units);
-  const runs = ['ingle-api', 'ingle-skill@hub_status'];
+  // The image of this test has one skill; a slot without one is no unit of the hub.
+  const others = [...installed.map((i) => i.unit).filter((u) => !u.startsWith('ingle-skill@')), 'ingle-api'];
+  assert.equal(api.map((u) => u.unit).sort(), [...others, 'ingle-skill@1'].sort());
+  assert.equal(skill.map((u) => u.unit).sort(), [...others, 'hub_status (ingle-skill@1)'].sort());
+  assert.equal(
+    api.filter((u) => u.skill_id).map((u) => [u.unit, u.skill_id]),
+    [['ingle-skill@1', 'hub_status']],
+  );
+  const runs = ['ingle-api', 'ingle-skill@1', 'hub_status (ingle-skill@1)'];
   for (const u of api) assert.is(u.state, runs.includes(u.unit) ? 'running' : 'activatable', u.unit);
   for (const u of skill) assert.is(u.running, runs.includes(u.unit), u.unit);
 });
 
 test('with npm start: what it keeps running, and a stopped one stays in the list', async () => {
-  const kept = ['io.ingle.Uplink1', skillBusName('hub_status')];
+  const kept = ['io.ingle.Uplink1', skillBusName(1)];
   const [api, skill] = await shown({ env: { INGLE_KEPT: kept.join(' ') } });
   assert.equal(
     api.map((u) => `${u.unit} ${u.state}`),
-    ['ingle-api running', 'ingle-uplink stopped', 'ingle-skill@hub_status running'],
+    ['ingle-api running', 'ingle-uplink stopped', 'ingle-skill@1 running'],
   );
   assert.equal(
     skill.map((u) => `${u.unit} ${u.running}`),
-    ['ingle-api true', 'ingle-uplink false', 'ingle-skill@hub_status true'],
+    ['ingle-api true', 'ingle-uplink false', 'hub_status (ingle-skill@1) true'],
   );
 });
 

@@ -17,6 +17,8 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { skillBusName } from '../../firmware/skills/contract.ts';
+import { SLOTS } from '../../firmware/skills/slots.ts';
 import { must, run, start, stop } from '../../firmware/system/exec.ts';
 
 const test = suite('bus policy');
@@ -118,8 +120,8 @@ test.before(async () => {
   // An unknown user in a policy is only a warning to the daemon, and would be no rule at all.
   assert.not.match(said, /Unknown (username|group)/);
   assert.equal(await as('ingle-uplink', 'serve'), { ok: true });
-  assert.equal(await as('ingle-skill-hub_status', 'skill', 'io.ingle.Skill1.hub_status'), { ok: true });
-  assert.equal(await as('ingle-skill-hub_status', 'publish'), { ok: true });
+  assert.equal(await as('ingle-skill-1', 'skill', 'io.ingle.Skill1.slot1'), { ok: true });
+  assert.equal(await as('ingle-skill-1', 'publish'), { ok: true });
 });
 
 test.after(async () => {
@@ -160,12 +162,7 @@ check('a stranger may not call the hub', async () => {
 });
 
 check('a stranger may take no name of Ingle', async () => {
-  for (const name of [
-    'io.ingle.Uplink1',
-    'io.ingle.Skill1.hub_status',
-    'io.ingle.Skill1.evil',
-    'io.ingle.New1',
-  ])
+  for (const name of ['io.ingle.Uplink1', 'io.ingle.Skill1.slot1', 'io.ingle.Skill1.evil', 'io.ingle.New1'])
     assert.is((await as('stranger', 'own', name))['error'], 'forbidden', name);
 });
 
@@ -185,13 +182,13 @@ check('members of group ingle and root may call the hub', async () => {
 });
 
 check('a member of group ingle may not pose as a service', async () => {
-  for (const name of ['io.ingle.Uplink1', 'io.ingle.Skill1.hub_status'])
+  for (const name of ['io.ingle.Uplink1', 'io.ingle.Skill1.slot1'])
     assert.is((await as('member', 'own', name))['error'], 'forbidden');
 });
 
 check("a skill owns its own name alone, and reads the hub's state alone", async () => {
-  const skill = 'ingle-skill-hub_status';
-  assert.is((await as(skill, 'own', 'io.ingle.Skill1.other'))['error'], 'forbidden');
+  const skill = 'ingle-skill-1';
+  assert.is((await as(skill, 'own', 'io.ingle.Skill1.slot2'))['error'], 'forbidden');
   assert.is((await as(skill, 'own', 'io.ingle.Uplink1'))['error'], 'forbidden');
   assert.equal(await as(skill, 'call', ...uplink, 'Status'), { ok: true });
   for (const member of [
@@ -206,9 +203,25 @@ check("a skill owns its own name alone, and reads the hub's state alone", async 
     assert.is((await as(skill, 'call', ...uplink, member))['error'], 'forbidden', member);
 });
 
+check('a slot that is pinned to no skill of the image owns its name and asks nobody', async () => {
+  for (const slot of [3, SLOTS]) {
+    const user = `ingle-skill-${slot}`;
+    assert.ok((await as(user, 'own', skillBusName(slot)))['ok'], user);
+    for (const other of [1, slot - 1]) {
+      assert.is((await as(user, 'own', skillBusName(other)))['error'], 'forbidden', `${user} ${other}`);
+      const to = [skillBusName(1), '/io/ingle/Skill1', 'org.freedesktop.DBus.Introspectable', 'Introspect'];
+      assert.is((await as(user, 'call', ...to))['error'], 'forbidden', user);
+    }
+    for (const member of ['Status', 'IssueCode'])
+      assert.is((await as(user, 'call', ...uplink, member))['error'], 'forbidden', member);
+    assert.equal(await as(user, 'hear', 'io.ingle.Bus1'), { heard: 0 });
+    assert.equal(await as(user, 'hear', 'io.ingle.Skill1'), { heard: 0 });
+  }
+});
+
 check('a skill is called by the local API alone', async () => {
   const to = [
-    'io.ingle.Skill1.hub_status',
+    'io.ingle.Skill1.slot1',
     '/io/ingle/Skill1',
     'org.freedesktop.DBus.Introspectable',
     'Introspect',
@@ -225,10 +238,10 @@ check(
     const to = ['io.ingle.Update1', '/io/ingle/Update1', 'io.ingle.Update1'];
     // Nobody answers behind the name; who may ask is told that, who may not is refused.
     for (const member of ['Status', 'Check', 'Install', 'Restart', 'Cancel', 'Rollback'])
-      assert.is((await as('ingle-skill-updates', 'call', ...to, member))['error'], 'not_supported', member);
+      assert.is((await as('ingle-skill-2', 'call', ...to, member))['error'], 'not_supported', member);
     for (const member of ['Verify', 'Sticks', 'Download'])
-      assert.is((await as('ingle-skill-updates', 'call', ...to, member))['error'], 'forbidden', member);
-    for (const user of ['stranger', 'ingle-skill-hub_status', 'ingle-wifi'])
+      assert.is((await as('ingle-skill-2', 'call', ...to, member))['error'], 'forbidden', member);
+    for (const user of ['stranger', 'ingle-skill-1', 'ingle-skill-3', 'ingle-wifi'])
       assert.is((await as(user, 'call', ...to, 'Status'))['error'], 'forbidden', user);
     for (const user of ['ingle-api', 'member', 'root'])
       assert.is((await as(user, 'call', ...to, 'Verify'))['error'], 'not_supported', user);

@@ -106,7 +106,8 @@ check("the hub's status is live in the phone", async ({ p }) => {
   await shot(p.page, 'flashed-hub-status');
 });
 
-for (const unit of ['ingle-uplink', 'ingle-api', 'ingle-skill@hub_status'])
+// hub_status lives in slot 1.
+for (const unit of ['ingle-uplink', 'ingle-api', 'ingle-skill@1'])
   check(`kill -9 of ${unit} on the hub heals by itself`, async ({ vm, p }) => {
     const pid = () => vm.must(`systemctl show -p MainPID --value ${unit}`);
     const before = await pid();

@@ -118,8 +118,8 @@ check('an update of the channel is fetched, tried, found good and kept, and its 
     `curl -sf -H "X-Service-Token: $(cat /var/lib/ingle/api/token)" http://127.0.0.1:8777${path}`;
   const status = JSON.parse(await vm.must(api('/api/admin/update/status'))) as Record<string, unknown>;
   assert.equal([status['version'], status['slot']], ['1.1.0', 'b']);
-  // What the screen of the skill shows.
-  await vm.must('systemctl start ingle-skill@updates', { timeoutMs: slow });
+  // What the screen of the skill in slot 2 shows.
+  await vm.must('systemctl start ingle-skill@2', { timeoutMs: slow });
   await vm.until(api('/skills/updates/v1/state'), {
     test: (s) => s.includes('1.1.0'),
     timeoutMs: 120_000,

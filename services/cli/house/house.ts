@@ -1,13 +1,14 @@
 // Root and hub on this computer: every process, in order, kept running, and ended as one.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
-import { skillBusName } from '../../../firmware/skills/contract.ts';
+import { settleSlots, skillNames } from '../../../firmware/skills/table.ts';
 import { type Bus, connect } from '../../../firmware/system/bus.ts';
 import type { Caller, Values } from '../../../firmware/system/contract.ts';
 import { run, start } from '../../../firmware/system/exec.ts';
+import { logger } from '../../../firmware/system/log.ts';
 import { uplink1 } from '../../../firmware/uplink/contract.ts';
 import type { Say } from '../say.ts';
 import { busDaemon } from './bus-daemon.ts';
@@ -89,15 +90,18 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
   const apiAt = await apiPort(data);
   const hub = join(data, 'hub');
   mkdirSync(hub, { recursive: true, mode: 0o700 });
+  const skills = join(dist, 'skills');
   const rootUrl = o.root ?? `http://localhost:${port}`;
   const api = `http://127.0.0.1:${apiAt}`;
   try {
-    claim(data, { origin, root: rootUrl, bus: daemon.address, api, hub });
+    claim(data, { origin, root: rootUrl, bus: daemon.address, api, hub, skills });
   } catch (e) {
     rmSync(run_, { recursive: true, force: true });
     throw alreadyRuns(e);
   }
 
+  // The API does the same when it starts; here it tells which processes there are to start.
+  const { slots } = await settleSlots({ skills, data: hub }, logger('house'));
   const guard = start(process.execPath, [join(dist, 'services/cli/guard.js')], {
     env: { INGLE_DATA: hub },
     detached: true,
@@ -118,8 +122,8 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     INGLE_ROOT: rootUrl,
     INGLE_API_HOST: '127.0.0.1',
     INGLE_API_PORT: String(apiAt),
-    INGLE_SKILLS: join(dist, 'services/skills'),
-    INGLE_KEPT: [uplink1.bus, ...skills().map(skillBusName)].join(' '),
+    INGLE_SKILLS: skills,
+    INGLE_KEPT: [uplink1.bus, ...skillNames(slots).keys()].join(' '),
     ...(process.env['INGLE_LOG'] ? { INGLE_LOG: process.env['INGLE_LOG'] } : {}),
     ...(process.env['INGLE_LANG'] ? { INGLE_LANG: process.env['INGLE_LANG'] } : {}),
     ...(process.env['INGLE_NAME'] ? { INGLE_NAME: process.env['INGLE_NAME'] } : {}),
@@ -230,11 +234,12 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     if (!o.root) service('root', 'root', [], rootEnv);
     service('uplink', 'services/uplink');
     service('api', 'services/api');
-    for (const id of skills()) service(`skill ${id}`, 'services/skill-host', [id]);
+    for (const { slot, skill_id } of slots.values())
+      service(`skill ${skill_id}`, 'services/skill-host', [`${slot}`]);
     if (!o.root) await until('root', answers(local));
     await until('uplink', owned(uplink1.bus));
     await until('api', answers(`${api}/health/live`));
-    for (const id of skills()) await until(`skill ${id}`, owned(skillBusName(id)));
+    for (const [name, id] of skillNames(slots)) await until(`skill ${id}`, owned(name));
     arrived(data);
   } catch (e) {
     await stop();
@@ -284,13 +289,4 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     log: (name, lines = 200) => get(name).tail(lines),
     stop,
   };
-}
-
-/** The built-in skills: every folder with a manifest. */
-function skills(): string[] {
-  const folder = join(dist, 'services/skills');
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((id) => existsSync(join(folder, id, 'manifest.json')))
-    .sort();
 }

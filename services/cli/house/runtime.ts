@@ -16,6 +16,8 @@ export interface Running {
   api: string;
   /** Folder of the hub's state. */
   hub: string;
+  /** Folder of the skills it carries. */
+  skills: string;
   /** False while its processes are still coming up. */
   up: boolean;
 }

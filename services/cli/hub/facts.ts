@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { connect as tlsConnect } from 'node:tls';
 import { audio1 } from '../../../firmware/audio/contract.ts';
 import type { Facts, Seen, SystemUnit, WifiSeen } from '../../../firmware/health/findings.ts';
+import { readSlots, skillNames } from '../../../firmware/skills/table.ts';
 import type { Bus } from '../../../firmware/system/bus.ts';
 import type { Config } from '../../../firmware/system/config.ts';
 import { fromVariant, type Variant } from '../../../firmware/system/contract.ts';
@@ -65,7 +66,7 @@ export async function look(p: Place, whole = true): Promise<Facts> {
   const names = p.bus ? await seen(() => namesOf(p.bus!)) : { why: p.why };
   const { taken, startable } =
     'value' in names ? names.value : { taken: [] as string[], startable: new Set<string>() };
-  const skills = [...startable].filter((n) => n.startsWith('io.ingle.Skill1.'));
+  const skills = skillNames(readSlots(p.config).slots);
   const [api, root, link, disk, asleep, rootTls, stores, clock] = await Promise.all([
     seen(() => answers(`${p.api}/health/ready`)),
     seen(() => rootOf(p.config.root_url)),
@@ -83,7 +84,7 @@ export async function look(p: Place, whole = true): Promise<Facts> {
     houseStarting: p.starting,
     bus:
       'value' in names
-        ? { value: { wanted: [uplink1.bus, ...(p.isHub ? [] : skills)], taken } }
+        ? { value: { wanted: [uplink1.bus, ...(p.isHub ? [] : skills.keys())], taken, skills } }
         : { why: names.why },
     api: { ...api, url: p.api },
     root: { ...root, url: p.config.root_url },

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import type { JsonObject, Skill, SkillContext, SkillDefinition } from '../../../firmware/skills/skill.ts';
+import { readSlots, skillNames } from '../../../firmware/skills/table.ts';
 import { readConfig, version } from '../../../firmware/system/config.ts';
-import { messageBus, unitStates } from '../../../firmware/system/units.ts';
+import { labelOf, messageBus, unitStates } from '../../../firmware/system/units.ts';
 import { hubStatusText } from '../../../firmware/text/hub_status.ts';
 import { type Language, type Localized, localizer, translator } from '../../../firmware/text/i18n.ts';
 import { uplink1 } from '../../../firmware/uplink/contract.ts';
@@ -22,7 +23,8 @@ const titleIn = (language: Language) => translator(hubStatusText, language)('tit
 const proc = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
 
 function start(ctx: SkillContext): Skill {
-  const { name, kept } = readConfig();
+  const config = readConfig();
+  const { name, kept } = config;
   const samples: { at: number; cpu: number; memory: number }[] = [];
   let cpu: CpuTimes = parseStat(proc('stat'));
   let percent = 0;
@@ -83,9 +85,10 @@ function start(ctx: SkillContext): Skill {
         taken,
         startable: startable.names,
         kept,
+        skills: skillNames(readSlots(config).slots),
         api: ctx.owners().length > 0,
       }).map((u) => ({
-        unit: u.unit,
+        unit: labelOf(u),
         running: u.running,
         state: u.running ? t('running') : t('stopped'),
       })),
@@ -173,8 +176,7 @@ function start(ctx: SkillContext): Skill {
   };
 }
 
-export const hubStatus: SkillDefinition = {
-  manifest,
+export const skill: SkillDefinition = {
   title: titleIn,
   start,
 };

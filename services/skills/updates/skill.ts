@@ -115,8 +115,7 @@ function start(ctx: SkillContext): Skill {
   };
 }
 
-export const updates: SkillDefinition = {
-  manifest,
+export const skill: SkillDefinition = {
   title: titleIn,
   start,
 };

@@ -119,8 +119,8 @@ export const json = async <T>(vm: Vm, path: string, post?: unknown): Promise<T> 
 export const noPart = [
   'ingle-serial@tty1',
   'ingle-serial@ttyS0',
-  'ingle-skill@hub_status',
-  'ingle-skill@updates',
+  'ingle-skill@1',
+  'ingle-skill@2',
   'ingle-update',
 ];
 /** Words for the kernel by which services are not there at all. */

@@ -1,0 +1,47 @@
+// Loads a slot's skill from its bundle, and what stands in for one that is not there or does not load.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { IngleError, toIngleError } from '../protocol/errors.ts';
+import type { Config } from '../system/config.ts';
+import type { Implementation } from '../system/contract.ts';
+import type { skill1 } from './contract.ts';
+import type { Manifest } from './manifest.ts';
+import type { SkillDefinition } from './skill.ts';
+import type { Slot } from './slots.ts';
+import { bundleOf, manifestOf } from './table.ts';
+
+/** Time a bundle may take to load, milliseconds. */
+const LOAD_MS = 15_000;
+
+/**
+ * The manifest and the code of a slot's skill. The manifest is the file's, never what the code says.
+ * @throws IngleError when the bundle is not there, is another's, or has no skill; the code's own error when it throws
+ */
+export async function loadSkill(
+  c: Pick<Config, 'skills' | 'data'>,
+  slot: Slot,
+): Promise<{ manifest: Manifest; skill: SkillDefinition }> {
+  const manifest = manifestOf(c, slot);
+  const file = join(bundleOf(c, slot), 'skill.js');
+  if (!existsSync(file)) throw new IngleError('not_found', `The skill "${slot.skill_id}" has no skill.js.`);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const e = new IngleError('timeout', `The skill "${slot.skill_id}" does not finish loading.`);
+    timer = setTimeout(() => reject(e), LOAD_MS);
+  });
+  const { skill } = (await Promise.race([import(pathToFileURL(file).href), late]).finally(() =>
+    clearTimeout(timer),
+  )) as { skill?: Partial<SkillDefinition> };
+  if (typeof skill?.start !== 'function')
+    throw new IngleError('invalid_request', `The bundle of "${slot.skill_id}" exports no skill.`);
+  return { manifest, skill: skill as SkillDefinition };
+}
+
+/** Serves a slot without a skill that works: whoever asks hears why. */
+export function refusing(cause: unknown): Implementation<typeof skill1> {
+  const refuse = () => {
+    throw toIngleError(cause);
+  };
+  return { Manifest: refuse, Attach: refuse, Watch: refuse, Request: refuse };
+}

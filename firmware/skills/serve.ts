@@ -1,0 +1,66 @@
+// Serves one slot on the bus: its skill, or the reason why it has none.
+import { IngleError, toIngleError } from '../protocol/errors.ts';
+import type { Bus, Served } from '../system/bus.ts';
+import type { Config } from '../system/config.ts';
+import type { Log } from '../system/log.ts';
+import { pickLanguage } from '../text/i18n.ts';
+import { skill1, skillBusName } from './contract.ts';
+import { moveIn } from './home.ts';
+import { type Host, startHost } from './host.ts';
+import { loadSkill, refusing } from './load.ts';
+import { isSlot, SLOTS } from './slots.ts';
+import { readSlots, stateOf } from './table.ts';
+
+/**
+ * Serves a slot until `stop`.
+ * @throws IngleError `invalid_request` for a number that is no slot
+ */
+export async function serveSlot(
+  slot: number,
+  o: { config: Config; bus: Bus; log: Log; touch: () => void },
+): Promise<Pick<Host, 'viewers' | 'stop'>> {
+  const { config, bus, log } = o;
+  if (!isSlot(slot)) throw new IngleError('invalid_request', `Slots are numbered from 1 to ${SLOTS}.`);
+  const { slots, freed, fault } = readSlots(config);
+  if (fault) log.error('the table of skills cannot be used', { cause: fault });
+  const mine = slots.get(slot);
+  let served: Served<typeof skill1> | undefined;
+  let host: Host | undefined;
+
+  async function begin(): Promise<Host> {
+    if (!mine) {
+      if (freed.includes(slot)) await moveIn(stateOf(config, slot), undefined);
+      throw new IngleError('not_found', `No skill is installed in slot ${slot}.`);
+    }
+    await moveIn(stateOf(config, slot), mine);
+    const { manifest, skill } = await loadSkill(config, mine);
+    return startHost(manifest, skill, {
+      context: {
+        language: pickLanguage([config.language]),
+        log,
+        publish: bus.publish,
+        client: bus.client,
+        names: bus.listNames,
+      },
+      update: (owner_id, doc, update) => served?.emit('Update', { owner_id, doc, update }),
+    });
+  }
+  const skill = mine?.skill_id ?? '';
+  const implementation = await begin().then(
+    (h) => {
+      host = h;
+      log.info('serving', { skill, version: h.manifest.version });
+      return h.implementation;
+    },
+    (cause: Error) => {
+      log.error('there is nothing to serve', { skill, cause: cause?.stack ?? cause });
+      // What a foreign program throws stays in the log.
+      const ours = cause instanceof IngleError ? toIngleError(cause) : undefined;
+      return refusing(
+        ours ?? new IngleError('unavailable', `The skill "${skill}" does not start. See its log.`),
+      );
+    },
+  );
+  served = await bus.serve(skill1, implementation, { busName: skillBusName(slot), onCall: o.touch });
+  return { viewers: () => host?.viewers() ?? 0, stop: () => host?.stop() };
+}
