@@ -33,9 +33,9 @@ interface Kind {
   bad: Json[];
 }
 
-const skills = readdirSync('services/skills').map((name) =>
-  json(JSON.parse(read(`services/skills/${name}/manifest.json`))),
-);
+const skills = readdirSync('services/skills', { withFileTypes: true })
+  .filter((e) => e.isDirectory())
+  .map((e) => json(JSON.parse(read(`services/skills/${e.name}/manifest.json`))));
 const panel = {
   id: 'panel_1',
   version: '2.0.0-rc.1+b5',
