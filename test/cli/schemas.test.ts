@@ -286,7 +286,7 @@ for (const [name, { good, faults, beyond }] of Object.entries(kinds))
           );
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 1500 },
     );
     assert.ok(both > 40 && neither > 40, `${both} were taken, ${neither} refused`);
   });
