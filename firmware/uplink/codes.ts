@@ -1,0 +1,105 @@
+// The pairing window: issued one at a time, stored, and told of when a try fails.
+import { random, toBase64url } from '../protocol/bytes.ts';
+import { IngleError } from '../protocol/errors.ts';
+import { ELEVATION_TTL } from '../protocol/limits.ts';
+import type { PairingWindow } from '../protocol/pairing/pairing.ts';
+import { linkTicket, MAX_NAMED, passkeyName } from '../protocol/pairing/ticket.ts';
+import { openQueue } from '../protocol/queue.ts';
+import type { Core } from './core.ts';
+import { changes } from './enrolment.ts';
+import { newWindow, pairingLink, type StoredWindow, seenBy, workingWindow } from './pairing-window.ts';
+
+/** An open window with the link to it, and the page where its code can be typed. */
+export type Issued = StoredWindow & {
+  link: string;
+  verify_uri: string;
+  /** Somebody took the code before, and no browser was paired with it. */
+  taken: boolean;
+};
+
+export type Codes = Awaited<ReturnType<typeof openCodes>>;
+
+/** The window of the last process is open again where it was. */
+export async function openCodes(core: Core) {
+  const { store, pins, log, outside } = core;
+  let window: PairingWindow | null = null;
+
+  const kept = (work: Promise<unknown>) =>
+    void work.catch((e) => log.error('the store did not take a change', { error: e }));
+
+  function install(stored: StoredWindow): void {
+    const mine = workingWindow(stored, {
+      keep: (w) => window === mine && kept(store.setWindow(w)),
+      proven(remoteStatic, w) {
+        kept(pins.prove(toBase64url(remoteStatic), w.new_passkey));
+        if (window === mine) kept(store.setWindow(undefined));
+      },
+    });
+    window = mine;
+  }
+  const stored = await store.window();
+  if (stored) install(stored);
+
+  function failed(sid: string, reason: string, left: number): void {
+    outside.warn('pairing failed', { sid, reason, left });
+    core.on.pairingFailed({ sid, reason, left });
+  }
+
+  const issuing = new Map<boolean, Promise<Issued>>();
+  const issues = openQueue();
+  return {
+    window: () => window,
+    failed,
+    /** A window as one web session sees it: its failed tries are told of. */
+    seenBy: (sid: string, w: PairingWindow | null): PairingWindow | null =>
+      w && seenBy(w, (left, why) => failed(sid, why, left)),
+    /** There is no window any more, in this process; the store's goes with what closed it. */
+    drop(): void {
+      window = null;
+    },
+    /**
+     * A new window takes the place of the one before, so one is made at a time; who asks for the same meanwhile gets
+     * that one. Else the link of who asked last could be of the window that was made first.
+     */
+    issue(newPasskey: boolean): Promise<Issued> {
+      const same = issuing.get(newPasskey);
+      if (same) return same;
+      const mine = issues
+        .add(() => issue(core, newPasskey, install))
+        .finally(() => issuing.delete(newPasskey));
+      issuing.set(newPasskey, mine);
+      return mine;
+    },
+  };
+}
+
+async function issue(core: Core, newPasskey: boolean, install: (w: StoredWindow) => void): Promise<Issued> {
+  const { place, root, pins, store, ring, log, now, text } = core;
+  const i = await place.place();
+  const psk = random(32);
+  const known = pins.passkeys();
+  const d = await root.deviceCode(i, {
+    ...(newPasskey ? { scope: 'new_passkey' as const } : {}),
+    ...(known.length <= MAX_NAMED
+      ? { passkeys: await Promise.all(known.map((p) => passkeyName(p.cred_id))) }
+      : {}),
+    ticket: await linkTicket(psk),
+  });
+  // The code is for the place it was asked for; another may have been adopted meanwhile.
+  if (!place.identity || changes(i, place.identity).length > 0)
+    throw new IngleError('conflict', text('offerChanged', { root: core.config.root_url }));
+  const w = newWindow(d.device_code, d.expires_in, newPasskey, now(), psk);
+  const taken = d.taken_ago !== undefined && !pairedSince(pins, now() - d.taken_ago);
+  if (taken) {
+    core.trouble = text('codeTaken');
+    log.warn(core.trouble);
+  }
+  install(w);
+  await store.setWindow(w);
+  log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey });
+  return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: `${i.app_url}/`, taken };
+}
+
+/** Whether a code taken then (Unix seconds) led to a browser that proved itself to the hub. */
+const pairedSince = (pins: Core['pins'], then: number): boolean =>
+  pins.browsers().some((b) => Math.max(b.paired_at, b.elevated_until - ELEVATION_TTL) >= then - 2);
