@@ -66,17 +66,8 @@ export interface ErrorBody {
   details?: Record<string, unknown>;
 }
 
-/** Marks our errors in every bundle: a skill is built with a class of its own. */
-const ours = Symbol.for('io.ingle.Error');
-
 /** The one error class. `message` is for a person; `details` must hold no secret. */
 export class IngleError extends Error {
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    if (this !== IngleError) return Function.prototype[Symbol.hasInstance].call(this, value);
-    return typeof value === 'object' && value !== null && ours in value;
-  }
-
-  readonly [ours] = true;
   readonly code: ErrorCode;
   readonly details: Record<string, unknown> | undefined;
 

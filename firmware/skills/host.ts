@@ -10,6 +10,7 @@ import { toDict } from '../system/contract.ts';
 import { languages } from '../text/i18n.ts';
 import type { skill1 } from './contract.ts';
 import type { Manifest } from './manifest.ts';
+import { saidBySkill } from './said.ts';
 import type { Patch, Skill, SkillContext, SkillDefinition, SkillReply, SkillRequest } from './skill.ts';
 
 interface Answer {
@@ -125,9 +126,9 @@ export function startHost(
     try {
       return await limit(run(request), o.timeoutMs ?? 20_000);
     } catch (cause) {
-      if (!(cause instanceof IngleError))
-        o.context.log.error('the skill failed', { path: request.path, cause: cause as Error });
-      throw toIngleError(cause);
+      const said = saidBySkill(cause);
+      if (!said) o.context.log.error('the skill failed', { path: request.path, cause: cause as Error });
+      throw said ?? toIngleError(cause);
     }
   }
 

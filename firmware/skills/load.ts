@@ -38,6 +38,16 @@ export async function loadSkill(
   return { manifest, skill: skill as SkillDefinition };
 }
 
+/** Serves what is still being made: calls wait for it. */
+export function later(ready: Promise<Implementation<typeof skill1>>): Implementation<typeof skill1> {
+  return {
+    Manifest: async (...a) => (await ready).Manifest(...a),
+    Attach: async (...a) => (await ready).Attach(...a),
+    Watch: async (...a) => (await ready).Watch(...a),
+    Request: async (...a) => (await ready).Request(...a),
+  };
+}
+
 /** Serves a slot without a skill that works: whoever asks hears why. */
 export function refusing(cause: unknown): Implementation<typeof skill1> {
   const refuse = () => {

@@ -1,5 +1,5 @@
 // Serves one slot on the bus: its skill, or the reason why it has none.
-import { IngleError, toIngleError } from '../protocol/errors.ts';
+import { IngleError } from '../protocol/errors.ts';
 import type { Bus, Served } from '../system/bus.ts';
 import type { Config } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
@@ -7,7 +7,7 @@ import { pickLanguage } from '../text/i18n.ts';
 import { skill1, skillBusName } from './contract.ts';
 import { moveIn } from './home.ts';
 import { type Host, startHost } from './host.ts';
-import { loadSkill, refusing } from './load.ts';
+import { later, loadSkill, refusing } from './load.ts';
 import { isSlot, SLOTS } from './slots.ts';
 import { readSlots, stateOf } from './table.ts';
 
@@ -26,6 +26,10 @@ export async function serveSlot(
   const mine = slots.get(slot);
   let served: Served<typeof skill1> | undefined;
   let host: Host | undefined;
+  let take = () => {};
+  const named = new Promise<void>((resolve) => {
+    take = resolve;
+  });
 
   async function begin(): Promise<Host> {
     if (!mine) {
@@ -46,7 +50,12 @@ export async function serveSlot(
     });
   }
   const skill = mine?.skill_id ?? '';
-  const implementation = await begin().then(
+  const work = async () => {
+    // The name comes first: it is one process's at a time, and so is the slot's folder of state.
+    await named;
+    return begin();
+  };
+  const implementation = work().then(
     (h) => {
       host = h;
       log.info('serving', { skill, version: h.manifest.version });
@@ -55,12 +64,14 @@ export async function serveSlot(
     (cause: Error) => {
       log.error('there is nothing to serve', { skill, cause: cause?.stack ?? cause });
       // What a foreign program throws stays in the log.
-      const ours = cause instanceof IngleError ? toIngleError(cause) : undefined;
+      const ours = cause instanceof IngleError ? cause : undefined;
       return refusing(
         ours ?? new IngleError('unavailable', `The skill "${skill}" does not start. See its log.`),
       );
     },
   );
-  served = await bus.serve(skill1, implementation, { busName: skillBusName(slot), onCall: o.touch });
+  served = await bus.serve(skill1, later(implementation), { busName: skillBusName(slot), onCall: o.touch });
+  take();
+  await implementation;
   return { viewers: () => host?.viewers() ?? 0, stop: () => host?.stop() };
 }

@@ -17,7 +17,8 @@ const foreign: Record<string, ErrorCode> = {
  * middle of a call (`NoReply`) is there again soon, and is not meant.
  */
 export function isAbsent(e: unknown): boolean {
-  const dbus = e instanceof IngleError ? e.details?.['dbus'] : undefined;
+  // Not by its class: a skill's bundle has one of its own.
+  const dbus = (Object(e) as Partial<IngleError>).details?.['dbus'];
   return (
     dbus === 'org.freedesktop.DBus.Error.ServiceUnknown' ||
     dbus === 'org.freedesktop.DBus.Error.NameHasNoOwner'

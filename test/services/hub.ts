@@ -8,6 +8,7 @@ import type { Principal } from '../../firmware/documents/acl.ts';
 import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { skillBusName } from '../../firmware/skills/contract.ts';
 import { parsePins } from '../../firmware/skills/slots.ts';
+import { connect } from '../../firmware/system/bus.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { privateBus } from '../lab/bus.ts';
@@ -164,6 +165,15 @@ export async function startHub(
       const child = children.get(name);
       if (child) await ended(child, 'SIGKILL', name);
     },
+    /** Settles when a skill has its name on the bus. */
+    async named(id: string): Promise<void> {
+      const asker = await connect(bus.address);
+      await until(
+        tried(async () => (await asker.listNames()).includes(skillBusName(slotOf(id)))),
+        `the name of skill ${id}`,
+      );
+      asker.close();
+    },
     /** Settles when a skill serves the owner. */
     async available(id: string, as: Partial<Principal> = owner): Promise<void> {
       await until(
@@ -196,6 +206,8 @@ export async function startHub(
   await hub.startApi();
   for (const id of o.skills ?? []) {
     hub.startSkill(id);
+    // Asked for before it has its name, the bus would start another one.
+    if (o.startable?.includes(id)) await hub.named(id);
     await hub.available(id);
   }
   return hub;

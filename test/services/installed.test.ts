@@ -20,8 +20,7 @@ const manifest = (id: string): Manifest => ({
 const text = (text: string) => ({ text });
 /** Says what it is given, and refuses with an error of a class of its own bundle. */
 const lamp = `
-const ours = Symbol.for('io.ingle.Error');
-class IngleError extends Error { code = 'conflict'; [ours] = true; body() { return { error: 'conflict', message: this.message }; } }
+class IngleError extends Error { name = 'IngleError'; code = 'conflict'; }
 export const skill = { start: (ctx) => ({ endpoints: [
   { method: 'POST', path: '/v1/glow', answer: ({ body }) => ({ body: { glow: body.value, id: ctx.id }, state: () => ({ glow: body.value }) }) },
   { method: 'POST', path: '/v1/refuse', answer: () => { throw new IngleError('It is dark.'); } },

@@ -1,5 +1,4 @@
 // updates: which version runs, what there is, how far it is, what came of it; and the orders, as buttons.
-import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type {
   JsonObject,
   Skill,
@@ -67,8 +66,7 @@ function start(ctx: SkillContext): Skill {
     try {
       await give();
     } catch (e) {
-      if (!(e instanceof IngleError)) throw e;
-      await look().catch(() => ({}));
+      await look().catch(() => {});
       throw e;
     }
     const state = await look();
