@@ -1,7 +1,6 @@
 // The secrets of the open window, and the tries at its PIN: one count for every channel.
 import type { Log } from '../system/log.ts';
-import type { Language } from '../text/i18n.ts';
-import { type SetupText, waitText } from '../text/setup.ts';
+import { waitText } from '../text/setup.ts';
 import type { Gate } from './backoff.ts';
 import { openWindow, type Window } from './pin-window.ts';
 import { newSecrets, type Secrets } from './secrets.ts';

@@ -1,5 +1,33 @@
 import { contract } from '../system/contract.ts';
 
+/** What is known beside the state. Times are Unix seconds. */
+const detail = {
+  dict: {
+    channel: 's',
+    /** 0: never. */
+    checked_at: 'd',
+    /** Size in bytes. */
+    'offer?': { dict: { version: 's', size: 'd', notes: 's' } },
+    /** The version on its way. */
+    target: 's',
+    /** -1: not known. */
+    percent: 'i',
+    /** RAUC's words, or ours. */
+    step: 's',
+    'error?': { dict: { reason: 's', text: 's', at: 'd' } },
+    /** Of the newest passage. */
+    'result?': {
+      dict: { ok: 'b', kind: 's', from: 's', to: 's', reason: 's', text: 's', at: 'd' },
+    },
+    /** What Rollback goes to. */
+    'previous?': { dict: { slot: 's', version: 's' } },
+    /** 0: no restart is planned. */
+    restart_at: 'd',
+    /** Of check, download, install, restart, night, cancel, rollback. */
+    can: 'as',
+  },
+} as const;
+
 /** Updates of the hub's image: from the maker's server, a file or a USB stick, into the slot that does not run. */
 export const update1 = contract({
   name: 'io.ingle.Update1',
@@ -8,9 +36,9 @@ export const update1 = contract({
   doc: "Updates of the hub's image.",
   methods: {
     Status: {
-      doc: "Where an update stands: `state` of firmware/update/machine.ts, or `unsupported` on a computer without RAUC; the version and slot that run. `detail`: channel s, checked_at d (Unix seconds, 0 = never), offer {version s, size d, notes s}, target s (the version on its way), percent i (-1 = not known), step s (RAUC's or our words), error {reason s, text s, at d}, result {ok b, kind s, from s, to s, reason s, text s, at d} of the newest passage, previous {slot s, version s} that Rollback goes to, restart_at d (0 = none), can as (check, download, install, restart, night, cancel, rollback).",
+      doc: 'Where an update stands: `state` of firmware/update/machine.ts, or `unsupported` on a computer without RAUC; the version and slot that run; what is known beside it.',
       in: {},
-      out: { state: 's', version: 's', slot: 's', detail: 'a{sv}' },
+      out: { state: 's', version: 's', slot: 's', detail },
       errors: [],
     },
     Check: {

@@ -4,7 +4,6 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { isAbsent } from '../../firmware/system/bus-errors.ts';
 import { version } from '../../firmware/system/config.ts';
-import { fromVariant } from '../../firmware/system/contract.ts';
 import { updateApi } from '../../firmware/update/api.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
@@ -44,7 +43,7 @@ export async function updates(bus: Bus, stream: (prefix: string) => Response): P
     async status() {
       try {
         const { state, version: running, slot, detail } = await update.Status({}, 10_000);
-        return { state, version: running, slot, ...(fromVariant(detail) as object) };
+        return { state, version: running, slot, ...detail };
       } catch (e) {
         if (isAbsent(e)) return { state: 'unsupported', version, slot: '', can: [] };
         throw e;

@@ -4,7 +4,6 @@ import { uptime } from 'node:os';
 import { join } from 'node:path';
 import type { Served } from '../../firmware/system/bus.ts';
 import { dataOf, imageVersion, readConfig, version } from '../../firmware/system/config.ts';
-import { toDict } from '../../firmware/system/contract.ts';
 import { idleTime, startService } from '../../firmware/system/service.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import { pickLanguage } from '../../firmware/text/i18n.ts';
@@ -105,8 +104,7 @@ served = await bus.serve(
   {
     async Status() {
       await first;
-      const s = await update.status();
-      return { ...s, detail: toDict(s.detail) };
+      return update.status();
     },
     Check: ({ channel }) => first.then(() => update.check(channel)),
     Download: () => done(() => update.download()),

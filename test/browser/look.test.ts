@@ -14,7 +14,6 @@ import {
   type PhoneOptions,
   phone,
   press,
-  shot,
   slipper,
 } from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';

@@ -150,9 +150,9 @@ test('its view is valid in every state and every language', () => {
       target: '1.1.0',
       percent: 40,
       step: 'Copying',
-      error: { reason: 'bad_signature', text: '' },
+      error: { reason: 'bad_signature', text: '', at: 1 },
       result: { ok: false, kind: 'update', from: '1', to: '2', reason: 'not_healthy', text: 'x', at: 1 },
-      previous: { version: '0.9.0' },
+      previous: { slot: 'rootfs.1', version: '0.9.0' },
       can: orders.concat('night'),
     },
   }));

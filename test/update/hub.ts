@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
-import { fromVariant } from '../../firmware/system/contract.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import type { UpdateState } from '../../firmware/update/machine.ts';
@@ -202,10 +201,7 @@ export async function startUpdate(
       env['INGLE_BOOT_ID'] = `boot-${Number(env['INGLE_BOOT_ID']!.split('-')[1]) + 1}`;
       await hub.begin();
     },
-    async status() {
-      const s = await client.Status({});
-      return { ...s, detail: fromVariant(s.detail) as unknown as Detail };
-    },
+    status: () => client.Status({}),
     /** Settles when the state is one of `wanted`. */
     async state(...wanted: (UpdateState | 'unsupported')[]) {
       return until(

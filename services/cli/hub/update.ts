@@ -2,7 +2,6 @@
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { Bus } from '../../../firmware/system/bus.ts';
 import { isAbsent } from '../../../firmware/system/bus-errors.ts';
-import { fromVariant } from '../../../firmware/system/contract.ts';
 import { translator } from '../../../firmware/text/i18n.ts';
 import { updateText } from '../../../firmware/text/update.ts';
 import { update1 } from '../../../firmware/update/contract.ts';
@@ -12,26 +11,12 @@ import { plain, when } from '../show.ts';
 type Values = Readonly<Record<string, string>>;
 type Text = keyof (typeof updateText)['en'];
 
-interface Detail {
-  offer?: { version: string; size: number; notes: string };
-  target: string;
-  percent: number;
-  step: string;
-  error?: { reason: string; text: string };
-  result?: { ok: boolean; kind: string; from: string; to: string; reason: string; text: string; at: number };
-  previous?: { version: string };
-  checked_at: number;
-}
-
 const text = (key: string, values: Record<string, string> = {}): string =>
   Object.hasOwn(updateText.en, key)
     ? translator(updateText, languageOf(process.env))(key as Text, values)
     : key;
 
-async function look(bus: Bus) {
-  const s = await bus.client(update1).Status({});
-  return { ...s, detail: fromVariant(s.detail) as unknown as Detail };
-}
+const look = (bus: Bus) => bus.client(update1).Status({});
 
 /** Where there is no ingle-update, the hub runs from a checkout. */
 function absent(e: unknown): never {

@@ -1,6 +1,7 @@
 // What Update1 tells, in words for the owner. Pure.
 
 import type { JsonObject } from '../../../firmware/skills/skill.ts';
+import type { Caller } from '../../../firmware/system/contract.ts';
 import {
   type Language,
   type Localized,
@@ -9,34 +10,14 @@ import {
   translator,
 } from '../../../firmware/text/i18n.ts';
 import { updateText } from '../../../firmware/text/update.ts';
+import type { update1 } from '../../../firmware/update/contract.ts';
 import { restful, type UpdateState } from '../../../firmware/update/machine.ts';
 import type { Shown } from './view.ts';
 
-/** The answer of Update1.Status. */
-export interface Told {
-  state: string;
-  version: string;
-  slot: string;
-  detail: {
-    checked_at?: number;
-    offer?: { version: string; size: number; notes: string };
-    target?: string;
-    percent?: number;
-    step?: string;
-    error?: { reason: string; text: string };
-    result?: {
-      ok: boolean;
-      kind: string;
-      from: string;
-      to: string;
-      reason: string;
-      text: string;
-      at: number;
-    };
-    previous?: { version: string };
-    can?: string[];
-  };
-}
+type Status = Awaited<ReturnType<Caller<typeof update1>['Status']>>;
+
+/** What Update1.Status answers; without ingle-update there are no details. */
+export type Told = Omit<Status, 'detail'> & { detail: Partial<Status['detail']> };
 
 /** What a hub without ingle-update tells. */
 export const unsupported = (version: string): Told => ({

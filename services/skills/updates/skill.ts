@@ -8,7 +8,6 @@ import type {
 } from '../../../firmware/skills/skill.ts';
 import { isAbsent } from '../../../firmware/system/bus-errors.ts';
 import { version } from '../../../firmware/system/config.ts';
-import { fromVariant } from '../../../firmware/system/contract.ts';
 import { type Language, translator } from '../../../firmware/text/i18n.ts';
 import { updateText } from '../../../firmware/text/update.ts';
 import { update1 } from '../../../firmware/update/contract.ts';
@@ -32,8 +31,7 @@ function start(ctx: SkillContext): Skill {
   /** What Update1 says; a hub without it runs from a checkout. */
   async function ask(): Promise<Told> {
     try {
-      const s = await update.Status({}, 10_000);
-      return { ...s, detail: fromVariant(s.detail) as Told['detail'] };
+      return await update.Status({}, 10_000);
     } catch (e) {
       if (isAbsent(e)) return unsupported(version);
       throw e;
