@@ -1,5 +1,6 @@
 // The way of an update: one durable machine. What a state is there for is in `acts`, at the move as after a power cut.
 // update.ts takes the orders; processes and devices come from services/update.
+import { setTimeout } from 'node:timers/promises';
 import { IngleError } from '../protocol/errors.ts';
 import { openDurable } from '../system/durable.ts';
 import { translator } from '../text/i18n.ts';
@@ -137,10 +138,8 @@ async function poll({ parts }: Core, { signal }: At, look: () => Promise<boolean
       return false;
     });
     if (over || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, parts.pollMs ?? 5000);
-      signal.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
-    });
+    // Rejects when the state is left.
+    await setTimeout(parts.pollMs ?? 5000, undefined, { signal }).catch(() => {});
   }
 }
 

@@ -18,6 +18,8 @@ export interface Updates {
 /** States in which nothing new begins. */
 const ending = new Set(['draining', 'restarting']);
 const RETRY_S = 60;
+/** Whoever asks may be the one the service is started for, on a slow machine; milliseconds. */
+const STATUS_MS = 25_000;
 
 /** @param stream a stream of events whose topic begins with a prefix */
 export async function updates(bus: Bus, stream: (prefix: string) => Response): Promise<Updates> {
@@ -42,7 +44,7 @@ export async function updates(bus: Bus, stream: (prefix: string) => Response): P
   const handlers: Handlers<typeof updateApi, Asked, Response> = {
     async status() {
       try {
-        const { state, version: running, slot, detail } = await update.Status({}, 10_000);
+        const { state, version: running, slot, detail } = await update.Status({}, STATUS_MS);
         return { state, version: running, slot, ...detail };
       } catch (e) {
         if (isAbsent(e)) return { state: 'unsupported', version, slot: '', can: [] };
