@@ -76,12 +76,14 @@ let challenge: { options: unknown; at: number } | null = null;
 /** Login with a passkey; or registration of the first one, or of the one that the code permits. */
 export async function passkey(o: { own?: boolean } = {}): Promise<void> {
   if (session()?.new_passkey && !o.own) return show({ at: 'register' });
+  if (o.own) show({ at: 'register', busy: 'checking' });
   try {
     challenge = { options: await loginChallenge(), at: Date.now() };
     show({ at: 'login' });
   } catch (e) {
     const error = errorOf(e);
-    if (error.code === 'registration_required') return show({ at: 'register' });
+    if (error.code === 'registration_required')
+      return show({ at: 'register', ...(o.own && { notice: { text: 'register_first' } }) });
     if (error.code === 'unauthenticated') dropSession();
     await showEntry({ error: error.code });
   }

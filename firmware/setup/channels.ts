@@ -89,6 +89,8 @@ export async function openChannels(o: ChannelsOptions) {
   return {
     /** Names of those that are open. */
     names: (): string[] => opened().map((c) => c.port.name),
+    /** The way in that a person is told of first; undefined when none is open. */
+    first: () => (['softap', 'ble'] as const).find((name) => opened(name).length > 0),
     /** What an open channel remembers; null when it is not open. */
     memory: (name: ChannelPort['name']): ChannelMemory | null => opened(name)[0]?.row.memory ?? null,
     port: (name: ChannelPort['name']): ChannelPort | undefined => opened(name)[0]?.port,

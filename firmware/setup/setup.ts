@@ -183,7 +183,9 @@ function orders(
   let joined = noJoin;
   return {
     status() {
-      const { mode, attempts, verified_profile, done, owned } = ladder.memory;
+      const { attempts, verified_profile, done, owned } = ladder.memory;
+      // What was remembered tells of a channel only once all of them have been tried.
+      const mode = (ladder.state !== 'AUDIO' && channels.first()) || ladder.memory.mode;
       const softap = channels.memory('softap');
       const ble = channels.memory('ble');
       return {

@@ -16,8 +16,7 @@ export function openWays(core: Core) {
 
   async function open(here: At, fresh: boolean): Promise<void> {
     await channels.open({ fresh, asked: ladder.memory.asked, signal: here.signal });
-    const names = channels.names();
-    const mode = (['softap', 'ble'] as const).find((name) => names.includes(name));
+    const mode = channels.first();
     if (mode && mode !== ladder.memory.mode) await ladder.remember({ mode });
     if (here.signal.aborted) return;
     if (!mode) await here.move('no_radio');

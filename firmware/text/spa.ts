@@ -67,6 +67,7 @@ const en = {
     'This browser keeps nothing for this page: storage is full, blocked or off, as in some private windows. Make space or use an ordinary window, then try again.',
   trouble_title: 'This browser stands in the way',
   register_own: 'Use a passkey I already have',
+  register_first: 'There is no passkey for your hub yet. Make the first one here.',
 
   link_same_title: 'You are already connected',
   link_same: 'This link is for {hub}, and this browser is paired with it. You do not need the link here.',
@@ -257,6 +258,7 @@ const ru: Record<SpaText, Text> = {
     'Браузер ничего не хранит для этой страницы: место кончилось или хранение запрещено, как в некоторых приватных окнах. Освободите место или откройте обычное окно и попробуйте снова.',
   trouble_title: 'Мешает этот браузер',
   register_own: 'У меня уже есть ключ доступа',
+  register_first: 'Для вашего хаба ещё нет ключа доступа. Создайте первый здесь.',
 
   link_same_title: 'Вы уже подключены',
   link_same: 'Эта ссылка ведёт к «{hub}», а этот браузер с ним уже связан. Здесь ссылка не нужна.',

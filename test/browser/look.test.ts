@@ -54,17 +54,19 @@ for (const [name, options] of looks)
     await press(page, 'Continue');
     await at(page, 'register');
     await check(page, `${name}-04-register`);
-    if (await page.getByText('Use a passkey I already have').isVisible()) {
-      await press(page, 'Use a passkey I already have');
-      await page.locator('[data-page="register"], [data-page="login"]').first().waitFor();
-      if (await page.locator('[data-page="login"]').isVisible()) {
-        await check(page, `${name}-05-login`);
-        await press(page, 'This phone has no passkey');
-        await at(page, 'nopasskey');
-        await check(page, `${name}-06-nopasskey`);
-        await press(page, 'My code permits a new passkey');
-      } else await press(page, 'Make a passkey');
-    } else await press(page, 'Make a passkey');
+    await press(page, 'Use a passkey I already have');
+    if (name === looks[0]![0]) {
+      await page.getByText('There is no passkey for your hub yet').waitFor();
+      await check(page, `${name}-05-register-first`);
+      await press(page, 'Make a passkey');
+    } else {
+      await at(page, 'login');
+      await check(page, `${name}-05-login`);
+      await press(page, 'This phone has no passkey');
+      await at(page, 'nopasskey');
+      await check(page, `${name}-06-nopasskey`);
+      await press(page, 'My code permits a new passkey');
+    }
     await at(page, 'approve');
     await check(page, `${name}-07-approve`);
     await press(page, 'Confirm with passkey');

@@ -169,6 +169,22 @@ test('a Bluetooth adapter plugged in later opens BLE, also one that answers only
   await h.setup.stop();
 });
 
+test('an access point at work is the mode while BLE is still starting, and as long as it works', async () => {
+  let start = () => {};
+  const world = patient({ bleWaits: new Promise((ok) => (start = ok)) });
+  const h = await house(world);
+  await h.setup.begin();
+  await until(() => h.setup.status().channels.includes('softap'));
+  assert.equal([h.setup.status().mode, h.setup.status().channels], ['softap', ['softap']]);
+  start();
+  await until(() => h.setup.status().channels.includes('ble'));
+  assert.is(h.setup.status().mode, 'softap');
+  world.radios = 0;
+  await until(() => !h.setup.status().channels.includes('softap'));
+  assert.equal([h.setup.status().mode, h.setup.status().channels], ['ble', ['ble']]);
+  await h.setup.stop();
+});
+
 test('an access point that fell for good is started anew, with the same key', async () => {
   const world = patient();
   const h = await house(world);

@@ -18,6 +18,8 @@ export interface World {
   /** No network is known, and no cable is plugged in. */
   noNetwork?: boolean;
   noBle?: boolean;
+  /** What the start of BLE waits for. */
+  bleWaits?: Promise<void>;
   /** No Bluetooth adapter is plugged in. */
   noAdapter?: boolean;
   /** The access point's programs fell for good. */
@@ -90,6 +92,7 @@ export async function house(
         name: 'ble',
         device: async () => (world.noAdapter ? '' : 'hci0'),
         async start() {
+          await world.bleWaits;
           if (world.noBle) throw new IngleError('unavailable', 'no adapter');
           calls.push('ble');
         },
