@@ -267,4 +267,17 @@ test('sending on a channel that is not open is refused at once', async () => {
   assert.is(await w.hub.send(bytes('x')).catch((e) => e.code), 'unavailable');
 });
 
+test('new keys that are asked for before the first ones are confirmed are asked for again when their answer is lost', async () => {
+  let answers = 0;
+  w = await world(known, {
+    paired: true,
+    timing: { handshake: 300 },
+    root: (f) => (f.frame[0] === frameKind.ik2 && ++answers === 2 ? [] : [f]),
+  });
+  w.browser.on('open', (o) => o.first && answers === 1 && w.browser.rekey());
+  await until(() => w.atBrowser.opened.length === 2, 'a channel again');
+  assert.equal(w.atBrowser.lost, ['timeout']);
+  assert.is(answers, 3);
+});
+
 test.run();

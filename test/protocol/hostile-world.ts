@@ -114,8 +114,11 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
   /** Ends of root's own that stand in for a sid's browser, or for the hub. */
   const impostors = { browser: new Map<string, Channel>(), hub: new Map<string, Channel>() };
   let busy = 0;
+  let closed = false;
 
   function deliver(f: Sent): void {
+    // A frame under way at the end must not make the hub a session that nobody closes.
+    if (closed) return;
     busy++;
     const frame = f.frame.slice();
     if (f.to === 'hub') {
@@ -356,7 +359,7 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
     async playBrowser(access: Access, sid: string) {
       const channel = initiator({
         ...{ sid, hubId, key: await generate(), access, counters: counters(), timing },
-        send: (frame, ctr) => void setImmediate(() => sessionOf(sid).receive(frame, ctr)),
+        send: (frame, ctr) => void setImmediate(() => closed || sessionOf(sid).receive(frame, ctr)),
       });
       impostors.browser.get(sid)?.close();
       impostors.browser.set(sid, channel);
@@ -395,6 +398,7 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
       await Promise.all(work.splice(0));
     },
     async close(): Promise<void> {
+      closed = true;
       w.behave();
       for (const p of phones) leave(p);
       for (const s of sessions.values()) s.close();

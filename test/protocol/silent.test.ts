@@ -53,6 +53,24 @@ test('a route that is bound anew while the proof is on its way sends the same pr
   assert.equal([w.windowFailures, w.atBrowser.failed], [[], []]);
 });
 
+test('a hub’s end that is closed while it makes its share takes no try, and waits for no proof', async () => {
+  w = await world(typed(), { timing: { proof: 20, handshake: 60_000 } });
+  const { secret } = w.window!;
+  const asked = new Promise<void>((ok) =>
+    Object.defineProperty(w.window, 'secret', {
+      get() {
+        w.hub.close();
+        ok();
+        return secret;
+      },
+    }),
+  );
+  await asked;
+  await new Promise((r) => setTimeout(r, 200));
+  assert.is(w.window!.left, 3);
+  assert.equal([w.windowFailures, w.atHub.alarms, frames(frameKind.cpace2)], [[], [], []]);
+});
+
 /** A root that plays the hub with a guess, and says nothing once it has looked at the proof. */
 async function silentRoot(after: 'silence' | 'reset') {
   const evil = await generate();

@@ -225,6 +225,8 @@ export function responder(o: ResponderOptions): Channel {
     const { cpaceResponder } = await import('../pairing/cpace.ts');
     const run = { secret: window.secret, ci: words, sid };
     const keys = await cpaceResponder(run, body.slice(16, 48), browser, hub).catch(() => null);
+    // Nobody would be there for the proof.
+    if (l.state === 'closed') return;
     if (!keys) return l.alarm('altered');
     if (!window.spend()) return sayReset(resetReason.noPairing);
     const answer = concat(Uint8Array.of(frameKind.cpace2), sid, keys.yb, hub);
