@@ -1,8 +1,9 @@
 // `ingle health`: whether this version is well; with --commit it is then kept (ingle-health.service, on a trial boot).
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CheckName, diagnose, type Facts } from '../../../firmware/health/findings.ts';
 import { unwell } from '../../../firmware/health/health.ts';
+import { keepFailures } from '../../../firmware/health/last.ts';
 import { errorTable, IngleError } from '../../../firmware/protocol/errors.ts';
 import { imageVersion } from '../../../firmware/system/config.ts';
 import { must } from '../../../firmware/system/exec.ts';
@@ -34,7 +35,7 @@ export async function health(
     p.bus?.close();
     // At each change: a hub that restarts before the end of this has left its reasons too.
     if (o.commit && wrong.join() !== noted) {
-      note(p, facts, wrong);
+      await note(p, facts, wrong);
       noted = wrong.join();
     }
     const names = wrong.map((name) => t(`check_${name}`)).join(', ');
@@ -56,18 +57,13 @@ export async function health(
   }
 }
 
-/** Leaves what is wrong with this version for the one that may run after it (services/update), in the hub's words. */
-function note(p: Place, facts: Facts, wrong: readonly CheckName[]): void {
+/** Leaves what is wrong with this version for the one that may run after it, in the hub's words. */
+async function note(p: Place, facts: Facts, wrong: readonly CheckName[]): Promise<void> {
   const t = translator(healthTexts, pickLanguage([p.config.language]));
   const failures = diagnose(facts)
     .filter((f) => wrong.includes(f.check))
     .map((f) => `${t(`check_${f.check}`)}: ${t(f.text, f.values)}`);
-  const dir = join(p.config.data, 'health');
-  mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, 'last.new'), JSON.stringify({ version: imageVersion(), failures }), {
-    flush: true,
-  });
-  renameSync(join(dir, 'last.new'), join(dir, 'last.json'));
+  await keepFailures(p.config.data, imageVersion(), failures);
 }
 
 /** The boot loader counts no more tries of this slot, and the initial RAM disk's watch stands down. */
