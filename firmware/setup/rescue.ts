@@ -3,7 +3,7 @@ import { toIngleError } from '../protocol/errors.ts';
 import { type Language, translator } from '../text/i18n.ts';
 import { rescueTexts } from '../text/rescue.ts';
 import { may } from './access.ts';
-import { checkSecret } from './console-secret.ts';
+import { consoleLogin } from './console-login.ts';
 import { Left, type Talk } from './dialog.ts';
 
 export interface RescueDeps {
@@ -30,11 +30,7 @@ export interface RescueDeps {
 export async function rescueDialog(talk: Talk, d: RescueDeps): Promise<never> {
   const t = translator(rescueTexts, d.language);
   await talk.say(t('hello', { model: d.model, version: d.version }));
-  for (let wrong = 0; d.secret; wrong++) {
-    if (await checkSecret(await talk.ask(t('login'), true), d.secret)) break;
-    await d.wait(Math.min(30_000, 1000 * 2 ** wrong));
-    await talk.say(t('login_wrong'));
-  }
+  await consoleLogin(d)(talk);
   const restart = async (text: 'restarting' | 'other_set' | 'reset_done') => {
     await talk.say(t(text));
     await d.restart();

@@ -3,11 +3,13 @@ import * as assert from 'uvu/assert';
 import { hashSecret } from '../../firmware/setup/console-secret.ts';
 import { Left } from '../../firmware/setup/dialog.ts';
 import { rescueDialog } from '../../firmware/setup/rescue.ts';
+import { dialogTexts } from '../../firmware/text/dialog.ts';
 import { translator } from '../../firmware/text/i18n.ts';
 import { rescueTexts } from '../../firmware/text/rescue.ts';
 
 const test = suite('rescue');
 const t = translator(rescueTexts, 'en');
+const asked = translator(dialogTexts, 'en');
 
 /** Holds the conversation with a person who says `words`: an entry of the menu by its text, or what is asked for. */
 async function converse(words: string[], o: { secret?: string; other?: boolean } = {}) {
@@ -64,8 +66,8 @@ test('where there is a console secret, nothing is told and nothing done before i
   const { said, done, end } = await converse(['guess', '', 'hearth', t('menu_shell')], { secret });
   assert.equal(done, ['wait 1000', 'wait 2000', 'shell']);
   assert.equal(
-    said.filter((s) => s === t('login') || s === t('login_wrong')),
-    [t('login'), t('login_wrong'), t('login'), t('login_wrong'), t('login')],
+    said.filter((s) => s === asked('login') || s === asked('login_wrong')),
+    [asked('login'), asked('login_wrong'), asked('login'), asked('login_wrong'), asked('login')],
   );
   assert.instance(end, Left);
   const gone = await converse(['guess'], { secret });
