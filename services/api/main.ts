@@ -1,11 +1,9 @@
 // ingle-api: the local API. Wires the documents, the skills and the paths to one server.
 import { join } from 'node:path';
-import type { Caller } from '../../firmware/documents/acl.ts';
 import { archiveSchema, listDocuments } from '../../firmware/documents/archive.ts';
 import { type Call, runCommands } from '../../firmware/documents/commands.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
-import { IngleError } from '../../firmware/protocol/errors.ts';
 import { followSkills, type Skills } from '../../firmware/skills/follow.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
 import { settleSlots, skillNames } from '../../firmware/skills/table.ts';
@@ -14,12 +12,13 @@ import { startService } from '../../firmware/system/service.ts';
 import { openStore, sqliteVersion } from '../../firmware/system/store.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { answering } from './answer.ts';
 import { callerOf } from './auth.ts';
-import { dispatcher, isJournaled } from './dispatch.ts';
+import { dispatcher } from './dispatch.ts';
 import { documentEndpoints } from './documents.ts';
 import { observe } from './observe.ts';
 import { skillEndpoints } from './screens.ts';
-import { listen, type Request, type Response } from './server.ts';
+import { listen } from './server.ts';
 import { aboutHub } from './status.ts';
 import { syncServer } from './sync.ts';
 import { updates } from './update.ts';
@@ -60,40 +59,7 @@ skills = await followSkills({
   attached: () => commands.wake(),
 });
 const following = skills;
-
-/** Whose things a caller asks about: its own, and for local control those of the hub's owner. */
-async function ownerOf(caller: Caller): Promise<string> {
-  const owner_id = caller?.owner_id ?? following.owners().at(-1) ?? 'local';
-  await following.addOwner(owner_id);
-  return owner_id;
-}
-
-async function handle(request: Request): Promise<Response> {
-  const caller = callerOf(request.headers, token);
-  const owner_id = await ownerOf(caller);
-  const given = request.headers['idempotency-key'];
-  if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/.test(given))
-    throw new IngleError('invalid_request', 'Idempotency-Key must be 1 to 64 letters, digits and "_.:-".');
-  const { path, query, body } = request;
-  const { endpoint, method, answer } = dispatch.route({ caller, method: request.method }, path);
-  const work = (id: string) => answer({ id, owner_id, method, path, search: query, caller }, body);
-  // What is only read is simply read again.
-  if (given === undefined || !isJournaled(endpoint, method)) return work(crypto.randomUUID());
-  const whole = query.size > 0 ? `${path}?${query}` : path;
-  return commands.once({ id: given, owner_id, principal: caller, method, path: whole, body }, work);
-}
-
 const sync = syncServer({ store, library, skills, commands, log });
-const server = await listen(config.api.host, config.api.port, {
-  admit(head) {
-    const open = dispatch.open(head.method, head.path);
-    if (open) return open;
-    const caller = callerOf(head.headers, token);
-    return caller ? `${caller.owner_id}/${caller.browser}` : '';
-  },
-  handle,
-  upgrade: (head) => sync.connect(head.path, callerOf(head.headers, token)),
-});
 const dispatch = dispatcher({
   endpoints: [
     ...aboutHub({
@@ -119,6 +85,11 @@ const dispatch = dispatcher({
   ],
   skills,
   admit: updating.admit,
+});
+
+const server = await listen(config.api.host, config.api.port, {
+  ...answering({ dispatch, commands, skills, token }),
+  upgrade: (head) => sync.connect(head.path, callerOf(head.headers, token)),
 });
 
 // The owner is served before a browser comes, so that the first look finds a live screen.

@@ -1,15 +1,15 @@
 // ingle-bot: the messaging bot channel (Telegram, by grammY), for a hub with a network and no sound.
-import { Bot, InlineKeyboard } from 'grammy';
+import type { Bot } from 'grammy';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { may } from '../../firmware/setup/access.ts';
 import { bot1 } from '../../firmware/setup/bot-contract.ts';
-import { chatDesk } from '../../firmware/setup/chat.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import { setupDialog } from '../../firmware/setup/dialog.ts';
 import { progressOf } from '../../firmware/setup/progress.ts';
 import { readConfig } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { pickLanguage } from '../../firmware/text/i18n.ts';
+import { telegramBot } from './telegram.ts';
 
 /** The service ends this long after the bot was closed, milliseconds. */
 const IDLE_MS = 60_000;
@@ -23,52 +23,21 @@ const setup = bus.client(setup1);
 let bot: Bot | undefined;
 let trouble = '';
 
-function makeBot(): Bot {
-  const made = new Bot(token, { client: { apiRoot: api } });
-  const desk = chatDesk({
-    language,
-    silenceMs: 10 * 60_000,
-    messenger: {
-      async send(chat, text, buttons) {
-        const keyboard = new InlineKeyboard();
-        buttons?.forEach((label, i) => void keyboard.text(label.slice(0, 60), String(i)).row());
-        await made.api.sendMessage(chat, text.slice(0, 4096), buttons ? { reply_markup: keyboard } : {});
-      },
-      remove: async (chat, message) => void (await made.api.deleteMessage(chat, message)),
-    },
+const make = () =>
+  telegramBot({
+    ...{ token, api, language, log },
+    onTrouble: (message) => (trouble = message),
     authorise: (pin) => setup.Authorise({ channel: 'bot', pin }),
     converse: (talk) =>
       setupDialog(talk, {
         channel: 'bot',
-        // chatDesk lets nobody as far as this without the PIN.
+        // The desk lets nobody as far as this without the PIN.
         may: (stage, action) => may('bot', stage, action, ['pin']),
         setup,
         language,
         onProgress: progressOf(bus),
       }),
   });
-  made.on('callback_query:data', async (c) => {
-    await c.answerCallbackQuery();
-    const message = c.callbackQuery.message;
-    if (message)
-      await desk.receive({
-        chat: message.chat.id,
-        message: message.message_id,
-        button: Number(c.callbackQuery.data),
-      });
-  });
-  made.on('message', (c) =>
-    // Groups would let anybody in them read the answers.
-    c.chat.type === 'private'
-      ? desk.receive({ chat: c.chat.id, message: c.message.message_id, text: c.message.text })
-      : undefined,
-  );
-  made.catch((e) => {
-    trouble = e.message;
-    log.warn('a message was not handled', { error: e });
-  });
-  return made;
-}
 
 await bus.serve(
   bot1,
@@ -76,7 +45,7 @@ await bus.serve(
     async Start() {
       if (!token) throw new IngleError('not_supported', 'No bot is configured on this hub.');
       if (bot) return { name: bot.botInfo.username };
-      const made = makeBot();
+      const made = make();
       try {
         await made.init();
       } catch (e) {
