@@ -4,6 +4,7 @@ import type { Bus, Served } from '../system/bus.ts';
 import type { Config } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
 import { pickLanguage } from '../text/i18n.ts';
+import { openBudget } from './budget.ts';
 import { skill1, skillBusName } from './contract.ts';
 import { moveIn } from './home.ts';
 import { type Host, startHost } from './host.ts';
@@ -12,20 +13,24 @@ import { isSlot, SLOTS } from './slots.ts';
 import { readSlots, stateOf } from './table.ts';
 
 /**
- * Serves a slot until `stop`.
+ * Serves a slot until `stop`, which gets the exit status: a run that a fault ends counts against the skill.
  * @throws IngleError `invalid_request` for a number that is no slot
  */
 export async function serveSlot(
   slot: number,
   o: { config: Config; bus: Bus; log: Log; touch: () => void },
-): Promise<Pick<Host, 'viewers' | 'stop'>> {
+): Promise<Pick<Host, 'viewers'> & { stop(status: number): void }> {
   const { config, bus, log } = o;
   if (!isSlot(slot)) throw new IngleError('invalid_request', `Slots are numbered from 1 to ${SLOTS}.`);
   const { slots, freed, fault } = readSlots(config);
   if (fault) log.error('the table of skills cannot be used', { cause: fault });
   const mine = slots.get(slot);
+  const skill = mine?.skill_id ?? '';
+  const budget = openBudget(stateOf(config, slot), skill);
   let served: Served<typeof skill1> | undefined;
   let host: Host | undefined;
+  /** A run that has begun and that nothing has broken so far. */
+  let running = false;
   let take = () => {};
   const named = new Promise<void>((resolve) => {
     take = resolve;
@@ -37,6 +42,8 @@ export async function serveSlot(
       throw new IngleError('not_found', `No skill is installed in slot ${slot}.`);
     }
     await moveIn(stateOf(config, slot), mine);
+    budget.begin();
+    running = true;
     const { manifest, skill } = await loadSkill(config, mine);
     return startHost(manifest, skill, {
       context: {
@@ -49,7 +56,6 @@ export async function serveSlot(
       update: (owner_id, doc, update) => served?.emit('Update', { owner_id, doc, update }),
     });
   }
-  const skill = mine?.skill_id ?? '';
   const work = async () => {
     // The name comes first: it is one process's at a time, and so is the slot's folder of state.
     await named;
@@ -62,6 +68,7 @@ export async function serveSlot(
       return h.implementation;
     },
     (cause: Error) => {
+      running = false;
       log.error('there is nothing to serve', { skill, cause: cause?.stack ?? cause });
       // What a foreign program throws stays in the log.
       const ours = cause instanceof IngleError ? cause : undefined;
@@ -73,5 +80,11 @@ export async function serveSlot(
   served = await bus.serve(skill1, later(implementation), { busName: skillBusName(slot), onCall: o.touch });
   take();
   await implementation;
-  return { viewers: () => host?.viewers() ?? 0, stop: () => host?.stop() };
+  return {
+    viewers: () => host?.viewers() ?? 0,
+    stop(status) {
+      host?.stop();
+      if (running && status === 0) budget.ended();
+    },
+  };
 }

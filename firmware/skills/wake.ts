@@ -12,8 +12,11 @@ export interface Waker {
   there(id: string): void;
 }
 
-export const sleeps = (id: string) =>
-  new IngleError('unavailable', `The skill "${id}" does not run now. Try again in a moment.`);
+/** @param cause of its not coming; what the skill's own host says of it is told as it is */
+export const sleeps = (id: string, cause?: unknown) =>
+  cause instanceof IngleError && cause.code === 'unavailable' && !cause.details?.['dbus']
+    ? cause
+    : new IngleError('unavailable', `The skill "${id}" does not run now. Try again in a moment.`);
 
 /**
  * @param call any call of the skill's bus name, which starts it
@@ -34,7 +37,7 @@ export function waker(
     })
       .catch((cause: Error) => {
         failed(id, cause);
-        throw sleeps(id);
+        throw sleeps(id, cause);
       })
       .finally(() => waking.delete(id));
     waking.get(id)!.done = done;

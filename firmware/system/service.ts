@@ -12,8 +12,11 @@ export interface Service {
   readonly log: Log;
   /** False once the service is ending. */
   healthy(): boolean;
-  /** Adds a step of the stop. The last one added runs first, so each step finds what it was built on. */
-  onStop(step: () => unknown): void;
+  /**
+   * Adds a step of the stop. The last one added runs first, so each step finds what it was built on.
+   * @param step gets the exit status: 0 unless a fault ends the service
+   */
+  onStop(step: (status: number) => unknown): void;
   /** Tells systemd that all the service offers is there, and feeds its watchdog from now on. */
   ready(): void;
   /** A line for `systemctl status`. */
@@ -45,7 +48,7 @@ export function idleTime(ms: number): number {
  */
 export async function startService(part: string, o: { stopMs?: number } = {}): Promise<Service> {
   const log = logger(part);
-  const steps: (() => unknown)[] = [];
+  const steps: ((status: number) => unknown)[] = [];
   let started = false;
   let ending = false;
   let last = performance.now();
@@ -70,7 +73,7 @@ export async function startService(part: string, o: { stopMs?: number } = {}): P
     }
     for (let step = steps.pop(); step; step = steps.pop())
       try {
-        await step();
+        await step(code);
       } catch (e) {
         tell(e);
       }

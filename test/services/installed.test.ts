@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { FAILURES } from '../../firmware/skills/budget.ts';
 import { skill1, skillBusName } from '../../firmware/skills/contract.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import { connect } from '../../firmware/system/bus.ts';
@@ -26,11 +27,17 @@ export const skill = { start: (ctx) => ({ endpoints: [
   { method: 'POST', path: '/v1/refuse', answer: () => { throw new IngleError('It is dark.'); } },
 ] }) };`;
 
+/** Dies by a fault nobody catches, after it has answered. */
+const fragile = `
+export const skill = { start: () => ({ endpoints: [
+  { method: 'POST', path: '/v1/die', answer: () => { setTimeout(() => { throw new Error('dropped'); }, 1); return { body: {} }; } },
+] }) };`;
+
 const test = suite<{ hub: TestHub; say: string[] }>('installed skills');
 test.before(async (c) => {
   c.hub = await startHub({
     skills: ['hub_status'],
-    startable: ['crash', 'late'],
+    startable: ['crash', 'late', 'fragile'],
     installed: [
       { manifest: manifest('lamp'), code: text(lamp) },
       { manifest: manifest('crash'), code: text("throw new Error('not today');") },
@@ -38,6 +45,7 @@ test.before(async (c) => {
         manifest: manifest('late'),
         code: text("export const skill = { start: () => { throw new Error('no'); } };"),
       },
+      { manifest: manifest('fragile'), code: text(fragile) },
       { manifest: manifest('none'), code: text('export const other = 1;') },
       { manifest: manifest('posed'), code: text('') },
     ],
@@ -75,9 +83,28 @@ for (const id of ['crash', 'late'])
     );
     const r = await hub.ask('POST', `/skills/${id}/v1/glow`, { as: {} });
     assert.equal([r.status, r.body.error], [503, 'unavailable']);
-    assert.match(r.body.message, new RegExp(`"${id}" does not run now`));
+    assert.match(r.body.message, new RegExp(`"${id}" does not start. See its log`));
     await well(hub);
   });
+
+test('one that dies again and again is started so often, then stays off and says for how long', async ({
+  hub,
+}) => {
+  const ask = () => hub.ask('POST', '/skills/fragile/v1/die', { as: {} });
+  const off = await until(
+    tried(async () => {
+      const r = await ask();
+      return /has failed/.test(r.body.message) && r;
+    }),
+    'it to stay off',
+  );
+  assert.equal([off.status, off.body.error], [503, 'unavailable']);
+  assert.match(off.body.message, new RegExp(`"fragile" has failed ${FAILURES} times.* 60 minutes`));
+  assert.is((await icon(hub, 'fragile'))?.available, false);
+  // It goes on saying so, and is not run.
+  assert.is((await ask()).body.message, off.body.message);
+  await well(hub);
+});
 
 test('one without a skill in its bundle tells why to who calls it, and does not die again and again', async ({
   hub,

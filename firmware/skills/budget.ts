@@ -1,0 +1,70 @@
+// How often a skill may die before it stays off: a mark for each run that did not end in order, in its slot's folder.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { join } from 'node:path';
+import { IngleError } from '../protocol/errors.ts';
+
+/** So many failures within so many seconds, and the skill stays off for so many. */
+export const FAILURES = 5;
+export const WINDOW_S = 600;
+export const OFF_S = 3600;
+
+/**
+ * Seconds a skill stays off; 0: it may start.
+ * @param failed when the runs that did not end in order began, oldest first
+ */
+export function offFor(failed: readonly number[], now: number): number {
+  const last = failed.slice(-FAILURES);
+  const [first = 0, newest = 0] = [last[0], last.at(-1)];
+  if (last.length < FAILURES || newest - first > WINDOW_S) return 0;
+  return Math.max(0, Math.ceil(newest + OFF_S - now));
+}
+
+export interface Budget {
+  /**
+   * A run begins; without `ended` it counts as one that failed.
+   * @throws IngleError `unavailable` with `retry_after` while the skill stays off
+   */
+  begin(): void;
+  ended(): void;
+}
+
+/** @param folder of the slot, which is wiped when another skill moves in */
+export function openBudget(
+  folder: string,
+  skill: string,
+  now = () => Date.now() / 1000,
+  booted = () => Date.now() / 1000 - uptime(),
+): Budget {
+  const file = join(folder, '.runs');
+  const read = (): number[] => {
+    try {
+      const kept: unknown = JSON.parse(readFileSync(file, 'utf8'));
+      const from = booted() - 5;
+      // What the power cut short is no fault of the skill, and nothing has begun later than now.
+      return Array.isArray(kept) ? kept.filter((at) => at >= from && at <= now()) : [];
+    } catch {
+      return [];
+    }
+  };
+  // No fsync: a mark is worth nothing after a power cut. A full disk must not keep a skill from starting.
+  const write = (marks: readonly number[]) => {
+    try {
+      writeFileSync(file, JSON.stringify(marks.slice(-FAILURES)), { mode: 0o600 });
+    } catch {}
+  };
+  return {
+    begin() {
+      const marks = read();
+      const off = offFor(marks, now());
+      if (off > 0)
+        throw new IngleError(
+          'unavailable',
+          `The skill "${skill}" has failed ${FAILURES} times in a row and stays off for ${Math.ceil(off / 60)} minutes. See its log, or restart the hub.`,
+          { retry_after: off },
+        );
+      write([...marks, now()]);
+    },
+    ended: () => write(read().slice(0, -1)),
+  };
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FAILURES, OFF_S, offFor, openBudget, WINDOW_S } from '../../firmware/skills/budget.ts';
+
+/** Failures so many seconds apart, the last one at 10,000. */
+const apart = (n: number, s: number) => Array.from({ length: n }, (_, i) => 10_000 - (n - 1 - i) * s);
+
+const table: [what: string, failed: number[], now: number, off: number][] = [
+  ['nothing failed', [], 10_000, 0],
+  ['one short of the budget', apart(FAILURES - 1, 1), 10_000, 0],
+  ['the budget in a moment', apart(FAILURES, 1), 10_000, OFF_S],
+  ['the same a minute later', apart(FAILURES, 1), 10_060, OFF_S - 60],
+  ['the same when its time is over', apart(FAILURES, 1), 10_000 + OFF_S, 0],
+  ['just inside the window', apart(FAILURES, WINDOW_S / (FAILURES - 1)), 10_000, OFF_S],
+  ['spread wider than the window', apart(FAILURES, WINDOW_S / (FAILURES - 1) + 1), 10_000, 0],
+  ['old ones, and one after the time off', [...apart(FAILURES, 1), 10_000 + OFF_S], 10_001 + OFF_S, 0],
+];
+for (const [what, failed, now, off] of table)
+  test(`how long a skill stays off: ${what}`, () => assert.is(offFor(failed, now), off));
+
+function budget() {
+  const folder = mkdtempSync(join(tmpdir(), 'ingle-budget-'));
+  const clock = { now: 50_000, booted: 49_000 };
+  const open = () =>
+    openBudget(
+      folder,
+      'lamp',
+      () => clock.now,
+      () => clock.booted,
+    );
+  const code = () => {
+    try {
+      open().begin();
+      return '';
+    } catch (e) {
+      const { code, details } = e as { code: string; details: { retry_after: number } };
+      return `${code} ${details.retry_after}`;
+    }
+  };
+  return { clock, open, code, file: join(folder, '.runs') };
+}
+
+test('runs that do not end in order add up over processes; those that do never count', () => {
+  const b = budget();
+  for (let i = 0; i < 20; i++) {
+    const run = b.open();
+    run.begin();
+    run.ended();
+  }
+  for (let i = 0; i < FAILURES; i++) {
+    b.clock.now += 2;
+    assert.is(b.code(), '', `failure ${i}`);
+  }
+  assert.is(b.code(), `unavailable ${OFF_S}`);
+  b.clock.now += OFF_S - 1;
+  assert.is(b.code(), 'unavailable 1');
+  b.clock.now += 1;
+  assert.is(b.code(), '', 'then it has its budget again');
+  assert.is(b.code(), '');
+});
+
+test('what a restart of the machine cut short does not count, nor does a clock that was set back or a torn file', () => {
+  const b = budget();
+  for (let i = 0; i < FAILURES; i++) b.open().begin();
+  assert.match(b.code(), /^unavailable/);
+  b.clock.booted = b.clock.now + 10;
+  b.clock.now += 20;
+  assert.is(b.code(), '');
+  for (let i = 1; i < FAILURES; i++) b.open().begin();
+  assert.match(b.code(), /^unavailable/);
+  Object.assign(b.clock, { now: 1000, booted: 900 });
+  assert.is(b.code(), '');
+  for (const text of ['', '[1,', '{"a":1}', 'null', '["x",{},null]']) {
+    writeFileSync(b.file, text);
+    assert.is(b.code(), '', text);
+    assert.is(JSON.parse(readFileSync(b.file, 'utf8')).at(-1), 1000);
+  }
+});
+
+test('a folder that cannot be written keeps no skill from starting', () => {
+  const run = openBudget('/proc/nowhere', 'lamp');
+  run.begin();
+  run.ended();
+});
+
+test.run();
