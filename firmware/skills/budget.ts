@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { IngleError } from '../protocol/errors.ts';
 
 /** So many failures within so many seconds, and the skill stays off for so many. */
-export const FAILURES = 5;
+export const FAILURES = 10;
 export const WINDOW_S = 600;
 export const OFF_S = 3600;
 
@@ -60,7 +60,7 @@ export function openBudget(
       if (off > 0)
         throw new IngleError(
           'unavailable',
-          `The skill "${skill}" has failed ${FAILURES} times in a row and stays off for ${Math.ceil(off / 60)} minutes. See its log, or restart the hub.`,
+          `The skill "${skill}" has failed ${FAILURES} times and stays off for ${Math.ceil(off / 60)} minutes. See its log, or restart the hub.`,
           { retry_after: off },
         );
       write([...marks, now()]);

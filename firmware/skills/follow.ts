@@ -1,29 +1,21 @@
-// Follows the skills of the table on the bus: attaches them to owners, stores their updates, asks their paths. One the bus can start
-// goes when nobody needs it, and is woken by a look at its documents or a request.
-
-import * as Y from 'yjs';
+// Follows the skills of the table on the bus: who runs, for which owners. One the bus can start goes when nobody needs
+// it, and is woken by a look at its documents or a request.
 import type { JsonObject } from '../documents/content.ts';
 import type { Library } from '../documents/library.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Bus } from '../system/bus.ts';
-import { type Caller, fromVariant } from '../system/contract.ts';
+import { fromVariant } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
-import { type Allowance, allowance } from './allowance.ts';
 import { skill1, skillBusName } from './contract.ts';
-import { contentCheck, documentKey, documents } from './documents.ts';
+import { documentKey, documents } from './documents.ts';
+import { type Answer, type Live, openLive, type SkillRequest } from './live.ts';
 import { checkManifest, type Manifest } from './manifest.ts';
 import { sleeps, waker } from './wake.ts';
 
 export interface Known {
   manifest: Manifest;
   available: boolean;
-}
-
-export interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  body: Uint8Array;
 }
 
 export interface Skills {
@@ -33,10 +25,7 @@ export interface Skills {
   addOwner(owner_id: string): Promise<void>;
   owners(): readonly string[];
   /** One request to a skill; its effect is stored before this settles. */
-  request(
-    skill_id: string,
-    r: { id: string; owner_id: string; method: string; path: string; body: Uint8Array },
-  ): Promise<Answer>;
+  request(skill_id: string, r: SkillRequest): Promise<Answer>;
   /** Tells the skill how many look at its documents. */
   viewersChanged(owner_id: string, skill_id: string): void;
   /** Whether a skill keeps a document up to date now. */
@@ -44,20 +33,6 @@ export interface Skills {
   close(): Promise<void>;
 }
 
-interface Live {
-  owner: string;
-  caller: Caller<typeof skill1>;
-  /** Owners it is attached to. */
-  attached: Set<string>;
-  viewers: Map<string, number>;
-  inFlight: number;
-  allowance: Allowance;
-  unlisten: (() => Promise<void>) | undefined;
-}
-
-const MUTED_MS = 10_000;
-const MAX_IN_FLIGHT = 16;
-const REQUEST_MS = 25_000;
 /** How long a skill may take to come when it is woken. */
 const WAKE_MS = 20_000;
 
@@ -140,69 +115,25 @@ export async function followSkills(o: {
       text,
       seconds(),
     );
-    const l: Live = {
-      owner,
-      caller,
-      attached: new Set(),
-      viewers: new Map(),
-      inFlight: 0,
-      allowance: allowance(),
-      unlisten: undefined,
-    };
     if (newest.get(id) !== owner) return;
+    const l = openLive({
+      ...{ id, owner, bus, library, log },
+      onMuted: () => setAvailable(id, false),
+      async onHeard() {
+        await attachAll(id, l);
+        setAvailable(id, true);
+        o.attached(id);
+      },
+    });
     live.set(id, l);
-    await hear(id, l);
-    for (const o of owners) await attach(id, l, o);
+    await l.hear();
+    await attachAll(id, l);
     if (live.get(id) !== l) return;
     known.set(id, { manifest, available: true });
     log.info('skill is there', { skill: id, version: manifest.version });
     o.event('skills.available', { skill_id: id, available: true });
     waking.there(id);
     o.attached(id);
-  }
-
-  /** Matched by its own bus connection, so a skill that floods is unheard at the daemon. */
-  async function hear(id: string, l: Live): Promise<void> {
-    const unlisten = await bus.match(
-      { sender: l.owner, path: skill1.path, interface: skill1.name, member: 'Update' },
-      (s) => updated(id, l, s.body as [string, string, Uint8Array]),
-    );
-    if (live.get(id) === l) l.unlisten = unlisten;
-    else await unlisten();
-  }
-
-  function updated(id: string, l: Live, [owner_id, doc, update]: [string, string, Uint8Array]): void {
-    if (live.get(id) !== l || !l.attached.has(owner_id) || !documents.includes(doc)) return;
-    if (!l.allowance.spend(update.length)) {
-      mute(id, l);
-      return;
-    }
-    const room = library.peek(documentKey(owner_id, id, doc));
-    room?.gather(update, contentCheck(doc), (cause) => {
-      log.warn('an update of a skill was refused', { skill: id, doc, cause });
-      // What it sends next would build on what was refused.
-      mute(id, l);
-    });
-  }
-
-  function mute(id: string, l: Live): void {
-    if (!l.unlisten) return;
-    const unlisten = l.unlisten;
-    l.unlisten = undefined;
-    log.warn('a skill is unheard for a while', { skill: id, ms: MUTED_MS });
-    setAvailable(id, false);
-    unlisten().catch(() => {});
-    setTimeout(() => {
-      if (live.get(id) !== l) return;
-      l.allowance = allowance();
-      hear(id, l)
-        .then(async () => {
-          for (const owner of owners) await attach(id, l, owner);
-          setAvailable(id, true);
-          o.attached(id);
-        })
-        .catch((cause) => log.warn('a skill does not come back', { skill: id, cause }));
-    }, MUTED_MS).unref();
   }
 
   function setAvailable(id: string, available: boolean): void {
@@ -212,43 +143,28 @@ export async function followSkills(o: {
     o.event('skills.available', { skill_id: id, available });
   }
 
-  /** Gives the skill what is stored and takes what was lacking. */
   async function attach(id: string, l: Live, owner_id: string): Promise<void> {
-    const rooms = await Promise.all(documents.map((doc) => library.open(documentKey(owner_id, id, doc))));
-    await Promise.all(rooms.map((r) => r.flush()));
-    l.attached.add(owner_id);
-    const given = rooms.map((r, i) => ({ doc: documents[i]!, update: Y.encodeStateAsUpdate(r.doc) }));
-    const { documents: lacked } = await l.caller.Attach({ owner_id, documents: given }, 10_000);
-    for (const { doc, update } of lacked) {
-      const room = rooms[documents.indexOf(doc)];
-      if (!room) continue;
-      const view = contentCheck(doc);
-      await room.write(update, { check: view });
-    }
+    await l.attach(owner_id);
     viewersChanged(owner_id, id);
+  }
+  async function attachAll(id: string, l: Live): Promise<void> {
+    for (const owner_id of owners) await attach(id, l, owner_id);
   }
 
   function vanish(id: string): void {
     const l = live.get(id);
     if (!l) return;
     live.delete(id);
-    l.unlisten?.().catch(() => {});
+    l.end();
     if (startable.has(id)) log.info('skill sleeps', { skill: id });
     else log.notice('skill is gone', { skill: id });
     setAvailable(id, startable.has(id));
   }
 
   function viewersChanged(owner_id: string, skill_id: string): void {
-    const l = live.get(skill_id);
     const viewers = library.peek(documentKey(owner_id, skill_id, 'state:main'))?.members.size ?? 0;
     if (viewers > 0) rouse(skill_id);
-    if (!l?.attached.has(owner_id)) return;
-    // The first word is said whatever it is: the skill may remember what an API before this one said.
-    if (l.viewers.get(owner_id) === viewers) return;
-    l.viewers.set(owner_id, viewers);
-    l.caller
-      .Watch({ owner_id, viewers })
-      .catch((cause) => log.debug('Watch failed', { skill: skill_id, cause }));
+    live.get(skill_id)?.watch(owner_id, viewers);
   }
 
   function follow(name: string, owner: string): void {
@@ -283,7 +199,7 @@ export async function followSkills(o: {
     viewersChanged,
     isLive: (text) => {
       const [owner_id = '', id = '', doc = ''] = text.split('/');
-      return documents.includes(doc) && (live.get(id)?.attached.has(owner_id) ?? false);
+      return documents.includes(doc) && (live.get(id)?.isAttached(owner_id) ?? false);
     },
     async addOwner(owner_id) {
       if (owners.includes(owner_id)) return;
@@ -300,18 +216,8 @@ export async function followSkills(o: {
       if (!known.has(skill_id)) throw new IngleError('not_found', `There is no skill "${skill_id}".`);
       if (isAsleep(skill_id)) await waking.wake(skill_id);
       const l = live.get(skill_id);
-      if (!l?.attached.has(r.owner_id) || !known.get(skill_id)?.available) throw sleeps(skill_id);
-      if (l.inFlight >= MAX_IN_FLIGHT)
-        throw new IngleError('rate_limited', `The skill "${skill_id}" is busy.`, { retry_after: 1 });
-      l.inFlight++;
-      try {
-        const answer = await l.caller.Request({ ...r, headers: {} }, REQUEST_MS);
-        // Its updates came before its answer on the same line, so they are in the rooms by now.
-        for (const doc of documents) await library.peek(documentKey(r.owner_id, skill_id, doc))?.flush();
-        return answer;
-      } finally {
-        l.inFlight--;
-      }
+      if (!l?.isAttached(r.owner_id) || !known.get(skill_id)?.available) throw sleeps(skill_id);
+      return l.request(r);
     },
     close: unfollow,
   };

@@ -1,0 +1,151 @@
+// A skill that runs: what it sends is stored, within what one skill may send; what is asked of it is answered.
+import * as Y from 'yjs';
+import type { Library } from '../documents/library.ts';
+import { IngleError } from '../protocol/errors.ts';
+import type { Bus } from '../system/bus.ts';
+import type { Caller } from '../system/contract.ts';
+import type { Log } from '../system/log.ts';
+import { allowance } from './allowance.ts';
+import { skill1 } from './contract.ts';
+import { contentCheck, documentKey, documents } from './documents.ts';
+
+export interface SkillRequest {
+  id: string;
+  owner_id: string;
+  method: string;
+  path: string;
+  body: Uint8Array;
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+export interface Live {
+  /** Hears what it sends, from now on. */
+  hear(): Promise<void>;
+  /** Gives the skill what is stored for an owner, and takes what was lacking. */
+  attach(owner_id: string): Promise<void>;
+  isAttached(owner_id: string): boolean;
+  /** Tells it how many look at an owner's documents, where that is news. */
+  watch(owner_id: string, viewers: number): void;
+  /**
+   * Asks one of its paths; the effect is stored before this settles.
+   * @throws IngleError `rate_limited` when it has as much to do as it may
+   */
+  request(r: SkillRequest): Promise<Answer>;
+  /** It is gone, or another process has its name. */
+  end(): void;
+}
+
+export interface LiveOptions {
+  id: string;
+  /** Unique name on the bus: what is asked of this process never reaches the next. */
+  owner: string;
+  bus: Bus;
+  library: Library;
+  log: Log;
+  /** Nothing it sends is heard for a while: it is too much, or not what it may send. */
+  onMuted(): void;
+  /** It is heard again; owners are to be attached anew. */
+  onHeard(): Promise<void>;
+}
+
+const MUTED_MS = 10_000;
+const MAX_IN_FLIGHT = 16;
+const REQUEST_MS = 25_000;
+
+export function openLive(o: LiveOptions): Live {
+  const { id, bus, library, log } = o;
+  const caller: Caller<typeof skill1> = bus.client(skill1, { busName: o.owner });
+  const attached = new Set<string>();
+  const viewersOf = new Map<string, number>();
+  let inFlight = 0;
+  let allowed = allowance();
+  let unlisten: (() => Promise<void>) | undefined;
+  let ended = false;
+
+  /** Matched by its own bus connection, so a skill that floods is unheard at the daemon. */
+  async function hear(): Promise<void> {
+    const stop = await bus.match(
+      { sender: o.owner, path: skill1.path, interface: skill1.name, member: 'Update' },
+      (s) => updated(s.body as [string, string, Uint8Array]),
+    );
+    if (ended) await stop();
+    else unlisten = stop;
+  }
+
+  function updated([owner_id, doc, update]: [string, string, Uint8Array]): void {
+    if (ended || !attached.has(owner_id) || !documents.includes(doc)) return;
+    if (!allowed.spend(update.length)) {
+      mute();
+      return;
+    }
+    const room = library.peek(documentKey(owner_id, id, doc));
+    room?.gather(update, contentCheck(doc), (cause) => {
+      log.warn('an update of a skill was refused', { skill: id, doc, cause });
+      // What it sends next would build on what was refused.
+      mute();
+    });
+  }
+
+  function mute(): void {
+    const stop = unlisten;
+    if (!stop) return;
+    unlisten = undefined;
+    log.warn('a skill is unheard for a while', { skill: id, ms: MUTED_MS });
+    o.onMuted();
+    stop().catch(() => {});
+    setTimeout(() => {
+      if (ended) return;
+      allowed = allowance();
+      hear()
+        .then(o.onHeard)
+        .catch((cause) => log.warn('a skill does not come back', { skill: id, cause }));
+    }, MUTED_MS).unref();
+  }
+
+  return {
+    hear,
+    async attach(owner_id) {
+      const rooms = await Promise.all(documents.map((doc) => library.open(documentKey(owner_id, id, doc))));
+      await Promise.all(rooms.map((r) => r.flush()));
+      attached.add(owner_id);
+      const given = rooms.map((r, i) => ({ doc: documents[i]!, update: Y.encodeStateAsUpdate(r.doc) }));
+      const { documents: lacked } = await caller.Attach({ owner_id, documents: given }, 10_000);
+      for (const { doc, update } of lacked) {
+        const room = rooms[documents.indexOf(doc)];
+        if (!room) continue;
+        await room.write(update, { check: contentCheck(doc) });
+      }
+    },
+    isAttached: (owner_id) => attached.has(owner_id),
+    watch(owner_id, viewers) {
+      if (!attached.has(owner_id)) return;
+      // The first word is said whatever it is: the skill may remember what an API before this one said.
+      if (viewersOf.get(owner_id) === viewers) return;
+      viewersOf.set(owner_id, viewers);
+      caller.Watch({ owner_id, viewers }).catch((cause) => log.debug('Watch failed', { skill: id, cause }));
+    },
+    async request(r) {
+      if (inFlight >= MAX_IN_FLIGHT)
+        throw new IngleError('rate_limited', `The skill "${id}" is busy.`, { retry_after: 1 });
+      inFlight++;
+      try {
+        const answer = await caller.Request({ ...r, headers: {} }, REQUEST_MS);
+        // Its updates came before its answer on the same line, so they are in the rooms by now.
+        for (const doc of documents) await library.peek(documentKey(r.owner_id, id, doc))?.flush();
+        return answer;
+      } finally {
+        inFlight--;
+      }
+    },
+    end() {
+      ended = true;
+      unlisten?.().catch(() => {});
+      unlisten = undefined;
+    },
+  };
+}
