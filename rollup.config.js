@@ -84,6 +84,8 @@ function program(input, file, external_ = external) {
       entryFileNames: basename(file),
       // What is imported on demand stays a file of its own: inlined, it would be used before it exists.
       chunkFileNames: '[name]-[hash].js',
+      // A package of a skill has names in lower case only.
+      hashCharacters: 'base36',
       format: 'es',
       generatedCode: 'es2015',
       // CommonJS dependencies ask for optional modules at run time.
