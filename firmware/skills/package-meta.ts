@@ -14,6 +14,11 @@ const MIB = 1024 * 1024;
 export const LIMITS = { packed: 8 * MIB, unpacked: 32 * MIB, files: 512, file: 8 * MIB, meta: 64 * 1024 };
 
 const segment = '[a-z0-9_][a-z0-9._-]*';
+const pathForm = `^${segment}(/${segment})*$`;
+const MAX_PATH = 100;
+
+/** Whether a file may have this path in a package. */
+export const isPackedPath = (path: string) => path.length <= MAX_PATH && new RegExp(pathForm).test(path);
 
 export const packageSchema = T.Object(
   {
@@ -39,8 +44,8 @@ export const packageSchema = T.Object(
       T.Object(
         {
           path: T.String({
-            maxLength: 100,
-            pattern: `^${segment}(/${segment})*$`,
+            maxLength: MAX_PATH,
+            pattern: pathForm,
             [SAYS]: {
               pattern:
                 'must be a path of lower-case letters, digits, ".", "_" and "-", of which no part begins with "." or "-"',
