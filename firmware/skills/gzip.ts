@@ -21,6 +21,9 @@ function tailOf(sum: number, size: number): Uint8Array {
 const same = (a: Uint8Array, b: Uint8Array) => a.length === b.length && a.every((v, i) => v === b[i]);
 const damaged = (says: string) => new IngleError('invalid_request', `The package ${says}.`);
 
+const strange = () =>
+  new IngleError('invalid_request', 'The file is no package of a skill, or another program made it.');
+
 /** Whether bytes begin as a package does. */
 export const isPacked = (bytes: Uint8Array) => same(bytes.subarray(0, head.length), head);
 
@@ -52,7 +55,7 @@ async function feed(source: AsyncIterable<Uint8Array>, raw: InflateRaw, most: nu
     if (begin) {
       begin = concat(begin, chunk);
       if (begin.length < head.length) continue;
-      if (!isPacked(begin)) throw damaged('is not a package of a skill, or was made by another program');
+      if (!isPacked(begin)) throw strange();
       rest = begin.subarray(head.length);
       begin = undefined;
     }
@@ -68,7 +71,7 @@ async function feed(source: AsyncIterable<Uint8Array>, raw: InflateRaw, most: nu
     }
     if (raw.destroyed || (behind && behind.length > TAIL)) break;
   }
-  if (begin) throw damaged('is not a package of a skill');
+  if (begin) throw strange();
   if (!behind) raw.end();
   return behind ?? new Uint8Array(0);
 }
