@@ -1,8 +1,10 @@
 // Packages built by hand, as a hostile publisher would: every field of every header can be what it likes.
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { crc32, deflateRawSync } from 'node:zlib';
+import * as assert from 'uvu/assert';
+import { type ErrorCode, IngleError } from '../../firmware/protocol/errors.ts';
 import { checkPackage, type PackedFile } from '../../firmware/skills/package.ts';
-import { nobody } from '../../firmware/skills/publishers.ts';
+import { nobody, type Publishers } from '../../firmware/skills/publishers.ts';
 import type { Signer } from '../../firmware/skills/signer.ts';
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
@@ -118,3 +120,38 @@ export function made(change: (entries: Entry[]) => Entry[] = (e) => e, files = l
 }
 
 export const check = (bytes: Uint8Array | AsyncIterable<Uint8Array>) => checkPackage(bytes, nobody);
+
+export type Row = [name: string, bytes: () => Uint8Array, code: ErrorCode, words: RegExp];
+
+/** Whether a package is refused with these words. */
+export async function refuses(
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  code: ErrorCode,
+  words: RegExp,
+  publishers: Publishers = nobody,
+): Promise<void> {
+  try {
+    await checkPackage(bytes, publishers);
+  } catch (e) {
+    assert.instance(e, IngleError, `${words}: ${(e as Error).stack}`);
+    const { code: got, message } = e as IngleError;
+    assert.is(got, code, message);
+    assert.match(message, words);
+    assert.ok(message.length < 6000);
+    return;
+  }
+  assert.unreachable(`taken: ${words}`);
+}
+
+export const bad = 'invalid_request';
+export const at = (name: string, more: Partial<Entry>) => (entries: Entry[]) =>
+  entries.map((e) => (e.name === name ? { ...e, ...more } : e));
+export const code = lamp()[1]!;
+/** A package whose package.json names one more file, and has it. */
+export const withFile = (path: string, more: Partial<Entry> = {}) => {
+  const files = [...lamp(), file(path, 'x')].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return made(at(path, more), files);
+};
+export const withMeta = (change: Record<string, unknown>, seed = 1) =>
+  gzip(tar([...head(metaOf(lamp(), change), seed), ...entriesOf(lamp())]));
+export const { files } = metaOf(lamp()) as { files: Record<string, unknown>[] };
