@@ -106,7 +106,10 @@ const bundle = (id) => ({
     this.addWatchFile(`services/skills/${id}/manifest.json`);
     this.addWatchFile('services/skills/slots.json');
   },
-  writeBundle() {
+  writeBundle(_, written) {
+    // The folder is what a package is made of: pieces of an earlier build do not belong to it.
+    for (const name of readdirSync(`dist/skills/${id}`))
+      if (!Object.hasOwn(written, name)) rmSync(`dist/skills/${id}/${name}`, { recursive: true });
     cpSync(`services/skills/${id}/manifest.json`, `dist/skills/${id}/manifest.json`);
     cpSync('services/skills/slots.json', 'dist/skills/slots.json');
   },
