@@ -84,6 +84,8 @@ function program(input, file, external_ = external) {
       entryFileNames: basename(file),
       // What is imported on demand stays a file of its own: inlined, it would be used before it exists.
       chunkFileNames: '[name]-[hash].js',
+      // A package of a skill has names in lower case only.
+      hashCharacters: 'base36',
       format: 'es',
       generatedCode: 'es2015',
       // CommonJS dependencies ask for optional modules at run time.
@@ -104,7 +106,10 @@ const bundle = (id) => ({
     this.addWatchFile(`services/skills/${id}/manifest.json`);
     this.addWatchFile('services/skills/slots.json');
   },
-  writeBundle() {
+  writeBundle(_, written) {
+    // The folder is what a package is made of: pieces of an earlier build do not belong to it.
+    for (const name of readdirSync(`dist/skills/${id}`))
+      if (!Object.hasOwn(written, name)) rmSync(`dist/skills/${id}/${name}`, { recursive: true });
     cpSync(`services/skills/${id}/manifest.json`, `dist/skills/${id}/manifest.json`);
     cpSync('services/skills/slots.json', 'dist/skills/slots.json');
   },

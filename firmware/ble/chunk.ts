@@ -1,24 +1,12 @@
 // Long JSON in short ATT values: pieces with a length and a checksum. Pure.
 import { concat, fromUtf8, utf8 } from '../protocol/bytes.ts';
+import { crc32 } from '../protocol/crc32.ts';
 import { IngleError } from '../protocol/errors.ts';
 
 const FIRST = 1;
 const LAST = 2;
 /** Largest message, bytes. */
 export const MAX_MESSAGE = 8192;
-
-const crcTable = Uint32Array.from({ length: 256 }, (_, n) => {
-  let c = n;
-  for (let k = 0; k < 8; k++) c = c & 1 ? (c >>> 1) ^ 0xedb88320 : c >>> 1;
-  return c;
-});
-
-/** CRC-32 (ISO-HDLC, as in zlib). */
-export function crc32(bytes: Uint8Array): number {
-  let c = 0xffffffff;
-  for (const b of bytes) c = (c >>> 8) ^ crcTable[(c ^ b) & 0xff]!;
-  return (c ^ 0xffffffff) >>> 0;
-}
 
 /**
  * Cuts a message into pieces of at most `size` bytes (an ATT value, MTU - 3): `[flags u8]`, in the first piece

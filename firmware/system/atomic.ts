@@ -2,13 +2,13 @@
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Writes `text` so that a power cut leaves the old file or the new one: temporary file, fsync, rename, fsync. */
-export async function writeWhole(file: string, text: string, mode: number): Promise<void> {
+/** Writes `what` so that a power cut leaves the old file or the new one: temporary file, fsync, rename, fsync. */
+export async function writeWhole(file: string, what: string | Uint8Array, mode: number): Promise<void> {
   const temporary = `${file}.new`;
   const f = await open(temporary, 'w', mode);
   try {
     await f.chmod(mode);
-    await f.writeFile(text);
+    await f.writeFile(what);
     await f.sync();
   } finally {
     await f.close();

@@ -21,6 +21,11 @@ const en = {
   update install          install what is on offer, a file or from a USB stick
   update restart          restart into what was installed
   update rollback         go back to the earlier version
+  skill key new <file>    a publisher's key, to sign packages of skills with
+  skill key show <file>   its id and its public key
+  skill pack <folder>     a skill's folder as one file
+  skill sign <file>       sign a package
+  skill show <file>       check a package and say what is in it
   doctor                  look at everything: what is wrong and what to do
   health                  whether this version is well
   selftest                the factory's test of radios, sound and storage
@@ -75,6 +80,19 @@ Installs into the slot that does not run and follows it to its end. Without --re
 Restarts into what was installed, now or between 03:00 and 05:00. If it does not prove itself, the hub goes back.`,
   'update rollback': `ingle update rollback [--json]
 Goes back to the version in the other slot and restarts. What was installed and never started is set aside.`,
+  'skill key new': `ingle skill key new <file> [--json]
+Makes a publisher's key (Ed25519, PKCS#8 in PEM) that only the file's owner may read. A file that is there stays.`,
+  'skill key show': `ingle skill key show <file> [--json]
+Prints the key's id, and the public key that a hub's owner puts on the list of those they trust.`,
+  'skill pack': `ingle skill pack <folder> [--key <file>] [--out <file>] [--json]
+Checks a skill that was built (dist/skills/<id>) and makes the package <id>-<version>.ingle-skill of it.
+  --key <file>   sign with this key; an unsigned package is taken by a hub in developer mode only
+  --out <file>   where to write; only another package is replaced`,
+  'skill sign': `ingle skill sign <file> --key <file> [--out <file>] [--json]
+Checks a package and writes it with your signature.`,
+  'skill show': `ingle skill show <file> [--json]
+Checks the signature and every file; prints version, publisher, whether the hub trusts them, the files, and what the
+skill may do. Exit status 64 for a damaged package, 65 for one too large, 77 for a wrong signature or publisher.`,
   doctor: `ingle doctor [--json]
 Looks at services, root, clock, disk, slots and updates, sound, Wi-Fi, Bluetooth, certificates and databases, and says
 what is wrong and what to do. Works on a hub that is down. Run it as root on a hub, so that it may look everywhere.
@@ -121,6 +139,11 @@ const ru: Record<keyof typeof en, string> = {
   update install          установить предложенное, файл или с USB-накопителя
   update restart          перезапустить хаб с установленной версией
   update rollback         вернуть прежнюю версию
+  skill key new <файл>    ключ издателя, которым подписывают пакеты навыков
+  skill key show <файл>   номер ключа и открытый ключ
+  skill pack <папка>      папка навыка одним файлом
+  skill sign <файл>       подписать пакет
+  skill show <файл>       проверить пакет и сказать, что в нём
   doctor                  осмотреть всё: что не так и что делать
   health                  в порядке ли эта версия
   selftest                заводская проверка радио, звука и памяти
@@ -175,6 +198,19 @@ const ru: Record<keyof typeof en, string> = {
 Перезапускает хаб с установленной версией, сейчас или с 03:00 до 05:00. Если она не заработает, хаб вернётся.`,
   'update rollback': `ingle update rollback [--json]
 Возвращает версию из другого слота и перезапускает. Установленное, но не запущенное откладывается.`,
+  'skill key new': `ingle skill key new <файл> [--json]
+Делает ключ издателя (Ed25519, PKCS#8 в PEM), который читает только владелец файла. Существующий файл не меняется.`,
+  'skill key show': `ingle skill key show <файл> [--json]
+Печатает номер ключа и открытый ключ, который владелец хаба вносит в список доверенных.`,
+  'skill pack': `ingle skill pack <папка> [--key <файл>] [--out <файл>] [--json]
+Проверяет собранный навык (dist/skills/<id>) и делает из него пакет <id>-<версия>.ingle-skill.
+  --key <файл>   подписать этим ключом; пакет без подписи хаб примет только в режиме разработчика
+  --out <файл>   куда записать; заменяется только другой пакет`,
+  'skill sign': `ingle skill sign <файл> --key <файл> [--out <файл>] [--json]
+Проверяет пакет и записывает его с вашей подписью.`,
+  'skill show': `ingle skill show <файл> [--json]
+Проверяет подпись и каждый файл; печатает версию, издателя, доверяет ли ему хаб, файлы и что навыку можно.
+Код выхода 64, если пакет испорчен, 65, если слишком велик, 77, если подпись неверна или издатель не тот.`,
   doctor: `ingle doctor [--json]
 Осматривает службы, root, часы, диск, разделы и обновления, звук, Wi-Fi, Bluetooth, сертификаты и базы данных; говорит,
 что не так и что делать. Работает и на лежащем хабе. На хабе запускайте от root, чтобы осмотреть всё.

@@ -35,6 +35,11 @@ export const commands = {
   'update install': { values: ['source', 'restart'] },
   'update restart': { flags: ['night'] },
   'update rollback': {},
+  'skill key new': { arguments: ['file'] },
+  'skill key show': { arguments: ['file'] },
+  'skill pack': { values: ['key', 'out'], arguments: ['folder'] },
+  'skill sign': { values: ['key', 'out'], arguments: ['file'] },
+  'skill show': { arguments: ['file'] },
 } as const satisfies Record<string, Shape>;
 
 export type Command = keyof typeof commands;

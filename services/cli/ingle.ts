@@ -23,6 +23,7 @@ import { serve } from './owner/serve.ts';
 import { here } from './place.ts';
 import { languageOf, type Say, speaker } from './say.ts';
 import { plain, when } from './show.ts';
+import { type SkillCommand, skill } from './skill/skill.ts';
 
 type Parsed = Extract<AnyParsed, { what: 'run' }>;
 
@@ -40,7 +41,7 @@ type Work = (
 /** Commands that look at a hub, also at one that is down. */
 type Look = 'doctor' | 'health' | 'licences' | 'selftest' | 'journal export' | 'technician' | 'rescue';
 
-const work: Record<Exclude<Command, 'hub serve' | Look>, Work> = {
+const work: Record<Exclude<Command, 'hub serve' | Look | SkillCommand>, Work> = {
   init: ({ bus }, say, flags, _, json, values) =>
     init(bus.client(uplink1), say, { flags, values, ask: asker(json) }),
   login: ({ bus }, say, flags, _, json) => login(bus, say, { newPasskey: flags.has('new-passkey'), json }),
@@ -127,6 +128,7 @@ const looks: Record<
     return 0;
   },
 };
+const isOfSkills = (command: Command): command is SkillCommand => command.startsWith('skill ');
 const isLook = (command: Command): command is Look => Object.hasOwn(looks, command);
 
 /** Runs one command; answers the exit status of the error table. */
@@ -152,6 +154,8 @@ export async function main(argv: readonly string[]): Promise<number> {
       await serve(say, { root: p.values['root'], data: p.values['data'] });
     } else if (isLook(p.command)) {
       return await looks[p.command](say, languageOf(env), p.values, p);
+    } else if (isOfSkills(p.command)) {
+      await skill(p.command, p.arguments[0] ?? '', p.values, say, languageOf(env));
     } else {
       const hub = await findHub(say);
       try {

@@ -12,6 +12,7 @@ import { checkDevice } from '../../firmware/device/device.ts';
 import { SAYS } from '../../firmware/protocol/endpoint/check.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
+import { checkMeta } from '../../firmware/skills/package-meta.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
 import { hubStatusView } from '../../services/skills/hub_status/view.ts';
 import { updatesView } from '../../services/skills/updates/view.ts';
@@ -71,17 +72,46 @@ const some = {
 const shown = [some, { ...some, supported: false, can: [], progress: false, notes: false }];
 const least = { model: 'x1', root_url: 'https://r.example' };
 
+const packed = (path: string, size = 12) => ({ path, size, sha256: '0a'.repeat(32) });
+const pack = {
+  format: 'ingle-skill/1',
+  id: 'panel_1',
+  version: '2.0.0-rc.1+b5',
+  publisher: 'vSOXqH6AdnIQ1uTOAuWzWw',
+  files: [packed('manifest.json'), packed('skill.js', 0), packed('texts/en_1-a.json')],
+};
+
+/** What a check says that throws. */
+const thrown = (check: (document: Json) => unknown) => (document: Json) => {
+  try {
+    check(document);
+    return [];
+  } catch (e) {
+    return [(e as IngleError).message];
+  }
+};
+
 const kinds: Record<string, Kind> = {
+  package: {
+    good: [json(pack), json({ ...pack, publisher: undefined })],
+    faults: thrown(checkMeta),
+    beyond:
+      /is not a version|is there twice|not in the order|lies below|has no (manifest|skill)|name of the package|bytes together/,
+    bad: [
+      {},
+      { ...pack, format: 'ingle-skill/2' },
+      { ...pack, id: '../x' },
+      { ...pack, publisher: '' },
+      { ...pack, files: [packed('../x')] },
+      { ...pack, files: [packed('A')] },
+      { ...pack, files: [packed('x'.repeat(101))] },
+      { ...pack, files: [packed('x', 8 * 2 ** 20 + 1)] },
+      { ...pack, files: Array.from({ length: 513 }, (_, i) => packed(`f${i}`)) },
+    ].map(json),
+  },
   manifest: {
     good: [...skills, panel],
-    faults(document) {
-      try {
-        checkManifest(document);
-        return [];
-      } catch (e) {
-        return [(e as IngleError).message];
-      }
-    },
+    faults: thrown(checkManifest),
     beyond: /a visual skill needs it|needs a schema or an entrypoint/,
     bad: [
       {},
@@ -148,7 +178,7 @@ test.before(async () => {
   for (const [name, schema] of Object.entries(published)) valid[name] = ajv.compile(schema);
 });
 
-test('the build publishes a schema of manifests, device files and views, and nothing else', () => {
+test('the build publishes a schema of manifests, packages, device files and views, and nothing else', () => {
   assert.equal(Object.keys(published).sort(), Object.keys(kinds).sort());
 });
 
