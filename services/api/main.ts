@@ -75,8 +75,10 @@ async function handle(request: Request): Promise<Response> {
   if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/.test(given))
     throw new IngleError('invalid_request', 'Idempotency-Key must be 1 to 64 letters, digits and "_.:-".');
   const { path, query, body } = request;
+  const last_event_id = request.headers['last-event-id'];
   const { endpoint, method, answer } = dispatch.route({ caller, method: request.method }, path);
-  const work = (id: string) => answer({ id, owner_id, method, path, search: query, caller }, body);
+  const work = (id: string) =>
+    answer({ id, owner_id, method, path, search: query, caller, last_event_id }, body);
   // What is only read is simply read again.
   if (given === undefined || !isJournaled(endpoint, method)) return work(crypto.randomUUID());
   const whole = query.size > 0 ? `${path}?${query}` : path;
@@ -102,10 +104,10 @@ const dispatch = dispatcher({
       slots: skillNames(slots),
       skills,
       sqlite,
-      observe: observing,
       isReady: life.healthy,
       counts: () => server.counts(),
     }),
+    ...observing.endpoints,
     ...updating.endpoints,
     ...documentEndpoints({ store, skills, signer }),
     ...skillEndpoints({
