@@ -6,7 +6,7 @@ import { idForm } from './journal.ts';
 
 const strict = { additionalProperties: false };
 
-/** What a reader asks for; the name of an event's topic, and where it read up to. */
+/** What a reader asks for: which events, and from where on. */
 export const topic = T.String({ description: 'Only topics that begin with this.' });
 export const after = T.String({
   description: 'Only events after the one with this id. The header Last-Event-ID goes before it.',

@@ -58,7 +58,9 @@ async function reader(hub: Hub, last_event_id?: string, room = Number.POSITIVE_I
 test('the bus is heard while somebody reads and a minute longer, so that who comes back has missed nothing', async () => {
   const hub = played();
   const first = await reader(hub);
+  (await reader(hub)).stop();
   mock.timers.tick(3600_000);
+  await settle();
   assert.is(hub.hearing.size, 1);
   hub.say('x', 1);
   first.stop();
