@@ -1,7 +1,7 @@
 // What happens on the hub: heard while somebody asks, kept for those who come back, streamed, and taken from outside.
 import type { Caller } from '../../firmware/documents/acl.ts';
 import { MAX_EVENT, MAX_PAYLOAD, observeApi } from '../../firmware/observe/api.ts';
-import { openJournal, type Page } from '../../firmware/observe/journal.ts';
+import { type Journal, openJournal, type Page } from '../../firmware/observe/journal.ts';
 import { type Bucket, openBucket, rate, take } from '../../firmware/protocol/bucket.ts';
 import { fromUtf8, random, toHex, utf8 } from '../../firmware/protocol/bytes.ts';
 import type { Sent } from '../../firmware/protocol/endpoint/endpoint.ts';
@@ -98,34 +98,13 @@ export function observe(bus: Bus): Observe {
       stream(write) {
         // A browser asks for the same address again, with what it read last in the header.
         const id = last_event_id || query.after || journal.last();
-        const reader = journal.after(id, prefix);
-        let at = journal.last();
-        let full = false;
-        const pump = () => {
-          while (!full) {
-            const page = reader.read(PAGE);
-            const text = framed(page);
-            at = page.next;
-            if (text === '') return;
-            full = !write(text);
-          }
-        };
-        // Without an event of its own, so that a stream that breaks off before the first can be resumed.
-        full = !write(`retry: ${RETRY_MS}\n${journal.last() === id ? `id: ${id}\n` : ''}\n`);
-        pump();
+        const { pump, writable, end } = follow(journal, id, prefix, write);
         readers.add(pump);
         clearTimeout(leaving);
-        const beat = setInterval(() => {
-          // Past events of other topics too: they may be dropped before the next of its own.
-          if (!full) full = !write(`id: ${at}\n\n`);
-        }, BEAT_MS);
         return {
-          writable() {
-            full = !write(':\n\n');
-            pump();
-          },
+          writable,
           stop() {
-            clearInterval(beat);
+            end();
             readers.delete(pump);
             linger();
           },
@@ -155,6 +134,36 @@ export function observe(bus: Bus): Observe {
     },
   };
   return { event: add, stream, endpoints: bind(observeApi, handlers) };
+}
+
+/** Writes what comes after `id`, now and at each `pump`, as far as there is room. */
+function follow(journal: Journal, id: string, prefix: string, write: (chunk: string) => boolean) {
+  const reader = journal.after(id, prefix);
+  let at = journal.last();
+  // Without an event of its own, so that a stream that breaks off before the first can be resumed.
+  let full = !write(`retry: ${RETRY_MS}\n${at === id ? `id: ${id}\n` : ''}\n`);
+  function pump(): void {
+    while (!full) {
+      const page = reader.read(PAGE);
+      const text = framed(page);
+      at = page.next;
+      if (text === '') return;
+      full = !write(text);
+    }
+  }
+  pump();
+  const beat = setInterval(() => {
+    // Past events of other topics too: they may be dropped before the next of its own.
+    if (!full) full = !write(`id: ${at}\n\n`);
+  }, BEAT_MS);
+  return {
+    pump,
+    writable() {
+      full = !write(':\n\n');
+      pump();
+    },
+    end: () => clearInterval(beat),
+  };
 }
 
 /** A page as server-sent events. */
