@@ -7,7 +7,7 @@ import { idForm } from './journal.ts';
 const strict = { additionalProperties: false };
 
 /** What a reader asks for: which events, and from where on. */
-export const topic = T.String({ description: 'Only topics that begin with this.' });
+const topic = T.String({ description: 'Only topics that begin with this.' });
 export const after = T.String({
   description: 'Only events after the one with this id. The header Last-Event-ID goes before it.',
   pattern: idForm,
