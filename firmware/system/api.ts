@@ -1,4 +1,4 @@
-// The local API about the hub itself: whether it runs, what it is, what happens on it.
+// The local API about the hub itself: whether it runs, what it is.
 import * as T from 'typebox';
 import { localArea } from './local-api.ts';
 
@@ -87,12 +87,5 @@ export const systemApi = localArea({
         }),
       ),
     }),
-  },
-  stream: {
-    method: 'GET',
-    path: '/api/observe/stream',
-    who: 'elevated',
-    doc: 'What happens on the hub, as server-sent events.',
-    query: { topic: T.String({ description: 'Only topics that begin with this.' }) },
   },
 });

@@ -97,8 +97,13 @@ export interface Bus {
   ): Promise<unknown[]>;
   /** Hears raw signals until the returned function is called. */
   match(rule: Match, f: (signal: Heard) => void): Promise<() => Promise<void>>;
-  /** Publishes on a bus topic: signal `io.ingle.Bus1.Event(topic s, payload v)`. */
+  /**
+   * Publishes on a bus topic: signal `io.ingle.Bus1.Event(topic s, payload v)`.
+   * @throws IngleError `invalid_request` for a payload the daemon does not carry
+   */
   publish(topic: string, payload: unknown): void;
+  /** What publishes when it is called: nothing of it can be refused any more. @throws like `publish` */
+  publication(topic: string, payload: unknown): () => void;
   /** Hears a topic, or with a trailing `.*` all topics below it. */
   subscribe(topic: string, f: (topic: string, payload: unknown) => void): Promise<() => Promise<void>>;
   /** Follows who owns a bus name; called at once with the present owner ('' = nobody). */
@@ -120,21 +125,42 @@ export interface Bus {
   readonly closed: Promise<void>;
 }
 
-/** dbus-next wants its own Variant class and Buffers, all the way down. */
-function marshalable(value: unknown): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (Array.isArray(value)) return value.map(marshalable);
+/** Arrays, structs, entries and variants within each other; the daemon throws out whoever sends more. */
+const MAX_NESTED = 64;
+
+/**
+ * dbus-next wants its own Variant class and Buffers, all the way down.
+ * @throws IngleError `invalid_request` for what the daemon does not carry
+ */
+function marshalable(value: unknown, depth = 0): unknown {
+  const into = (levels: number) => {
+    if (depth + levels <= MAX_NESTED) return depth + levels;
+    throw new IngleError('invalid_request', 'This nests too deep for the message bus.');
+  };
+  if (value instanceof Uint8Array) {
+    into(1);
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  }
+  if (Array.isArray(value)) {
+    const inside = into(1);
+    return value.map((x) => marshalable(x, inside));
+  }
   if (value !== null && typeof value === 'object') {
     const v = value as Partial<Variant>;
     if (typeof v.signature === 'string' && 'value' in v)
-      return new lib.Variant(v.signature, marshalable(v.value));
-    return Object.fromEntries(Object.entries(value).map(([k, x]) => [marshalable(k), marshalable(x)]));
+      return new lib.Variant(v.signature, marshalable(v.value, into(1)));
+    const inside = into(2);
+    return Object.fromEntries(
+      Object.entries(value).map(([k, x]) => [marshalable(k), marshalable(x, inside)]),
+    );
   }
   // The daemon throws out whoever sends one (D-Bus specification, "Basic types").
   if (typeof value === 'string' && value.includes('\0'))
     throw new IngleError('invalid_request', 'A text may not hold the character U+0000.');
   return value;
 }
+
+const wire = (body: readonly unknown[]): unknown[] => body.map((x) => marshalable(x));
 
 /**
  * Connects to the system bus, or to `INGLE_BUS_ADDRESS` where `npm start` and tests run a private one.
@@ -176,16 +202,18 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     for (const h of [...handlers]) if (matches(h.rule, m, owners)) h.f(m);
   });
   const send = (m: Message) => raw.send(m);
+  const messageOf = (path: string, iface: string, member: string, signature: string, body: unknown[]) =>
+    Message.newSignal(path, iface, member, signature, wire(body));
   raw.addMethodHandler(
     (m) =>
       m.type === METHOD_CALL &&
       objects.dispatch(m, {
-        give: (signature, body) => send(Message.newMethodReturn(m, signature, body.map(marshalable))),
+        give: (signature, body) => send(Message.newMethodReturn(m, signature, wire(body))),
         fail: (code, text) => send(Message.newError(m, busName(code), text)),
       }),
   );
   const signal = (path: string, iface: string, member: string, signature: string, body: unknown[]) =>
-    send(Message.newSignal(path, iface, member, signature, body.map(marshalable)));
+    send(messageOf(path, iface, member, signature, body));
 
   async function call(
     destination: string,
@@ -203,7 +231,7 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
       interface: iface,
       member,
       signature,
-      body: body.map(marshalable),
+      body: wire(body),
     });
     let timer: NodeJS.Timeout | undefined;
     let lose: (e: IngleError) => void = () => {};
@@ -311,7 +339,11 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     call,
     match,
     publish(topic, payload) {
-      signal(topicsPath, topicsInterface, 'Event', 'sv', [topic, toVariant(payload)]);
+      bus.publication(topic, payload)();
+    },
+    publication(topic, payload) {
+      const m = messageOf(topicsPath, topicsInterface, 'Event', 'sv', [topic, toVariant(payload)]);
+      return () => send(m);
     },
     subscribe(topic, f) {
       const rule: Match = { interface: topicsInterface, member: 'Event' };

@@ -1,5 +1,6 @@
 // The local API of updates: what ingle-update tells and the owner's orders to it.
 import * as T from 'typebox';
+import { after } from '../observe/api.ts';
 import { ok, some } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
 
@@ -32,6 +33,7 @@ export const updateApi = localArea({
     path: '/api/admin/update/stream',
     who: 'elevated',
     doc: 'What updates do, as server-sent events.',
+    query: { after },
   },
   check: order('check', 'Looks for a newer version.', { channel: T.Optional(T.String()) }),
   download: order('download', 'Fetches what was found.', {}),

@@ -41,7 +41,15 @@ export function answering(o: {
         );
       const { path, query, body } = request;
       const { endpoint, method, answer } = dispatch.route({ caller, method: request.method }, path);
-      const work = (id: string) => answer({ id, owner_id, method, path, search: query, caller }, body);
+      const asked = {
+        owner_id,
+        method,
+        path,
+        search: query,
+        caller,
+        last_event_id: request.headers['last-event-id'],
+      };
+      const work = (id: string) => answer({ id, ...asked }, body);
       // What is only read is simply read again.
       if (given === undefined || !isJournaled(endpoint, method)) return work(crypto.randomUUID());
       const whole = query.size > 0 ? `${path}?${query}` : path;

@@ -1,5 +1,6 @@
 // Every area of the local API; one that is added here is routed, checked, documented and tested.
 import { documentsApi } from '../../firmware/documents/api.ts';
+import { observeApi } from '../../firmware/observe/api.ts';
 import { openapi } from '../../firmware/protocol/endpoint/openapi.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
@@ -10,6 +11,7 @@ import { updateApi } from '../../firmware/update/api.ts';
 
 export const areas = {
   system: systemApi,
+  observe: observeApi,
   setup: setupApi,
   update: updateApi,
   documents: documentsApi,

@@ -15,6 +15,8 @@ export interface Asked extends Omit<Call, 'principal' | 'body'> {
   caller: Caller;
   /** Everything after the `?`. */
   search: URLSearchParams;
+  /** The header Last-Event-ID: where a stream that broke off had come to. */
+  last_event_id?: string | undefined;
 }
 
 export type LocalEndpoint = Bound<Asked, Response>;

@@ -68,10 +68,10 @@ const dispatch = dispatcher({
       slots: skillNames(slots),
       skills,
       sqlite,
-      observe: observing,
       isReady: life.healthy,
       counts: () => server.counts(),
     }),
+    ...observing.endpoints,
     ...updating.endpoints,
     ...documentEndpoints({ store, skills, signer }),
     ...skillEndpoints({

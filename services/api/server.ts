@@ -23,8 +23,16 @@ export interface Response {
   status: number;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Instead of a body: writes until the returned function is called, which happens once, when the client goes. */
-  stream?: (write: (chunk: string) => boolean) => () => void;
+  /** Instead of a body. `write` keeps what it is given and says whether there is room for more. */
+  stream?: (write: (chunk: string) => boolean) => Streaming;
+}
+
+/** What the server tells who writes a stream. */
+export interface Streaming {
+  /** There may be room again. Only a write shows it, and moves on what was kept. */
+  writable(): void;
+  /** The client is gone; called once. */
+  stop(): void;
 }
 
 /** An open WebSocket. */
@@ -75,7 +83,7 @@ interface Exchange {
   isHead: boolean;
   /** Nothing more is to be answered. */
   aborted: boolean;
-  stop?: () => void;
+  streaming?: Streaming;
 }
 
 interface UserData {
@@ -140,7 +148,11 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       else if (!stream) res.end(r.body ?? '', isLast);
     });
     if (!stream) return false;
-    state.stop = stream((chunk) => {
+    res.onWritable(() => {
+      if (!state.aborted) state.streaming?.writable();
+      return true;
+    });
+    state.streaming = stream((chunk) => {
       if (state.aborted) return false;
       let fine = false;
       res.cork(() => {
@@ -148,7 +160,7 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       });
       return fine;
     });
-    return !state.aborted;
+    return true;
   }
 
   app.any('/*', (res, req) => {
@@ -167,7 +179,7 @@ export function listen(host: string, port: number, service: Service): Promise<Se
     };
     res.onAborted(() => {
       state.aborted = true;
-      state.stop?.();
+      state.streaming?.stop();
       done();
       clearTimeout(late);
     });

@@ -12,7 +12,6 @@ import { unitStates } from '../../firmware/system/units.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { localDocument } from './areas.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Observe } from './observe.ts';
 import type { Response } from './server.ts';
 
 /** Answers of firmware/system/api.ts and firmware/setup/api.ts. */
@@ -23,7 +22,6 @@ export function aboutHub(o: {
   slots: ReadonlyMap<string, string>;
   skills: Skills;
   sqlite: string;
-  observe: Observe;
   isReady(): boolean;
   counts(): { requests: number; sockets: number };
 }): LocalEndpoint[] {
@@ -35,7 +33,6 @@ export function aboutHub(o: {
     },
     openapi: () => ({ ...localDocument() }),
     brand: () => ({ ...o.config.brand }),
-    stream: ({ query }) => o.observe.stream(query.topic ?? ''),
     async status() {
       const link = await o.bus
         .client(uplink1)

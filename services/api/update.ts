@@ -7,6 +7,7 @@ import { version } from '../../firmware/system/config.ts';
 import { updateApi } from '../../firmware/update/api.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
+import type { Observe } from './observe.ts';
 import type { Response } from './server.ts';
 
 export interface Updates {
@@ -21,8 +22,7 @@ const RETRY_S = 60;
 /** Whoever asks may be the one the service is started for, on a slow machine; milliseconds. */
 const STATUS_MS = 25_000;
 
-/** @param stream a stream of events whose topic begins with a prefix */
-export async function updates(bus: Bus, stream: (prefix: string) => Response): Promise<Updates> {
+export async function updates(bus: Bus, stream: Observe['stream']): Promise<Updates> {
   const update = bus.client(update1);
   let draining = false;
   await bus.onSignal(update1, 'StateChanged', ({ state }) => {
@@ -51,7 +51,7 @@ export async function updates(bus: Bus, stream: (prefix: string) => Response): P
         throw e;
       }
     },
-    stream: () => stream('update.'),
+    stream: (asked) => stream('update.', asked),
     check: ({ body: { channel = '' } }) =>
       order(update.Check({ channel }, 60_000).then((found) => ({ ...found, size: Number(found.size) }))),
     download: () => order(update.Download({})),

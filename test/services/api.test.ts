@@ -24,6 +24,8 @@ const protectedPaths: [string, string][] = [
   ['GET', '/api/setup'],
   ['POST', '/api/setup/restart'],
   ['GET', '/api/observe/stream'],
+  ['GET', '/api/observe/tail'],
+  ['POST', '/api/observe/ingest'],
   ['GET', '/docs/index?prefix=o1/'],
   ['GET', '/v1/icons'],
   ['POST', '/v1/icons/pin'],

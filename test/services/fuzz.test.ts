@@ -31,7 +31,10 @@ const ends = (e: Endpoint) => !e.path.endsWith('/stream');
 /** A body that fits the schema, one value for each field. */
 function bodyOf(e: Endpoint): Record<string, unknown> {
   if (!e.body || e.body === 'raw') return {};
-  const known: Record<string, unknown> = { skill_id: 'hub_status', mode: 'modal', order: ['hub_status'] };
+  const known: Record<string, unknown> = {
+    ...{ skill_id: 'hub_status', mode: 'modal', order: ['hub_status'] },
+    events: [{ topic: 'external.test', payload: {} }],
+  };
   return Object.fromEntries(
     Object.entries(e.body.properties).map(([k, s]) => [
       k,

@@ -121,6 +121,42 @@ test('topics reach those who asked for them, by name or by prefix', async ({ a, 
   ]);
 });
 
+test('what the daemon would throw its sender out for is refused before, and as much as it carries arrives', async ({
+  a,
+  b,
+}) => {
+  const nested = (levels: number, around: (v: unknown) => unknown) => {
+    let v: unknown = 1;
+    for (let i = 0; i < levels; i++) v = around(v);
+    return v;
+  };
+  const heard: unknown[] = [];
+  await b.subscribe('deep.*', (_, p) => heard.push(p));
+  const object = (v: unknown) => ({ a: v });
+  const array = (v: unknown) => [v];
+  const most = [
+    nested(21, object),
+    nested(31, array),
+    [nested(20, object)],
+    nested(30, () => new Uint8Array(2)),
+  ];
+  for (const payload of most) a.publish('deep.most', payload);
+  const bytes = nested(21, (v) => object(v === 1 ? new Uint8Array(1) : v));
+  const refused = [nested(22, object), nested(32, array), bytes, nested(1000, array), 'a\0', { '\0': 1 }];
+  for (const payload of refused)
+    assert.throws(
+      () => a.publish('deep.refused', payload),
+      (e: IngleError) => e.code === 'invalid_request',
+    );
+  const later = a.publication('deep.later', 1);
+  await a.listNames();
+  later();
+  await a.listNames();
+  await b.listNames();
+  assert.equal(heard.length, most.length + 1);
+  assert.equal(heard.slice(0, 2), most.slice(0, 2));
+});
+
 test('JSON survives the way through variants', () => {
   for (const v of [0, -1, 2 ** 40, 1.25, '', 'x', true, null, [], {}, [[1], { a: [null] }]])
     assert.equal(fromVariant(toVariant(v)), v);
