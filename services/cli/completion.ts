@@ -139,10 +139,10 @@ complete -F _ingle ingle
 }
 
 function zsh(k: Known): string {
-  // _describe takes what is before the first bare colon for the word.
+  // _describe takes what is before the first bare colon for the word, and a backslash for no text.
   const item = ({ head, text }: Item) => {
-    const word = line(head).replace(/[\\:]/g, '\\$&');
-    return quoted(text === '' ? word : `${word}:${text}`);
+    const word = head.replace(/[\\:]/g, '\\$&');
+    return quoted(text === '' ? word : `${word}:${text.replaceAll('\\', '\\\\')}`);
   };
   const option = (o: Option) => item({ head: o.name, text: o.about });
   const list = (what: string, items: Item[]) =>
