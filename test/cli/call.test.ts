@@ -30,7 +30,9 @@ const fileOf = (name: string, text: string) => {
 test.before(async (c) => {
   c.hub = await startHub();
 });
+const fakes: { close(): void }[] = [];
 test.after(async (c) => {
+  for (const f of fakes) f.close();
   await c.hub.stop();
   rmSync(dir, { recursive: true, force: true });
 });
@@ -203,14 +205,12 @@ async function fake(
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    asked,
-    at: { api, data },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
   };
+  fakes.push({ close });
+  return { asked, at: { api, data }, close };
 }
 
 test('every endpoint of the hub can be called', async () => {
@@ -241,7 +241,7 @@ test('what answers badly is refused, and drives neither terminal nor memory', as
     [(res) => res.end('{"a":"\x9b\u202e\\u001b[2J"}'), undefined, /"\\u009b\\u202e\\u001b\[2J"/],
     [(res) => res.end('a\x1b[2J\tb'), undefined, /^a\\u001b\[2J\tb\n$/],
     [(res) => res.end(Buffer.from([0xff, 0, 1])), undefined, /3 bytes of -, not text/],
-    [(res) => res.writeHead(404).end('{"error":"not_found","message":"No\x1b[2J."}'), 'not_found', /^$/],
+    [(res) => res.writeHead(404).end('{"error":"not_found","message":"No\\u001b[2J."}'), 'not_found', /^$/],
     [(res) => res.writeHead(500).end('oops'), 'unavailable', /^$/],
     [(res) => res.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(), 'internal', /^$/],
     [long, 'too_large', /^$/],

@@ -151,19 +151,20 @@ async function find(
   const document = textOf(bytes) && jsonOf(textOf(bytes)!);
   if (answer.status !== 200 || !isDocument(document))
     throw isError(document) ? refusal(answer, bytes, at, say) : strange(at, say);
-  const all = Object.entries(document.paths).flatMap(([template, operations]) =>
-    Object.entries(operations).map(([m, operation]) => {
-      const rest = operation.parameters?.find((p) => p['x-rest'])?.name;
-      const whole = rest === undefined ? template : template.replace(`{${rest}}`, `{${rest}*}`);
-      return { endpoint: { method: m.toUpperCase() as Method, path: whole }, operation };
-    }),
-  );
   try {
+    const all = Object.entries(document.paths).flatMap(([template, operations]) =>
+      Object.entries(operations).map(([m, operation]) => {
+        const rest = operation.parameters?.find((p) => p['x-rest'])?.name;
+        const whole = rest === undefined ? template : template.replace(`{${rest}}`, `{${rest}*}`);
+        return { endpoint: { method: m.toUpperCase() as Method, path: whole }, operation };
+      }),
+    );
     return router(all).find(method, path).bound.operation;
   } catch (e) {
     const { code, details } = toIngleError(e);
     if (code === 'not_found') throw new IngleError(code, say.text('apiNothing', { path: plain(path, 200) }));
     const allow = String(details?.['allow']);
+    // A document of another shape makes other errors.
     if (code !== 'method_not_allowed') throw strange(at, say);
     const words = { path: plain(path, 200), method: plain(method, 20), allow };
     throw new IngleError(code, say.text('apiMethod', words), { allow });
