@@ -147,6 +147,8 @@ if (existsSync('web-wizard/index.html'))
   targets.push(...(await page('web-wizard', 'dist/web-wizard', { define, onwarn })));
 if (existsSync('services/cli/schemas.ts'))
   targets.push(schemas('services/cli/schemas.ts', 'dist/schemas', { onwarn }));
+if (existsSync('services/cli/pages.ts'))
+  targets.push(schemas('services/cli/pages.ts', 'dist/man', { define, onwarn }));
 
 /** A part whose files are as they were when it was last built is left as it is: dist/.parts remembers them. */
 const at = (file) => {

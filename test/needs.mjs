@@ -22,6 +22,14 @@ const needs = {
     ['/usr/lib/python3/dist-packages/numpy/__init__.py', 'python3-numpy'],
     ['/usr/lib/python3/dist-packages/scipy/__init__.py', 'python3-scipy'],
   ],
+  'cli/completion.test.ts': [
+    ['/usr/bin/zsh', 'zsh'],
+    ['/usr/bin/fish', 'fish'],
+  ],
+  'cli/man.test.ts': [
+    ['/usr/bin/groff', 'groff-base'],
+    ['/usr/bin/mandoc', 'mandoc'],
+  ],
   image: [
     ['/usr/bin/mmdebstrap', 'mmdebstrap'],
     ['/usr/sbin/mkfs.vfat', 'dosfstools'],

@@ -12,6 +12,7 @@ const en = {
   browsers forget <id>    unpair a browser and close its channels
   browsers rename <id> <name>   another name for a browser
   api token rotate        a new token for the local API
+  api call <method> <path>   anything else the hub can do, through its local API
   key rotate              a new key for the hub; paired browsers follow it
   setup status            where first-run setup stands
   setup restart           start setup again; what is set up stays until replaced
@@ -31,6 +32,7 @@ const en = {
   selftest                the factory's test of radios, sound and storage
   licences                the licences of what is in this image
   journal export <where>  logs without secrets, to a folder or "usb"
+  completion <shell>      completion for bash, zsh or fish
   help [command]          this text, or a command's
 
   --json                  one JSON object a line on stdout; errors as one object on stderr
@@ -60,6 +62,16 @@ Unpairs a browser and closes its channels at once.`,
 Gives a paired browser another name in the list, of at most 64 characters.`,
   'api token rotate': `ingle api token rotate [--json]
 Makes a new token for the local API; the old one is refused from then on. The token itself is not printed.`,
+  'api call': `ingle api call <method> <path> [--query <name=value>]... [--body <file | ->] [--json]
+Asks the hub's local API as local control, with its token, and prints the answer. A stream of events is printed an event
+a line, until Ctrl-C. What there is: ingle api call GET /api/openapi.json
+  --query <name=value>   what comes after the "?" of the path; may be given several times
+  --body <file | ->      a file with what is sent, a JSON object for most paths; "-" reads the standard input`,
+  completion: `ingle completion <shell> [--json]
+Prints the script with which bash, zsh or fish complete what is typed after "ingle". To switch it on:
+  bash   ingle completion bash > ~/.local/share/bash-completion/completions/ingle
+  zsh    ingle completion zsh > a folder of $fpath, as _ingle
+  fish   ingle completion fish > ~/.config/fish/completions/ingle.fish`,
   'key rotate': `ingle key rotate [--json]
 Makes a new static key for the hub, signed by its identity key. Paired browsers follow it; hub_id stays.`,
   'setup status': `ingle setup status [--json]
@@ -130,6 +142,7 @@ const ru: Record<keyof typeof en, string> = {
   browsers forget <id>    отключить браузер и закрыть его каналы
   browsers rename <id> <имя>    дать браузеру другое имя
   api token rotate        новый ключ локального API
+  api call <метод> <путь>    всё остальное, что умеет хаб: его локальный API
   key rotate              новый ключ хаба; подключённые браузеры перейдут на него
   setup status            на каком шаге первая настройка
   setup restart           начать настройку заново; настроенное остаётся, пока не заменено
@@ -149,6 +162,7 @@ const ru: Record<keyof typeof en, string> = {
   selftest                заводская проверка радио, звука и памяти
   licences                лицензии того, что есть в этом образе
   journal export <куда>   журналы без секретов: папка или "usb"
+  completion <оболочка>   дополнение команд для bash, zsh или fish
   help [команда]          эта справка или справка команды
 
   --json                  по объекту JSON в строке на stdout; ошибка одним объектом на stderr
@@ -178,6 +192,16 @@ const ru: Record<keyof typeof en, string> = {
 Даёт браузеру другое имя в списке, не длиннее 64 знаков.`,
   'api token rotate': `ingle api token rotate [--json]
 Делает новый ключ локального API; старый больше не принимается. Сам ключ не печатается.`,
+  'api call': `ingle api call <метод> <путь> [--query <имя=значение>]... [--body <файл | ->] [--json]
+Обращается к локальному API хаба от имени того, кто у хаба, с его ключом, и печатает ответ. Поток событий печатается
+по событию в строке, до Ctrl-C. Что там есть: ingle api call GET /api/openapi.json
+  --query <имя=значение>   то, что стоит в пути после "?"; можно указать несколько раз
+  --body <файл | ->        файл с тем, что отправить, для большинства путей объект JSON; "-" читает стандартный ввод`,
+  completion: `ingle completion <оболочка> [--json]
+Печатает скрипт, по которому bash, zsh или fish дополняют то, что набрано после "ingle". Чтобы включить:
+  bash   ingle completion bash > ~/.local/share/bash-completion/completions/ingle
+  zsh    ingle completion zsh > папка из $fpath, под именем _ingle
+  fish   ingle completion fish > ~/.config/fish/completions/ingle.fish`,
   'key rotate': `ingle key rotate [--json]
 Делает новый ключ хаба, подписанный его ключом личности. Подключённые браузеры перейдут на него; hub_id остаётся.`,
   'setup status': `ingle setup status [--json]

@@ -2,23 +2,40 @@
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Say } from './say.ts';
 
-interface Shape {
-  /** Options without a value, and with one. */
+export interface Shape {
+  /** Options without a value, with one, and with one each time they are given. */
   flags?: readonly string[];
   values?: readonly string[];
+  lists?: readonly string[];
   /** Names of the arguments, all required. */
   arguments?: readonly string[];
+  /**
+   * What options and arguments take, by name, where words are known; `<file>` and `<folder>` are paths. The shell offers
+   * it, and whoever does the command checks it.
+   */
+  takes?: Readonly<Record<string, readonly string[]>>;
 }
+
+/** Words that any command takes, and those that stand alone. */
+export const anywhere = ['--json', '--help'] as const;
+export const alone = ['help', '--version'] as const;
 
 export const commands = {
   init: { flags: ['yes'], values: ['owner-id', 'subnet-id', 'hub-id', 'app-url'] },
   login: { flags: ['new-passkey'] },
-  'hub serve': { values: ['root', 'data'] },
+  'hub serve': { values: ['root', 'data'], takes: { data: ['<folder>'] } },
   status: {},
   'browsers list': {},
   'browsers forget': { arguments: ['id'] },
   'browsers rename': { arguments: ['id', 'name'] },
+  'api call': {
+    arguments: ['method', 'path'],
+    values: ['body'],
+    lists: ['query'],
+    takes: { method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], body: ['-', '<file>'] },
+  },
   'api token rotate': {},
+  completion: { arguments: ['shell'], takes: { shell: ['bash', 'zsh', 'fish'] } },
   'key rotate': {},
   'setup status': {},
   'setup restart': {},
@@ -27,12 +44,15 @@ export const commands = {
   health: { flags: ['commit'], values: ['wait'] },
   selftest: {},
   licences: {},
-  'journal export': { arguments: ['where'] },
+  'journal export': { arguments: ['where'], takes: { where: ['usb', '<folder>'] } },
   technician: { flags: ['export'] },
   rescue: {},
   'update status': {},
-  'update check': { values: ['channel'] },
-  'update install': { values: ['source', 'restart'] },
+  'update check': { values: ['channel'], takes: { channel: ['stable', 'beta'] } },
+  'update install': {
+    values: ['source', 'restart'],
+    takes: { source: ['stream', 'usb', '<file>'], restart: ['now', 'night'] },
+  },
   'update restart': { flags: ['night'] },
   'update rollback': {},
   'skill key new': { arguments: ['file'] },
@@ -54,6 +74,7 @@ export type Parsed =
       command: Command;
       flags: ReadonlySet<string>;
       values: Readonly<Record<string, string>>;
+      lists: Readonly<Record<string, readonly string[]>>;
       arguments: readonly string[];
     };
 
@@ -82,6 +103,7 @@ export function parseArgs(argv: readonly string[], text: Say['text']): Parsed {
   const shape: Shape = commands[found];
   const flags = new Set<string>();
   const values: Record<string, string> = {};
+  const lists: Record<string, string[]> = {};
   const args: string[] = [];
   const rest = named.slice(length);
   for (let i = 0; i < rest.length; i++) {
@@ -93,10 +115,11 @@ export function parseArgs(argv: readonly string[], text: Say['text']): Parsed {
     }
     const [name, inline] = word.replace(/^--/, '').split(/=(.*)/s) as [string, string | undefined];
     if (shape.flags?.includes(name) && inline === undefined && word.startsWith('--')) flags.add(name);
-    else if (shape.values?.includes(name) && word.startsWith('--')) {
+    else if ((shape.values?.includes(name) || shape.lists?.includes(name)) && word.startsWith('--')) {
       const value = inline ?? rest[++i];
       if (!value) throw bad('wantsValue', { option: `--${name}`, command: found });
-      values[name] = value;
+      if (shape.lists?.includes(name)) lists[name] = [...(lists[name] ?? []), value];
+      else values[name] = value;
     } else throw bad('unknownOption', { option: shown(word), command: found });
   }
   const want = shape.arguments ?? [];
@@ -104,7 +127,7 @@ export function parseArgs(argv: readonly string[], text: Say['text']): Parsed {
     throw bad('unknownOption', { option: shown(args[want.length]!), command: found });
   if (args.length < want.length)
     throw bad('missingArgument', { argument: want[args.length]!, command: found });
-  return { what: 'run', command: found, flags, values, arguments: args };
+  return { what: 'run', command: found, flags, values, lists, arguments: args };
 }
 
 /** The commands of a group with what they do, as the whole help lists them. */

@@ -7,8 +7,10 @@ import { rotateToken } from '../../firmware/system/token.ts';
 import { cliHelp } from '../../firmware/text/cli-help.ts';
 import { type Language, translator } from '../../firmware/text/i18n.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
-import { type Parsed as AnyParsed, type Command, groupHelp, parseArgs } from './args.ts';
+import { type Parsed as AnyParsed, type Command, commands, groupHelp, parseArgs } from './args.ts';
+import { completion, isShell, shells } from './completion.ts';
 import { asNoHub, findHub, type Hub } from './find.ts';
+import { callApi } from './hub/call.ts';
 import { doctor } from './hub/doctor.ts';
 import { exportJournal } from './hub/export.ts';
 import { health, secondsOf } from './hub/health.ts';
@@ -21,6 +23,7 @@ import { asker, init } from './owner/init.ts';
 import { login } from './owner/login.ts';
 import { serve } from './owner/serve.ts';
 import { here } from './place.ts';
+import { reference } from './reference.ts';
 import { languageOf, type Say, speaker } from './say.ts';
 import { plain, when } from './show.ts';
 import { type SkillCommand, skill } from './skill/skill.ts';
@@ -38,8 +41,17 @@ type Work = (
   values: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
-/** Commands that look at a hub, also at one that is down. */
-type Look = 'doctor' | 'health' | 'licences' | 'selftest' | 'journal export' | 'technician' | 'rescue';
+/** Commands that find a hub by themselves, also one that is down, or need none. */
+type Look =
+  | 'api call'
+  | 'completion'
+  | 'doctor'
+  | 'health'
+  | 'licences'
+  | 'selftest'
+  | 'journal export'
+  | 'technician'
+  | 'rescue';
 
 const work: Record<Exclude<Command, 'hub serve' | Look | SkillCommand>, Work> = {
   init: ({ bus }, say, flags, _, json, values) =>
@@ -107,6 +119,22 @@ const looks: Record<
   Look,
   (say: Say, language: Language, values: Readonly<Record<string, string>>, o: Parsed) => Promise<number>
 > = {
+  async 'api call'(say, _, { body }, { arguments: [method = '', path = ''], lists }) {
+    await callApi(await here(), { method, path, query: lists['query'] ?? [], body }, say);
+    return 0;
+  },
+  async completion(say, language, _, { arguments: [shell = ''] }) {
+    if (!isShell(shell))
+      throw new IngleError('invalid_request', say.text('badShell', { shells: shells.join(', ') }));
+    const help = translator(cliHelp, language);
+    const script = completion(
+      shell,
+      reference(commands, (of) => help(of as Command)),
+    );
+    say.event({ shell, script });
+    say.line(script.trimEnd());
+    return 0;
+  },
   doctor: async (say, language) => doctor(await here(), say, language),
   health: (say, language, values, o) =>
     health(here, say, language, { seconds: secondsOf(values['wait'], 0), commit: o.flags.has('commit') }),

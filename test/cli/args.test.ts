@@ -5,7 +5,7 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import { cliTexts } from '../../firmware/text/cli.ts';
 import { cliHelp } from '../../firmware/text/cli-help.ts';
 import { translator } from '../../firmware/text/i18n.ts';
-import { commands, groupHelp, parseArgs } from '../../services/cli/args.ts';
+import { commands, groupHelp, parseArgs, type Shape } from '../../services/cli/args.ts';
 import { languageOf } from '../../services/cli/say.ts';
 import { clock, grouped, plain, qr, scanned, when } from '../../services/cli/show.ts';
 
@@ -39,6 +39,21 @@ test('options are taken with a blank or an equals sign', () => {
   }
   const p = parse('login --new-passkey');
   assert.ok(p.what === 'run' && p.flags.has('new-passkey'));
+});
+
+test('an option that may be given several times keeps all, in order, with what is behind an equals sign', () => {
+  const p = parse('api call GET /x --query a=1 --query=b=2 --body -');
+  assert.equal(p.what === 'run' && [p.lists, p.values], [{ query: ['a=1', 'b=2'] }, { body: '-' }]);
+  assert.match(refused('api call GET /x --query'), '--query wants a value');
+});
+
+test('what the table offers belongs to an option or an argument it has', () => {
+  for (const [command, shape] of Object.entries(commands) as [string, Shape][])
+    for (const [name, words] of Object.entries(shape.takes ?? {})) {
+      const known = [...(shape.values ?? []), ...(shape.lists ?? []), ...(shape.arguments ?? [])];
+      assert.ok(known.includes(name), `${name} of ${command}`);
+      assert.ok(words.length > 0);
+    }
 });
 
 test('every command has help, by any of its spellings, in both languages', () => {

@@ -27,17 +27,18 @@ const errorBody = {
   },
 };
 
-/** `{path*}` is one parameter here; OpenAPI has no word for "all that is left". */
+/** `{path*}` is one parameter here, marked `x-rest`; OpenAPI has no word for "all that is left". */
 const template = (path: string) => path.replace('*}', '}');
 
 function parameters(e: Endpoint): object[] {
-  const names = [...e.path.matchAll(/\{(\w+)\*?\}/g)].map((m) => m[1]!);
+  const names = [...e.path.matchAll(/\{(\w+)(\*?)\}/g)] as unknown as [string, string, string][];
   return [
-    ...names.map((name) => ({
+    ...names.map(([, name, rest]) => ({
       name,
       in: 'path',
       required: true,
       schema: e.params?.[name] ?? { type: 'string' },
+      ...(rest ? { 'x-rest': true } : {}),
     })),
     ...Object.entries(e.query ?? {}).map(([name, schema]) => ({ name, in: 'query', schema })),
   ];
