@@ -116,7 +116,12 @@ check('an update of the channel is fetched, tried, found good and kept, and its 
   assert.is(await kept(vm), 'kept');
   const api = (path: string) =>
     `curl -sf -H "X-Service-Token: $(cat /var/lib/ingle/api/token)" http://127.0.0.1:8777${path}`;
-  const status = JSON.parse(await vm.must(api('/api/admin/update/status'))) as Record<string, unknown>;
+  // Skills start just now, and a slow machine has no time for RAUC to tell of its slots.
+  const said = await vm.until(api('/api/admin/update/status'), {
+    test: (s) => s.startsWith('{'),
+    timeoutMs: 120_000,
+  });
+  const status = JSON.parse(said) as Record<string, unknown>;
   assert.equal([status['version'], status['slot']], ['1.1.0', 'b']);
   // What the screen of the skill in slot 2 shows.
   await vm.must('systemctl start ingle-skill@2', { timeoutMs: slow });
