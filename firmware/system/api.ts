@@ -23,6 +23,12 @@ export const systemApi = localArea({
     doc: 'This document.',
     answer: some,
   },
+  docs: {
+    method: 'GET',
+    path: '/api/docs',
+    who: 'public',
+    doc: 'The same document as a page to read.',
+  },
   brand: {
     method: 'GET',
     path: '/v1/brand',

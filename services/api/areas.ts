@@ -1,7 +1,9 @@
 // Every area of the local API; one that is added here is routed, checked, documented and tested.
+import { createHash } from 'node:crypto';
 import { documentsApi } from '../../firmware/documents/api.ts';
 import { observeApi } from '../../firmware/observe/api.ts';
-import { openapi } from '../../firmware/protocol/endpoint/openapi.ts';
+import { type Described, openapi } from '../../firmware/protocol/endpoint/openapi.ts';
+import { apiPage, pageStyle } from '../../firmware/protocol/endpoint/page.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
 import { systemApi } from '../../firmware/system/api.ts';
@@ -18,13 +20,23 @@ export const areas = {
   skills: skillsApi,
 };
 
+const described: Described = {
+  title: 'Ingle: local API of the hub',
+  version,
+  description:
+    'Over HTTP on this computer, and through the end-to-end channel from a paired browser. Errors have one shape.',
+  areas,
+  ...localSecurity,
+};
+
 /** The OpenAPI document of the local API. */
-export const localDocument = (): object =>
-  openapi({
-    title: 'Ingle: local API of the hub',
-    version,
-    description:
-      'Over HTTP on this computer, and through the end-to-end channel from a paired browser. Errors have one shape.',
-    areas,
-    ...localSecurity,
-  });
+export const localDocument = (): object => openapi(described);
+
+/** The same as a page, with the policy that lets in its own style sheet and nothing else. */
+export function localPage(): { body: string; policy: string } {
+  const hash = createHash('sha256').update(pageStyle).digest('base64');
+  return {
+    body: apiPage(described),
+    policy: `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  };
+}

@@ -10,7 +10,7 @@ import type { Bus } from '../../firmware/system/bus.ts';
 import { type Config, version } from '../../firmware/system/config.ts';
 import { unitStates } from '../../firmware/system/units.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
-import { localDocument } from './areas.ts';
+import { localDocument, localPage } from './areas.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Response } from './server.ts';
 
@@ -32,6 +32,14 @@ export function aboutHub(o: {
       return { ok: true };
     },
     openapi: () => ({ ...localDocument() }),
+    docs() {
+      const { body, policy } = localPage();
+      return {
+        status: 200,
+        headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy },
+        body,
+      };
+    },
     brand: () => ({ ...o.config.brand }),
     async status() {
       const link = await o.bus

@@ -1,9 +1,11 @@
 // The documents of every API we declare are valid OpenAPI 3.1, by a validator that is not ours.
 import { Validator } from '@seriousme/openapi-schema-validator';
+import * as T from 'typebox';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Area, methodsOf } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { openapi } from '../../firmware/protocol/endpoint/openapi.ts';
+import { apiPage, typeText } from '../../firmware/protocol/endpoint/page.ts';
 import { rights } from '../../firmware/setup/access.ts';
 import { pageApi, pageSecurity } from '../../firmware/setup/page-api.ts';
 import { localSecurity } from '../../firmware/system/local-api.ts';
@@ -54,5 +56,63 @@ test('each declaration says what it is, and errors and callers that exist', () =
     }
   assert.ok(ids.size > 25);
 });
+
+test('the page of an API has each path with its method, its sentence and its errors', () => {
+  const page = apiPage({ ...about, title: 'Local', areas, ...localSecurity });
+  for (const [area, endpoints] of Object.entries(areas))
+    for (const [name, e] of Object.entries(endpoints as Area)) {
+      const [, article = ''] = page.split(`<article id="${area}.${name}">`);
+      const text = article.split('</article>')[0]!;
+      for (const method of methodsOf(e))
+        assert.ok(text.includes(`>${method}</code>`), `${area}.${name} ${method}`);
+      assert.ok(text.includes(`<code>${e.path}</code>`), `${area}.${name}`);
+      for (const code of e.errors ?? [])
+        assert.ok(text.includes(`<code>${code}</code>`), `${area}.${name} ${code}`);
+    }
+  assert.not(/<script|<link|<img|style=|\son\w+=|(src|href)="(?!#)/.test(page));
+});
+
+test('a page is text: nothing that is declared becomes markup', () => {
+  const hostile = `</style><script>alert(1)</script>'"&<img src=x onerror=y>`;
+  const page = apiPage({
+    title: hostile,
+    version: hostile,
+    description: hostile,
+    schemes: {},
+    who: { [hostile]: { needs: [], doc: hostile } },
+    areas: {
+      [hostile]: {
+        [hostile]: {
+          method: 'GET',
+          path: `/${hostile}`,
+          who: hostile,
+          doc: hostile,
+          query: { [hostile]: T.String({ description: hostile }) },
+          answer: T.Object({ [hostile]: T.Literal(hostile, { description: hostile }) }),
+        },
+      },
+    },
+  });
+  assert.not(/<script|<img|<\/style>(?!<\/head>)/.test(page));
+  const quotes = page.match(/id="[^"]*"/g) ?? [];
+  assert.ok(quotes.some((q) => q.includes('&lt;script&gt;')));
+});
+
+const types: [schema: T.TSchema, text: string][] = [
+  [T.String(), 'string'],
+  [T.String({ minLength: 1, maxLength: 9 }), 'string (1 to 9)'],
+  [T.String({ pattern: '^a$' }), 'string /^a$/'],
+  [T.Integer({ minimum: 0 }), 'integer (at least 0)'],
+  [T.Array(T.Boolean(), { maxItems: 3 }), 'boolean[] (at most 3)'],
+  [T.Array(T.Union([T.Literal('a'), T.Null()])), '("a" | null)[]'],
+  [T.Record(T.String(), T.Number()), '{ [name]: number }'],
+  [T.Record(T.String(), T.Unknown()), 'object'],
+  [
+    T.Object({ a: T.String(), b: T.Optional(T.Object({ c: T.Null({ description: 'None.' }) })) }),
+    '{\n  a: string\n  b?: {\n    c: null  // None.\n  }\n}',
+  ],
+];
+for (const [schema, text] of types)
+  test(`a type in words: ${text.replace(/\s+/g, ' ')}`, () => assert.is(typeText(schema), text));
 
 test.run();
