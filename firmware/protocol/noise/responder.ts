@@ -7,6 +7,7 @@ import { frameKind, resetReason } from '../wire.ts';
 import type { Channel, Lost, ResponderOptions } from './channel.ts';
 import { type Handshake, handshake } from './noise.ts';
 import { type Keys, keysOf, link, MARK, numberMatches, prologue, purpose, someMissing } from './transport.ts';
+import { trials } from './trials.ts';
 
 interface Pending {
   keys: Keys;
@@ -16,18 +17,6 @@ interface Pending {
   window: PairingWindow | null;
 }
 
-/** One CPace run. Its try is taken when the share goes out, and given back for the right proof. */
-interface Trial {
-  asked: Uint8Array;
-  answer: Uint8Array;
-  run: Uint8Array;
-  ta: Uint8Array;
-  tb: Uint8Array;
-  psk: Uint8Array;
-  browser: Uint8Array;
-  window: PairingWindow;
-}
-
 /** Handshakes answered at once before the rate limit bites. */
 const BURST = 10;
 
@@ -35,12 +24,9 @@ const BURST = 10;
 export function responder(o: ResponderOptions): Channel {
   const l = link(o, judge, () => lose('overflow'));
   const words = prologue(o.sid, o.hubId);
+  const code = trials({ l, words, keys: o.keys, window: () => openWindow(), refuse: sayReset });
   /** A handshake answered, until the first frame under its keys proves the browser. */
   let pending: Pending | null = null;
-  /** A typed code: a share that waits for the browser's proof, then the psk that came of it. */
-  let trial: Trial | null = null;
-  let typed: Trial | null = null;
-  let late: ReturnType<typeof setTimeout> | undefined;
   /** Highest number of a message 1 of a browser we let in: older ones are replays. */
   let lastStart = -1;
   const handshakes = { burst: BURST, perMs: 1 / l.timing.refill };
@@ -64,10 +50,10 @@ export function responder(o: ResponderOptions): Channel {
   async function judge(frame: Uint8Array, ctr: number): Promise<void> {
     const kind = frame[0];
     if (kind === frameKind.transport) return transport(frame, ctr);
-    if (kind === frameKind.cpace3) return proved(frame.subarray(1));
+    if (kind === frameKind.cpace3) return code.proved(frame.subarray(1));
     if (kind !== frameKind.ik1 && kind !== frameKind.ikpsk1 && kind !== frameKind.cpace1) return;
     if (!take(bucket, handshakes, Date.now())) return;
-    if (kind === frameKind.cpace1) return shared(frame.subarray(1));
+    if (kind === frameKind.cpace1) return code.shared(frame.subarray(1));
     return asked(kind === frameKind.ikpsk1, frame.subarray(1), ctr);
   }
 
@@ -111,7 +97,7 @@ export function responder(o: ResponderOptions): Channel {
     if (p.window) {
       // Two browsers may have got here with the same code; only one may have it.
       if (!p.window.open) return sayReset(resetReason.noPairing);
-      typed = null;
+      code.done();
       p.window.proven(p.keys.opened.remoteStatic);
     }
     if (life) {
@@ -155,7 +141,7 @@ export function responder(o: ResponderOptions): Channel {
     if (!numberMatches(payload, 1, ctr) || ctr <= lastStart) return l.alarm('replayed');
     let window: PairingWindow | null = null;
     if (isPsk) {
-      const given = why === purpose.typed && typed && equal(typed.browser, browser) ? typed : null;
+      const given = why === purpose.typed ? code.of(browser) : null;
       window = given?.window ?? null;
       if (why === purpose.link) window = await openWindow();
       else if (why === purpose.sealed && o.policy.sealed) window = await openWindow(o.policy.sealed);
@@ -202,71 +188,13 @@ export function responder(o: ResponderOptions): Channel {
       .catch(() => {});
   }
 
-  /** The proof of a share that went out did not come: the try stays used. */
-  function giveUp(): void {
-    clearTimeout(late);
-    const unproven = trial;
-    trial = null;
-    if (!unproven) return;
-    l.alarm('no_answer');
-    unproven.window.failed('timeout');
-  }
-
-  async function shared(body: Uint8Array): Promise<void> {
-    if (body.length !== 80) return;
-    // The same question after a loss gets the same answer, and costs no further try.
-    const again = trial && equal(trial.asked, body) ? trial : null;
-    if (again) return l.transmit(() => again.answer).catch(() => {});
-    giveUp();
-    const window = await openWindow();
-    if (!window) return sayReset(resetReason.noPairing);
-    const [sid, browser] = [body.slice(0, 16), body.slice(48)];
-    const hub = o.keys()[0]!.publicKey;
-    const { cpaceResponder } = await import('../pairing/cpace.ts');
-    const run = { secret: window.secret, ci: words, sid };
-    const keys = await cpaceResponder(run, body.slice(16, 48), browser, hub).catch(() => null);
-    // Nobody would be there for the proof.
-    if (l.state === 'closed') return;
-    if (!keys) return l.alarm('altered');
-    if (!window.spend()) return sayReset(resetReason.noPairing);
-    const answer = concat(Uint8Array.of(frameKind.cpace2), sid, keys.yb, hub);
-    trial = { ...keys, asked: body.slice(), answer, run: sid, browser, window };
-    late = setTimeout(giveUp, l.timing.proof);
-    await l.transmit(() => answer).catch(() => {});
-  }
-
-  async function proved(body: Uint8Array): Promise<void> {
-    if (body.length !== 80) return;
-    const isOf = (t: Trial | null) => t !== null && equal(t.run, body.slice(0, 16));
-    const isRight = (t: Trial) => equal(t.ta, body.slice(16));
-    const prove = (t: Trial) =>
-      l.transmit(() => concat(Uint8Array.of(frameKind.cpace4), t.tb)).catch(() => {});
-    // Our proof got lost, and the browser's came again.
-    if (isOf(typed)) return isRight(typed!) ? prove(typed!) : undefined;
-    const t = trial;
-    if (!t) return sayReset(resetReason.noPairing);
-    if (!isOf(t)) return;
-    trial = null;
-    clearTimeout(late);
-    if (!isRight(t)) {
-      l.alarm('wrong_code');
-      t.window.failed('pairing_failed');
-      return sayReset(resetReason.wrongCode);
-    }
-    t.window.refund();
-    // Meanwhile another browser may have used the code.
-    if (!t.window.open) return sayReset(resetReason.noPairing);
-    typed = t;
-    await prove(t);
-  }
-
   return l.channel({
     beat() {},
     restart: () => lose('restarted'),
     rekey() {},
     close() {
       pending = null;
-      giveUp();
+      code.giveUp();
       l.drop('closed');
       l.state = 'closed';
     },
