@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -16,6 +16,7 @@ const table: [what: string, failed: number[], now: number, off: number][] = [
   ['the same when its time is over', apart(FAILURES, 1), 10_000 + OFF_S, 0],
   ['just inside the window', apart(FAILURES, WINDOW_S / (FAILURES - 1)), 10_000, OFF_S],
   ['spread wider than the window', apart(FAILURES, WINDOW_S / (FAILURES - 1) + 1), 10_000, 0],
+  ['more than the budget, the first of them long ago', [1, ...apart(FAILURES, 1)], 10_000, OFF_S],
   ['old ones, and one after the time off', [...apart(FAILURES, 1), 10_000 + OFF_S], 10_001 + OFF_S, 0],
 ];
 for (const [what, failed, now, off] of table)
@@ -78,6 +79,26 @@ test('what a restart of the machine cut short does not count, nor does a clock t
     assert.is(b.code(), '', text);
     assert.is(JSON.parse(readFileSync(b.file, 'utf8')).at(-1), 1000);
   }
+});
+
+test('what began up to five seconds before the machine is of this start: its clock is not that exact', () => {
+  const b = budget();
+  for (let i = 0; i < FAILURES; i++) b.open().begin();
+  b.clock.booted = b.clock.now + 5;
+  assert.match(b.code(), /^unavailable/);
+  b.clock.booted = b.clock.now + 5.1;
+  assert.is(b.code(), '');
+});
+
+test('on this machine and its own clock: for an hour, in minutes, and nobody else reads the marks', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ingle-budget-'));
+  for (let i = 0; i < FAILURES; i++) openBudget(folder, 'lamp').begin();
+  assert.throws(
+    () => openBudget(folder, 'lamp').begin(),
+    /"lamp" has failed 10 times and stays off for 60 minutes/,
+  );
+  assert.is(statSync(join(folder, '.runs')).mode & 0o777, 0o600);
+  assert.is(JSON.parse(readFileSync(join(folder, '.runs'), 'utf8')).length, FAILURES);
 });
 
 test('a folder that cannot be written keeps no skill from starting', () => {

@@ -104,6 +104,53 @@ test('a key stays revoked, and is known once however often it is trusted', () =>
   assert.is(withRevoked(nobody, b).publishers[0]?.name, keyIdOf(signerOfSeed(2).key));
 });
 
+test('trusting or revoking one changes nothing of the others', () => {
+  const other = { key: b, name: 'Bolt', ids: ['fan'] };
+  const both = withPublisher(withPublisher(first(b), other), acme);
+  assert.equal(both.publishers, [other, acme]);
+  const renamed = withPublisher(both, { ...acme, name: 'Acme & Co' });
+  assert.equal(renamed.publishers, [other, { ...acme, name: 'Acme & Co' }]);
+  const gone = withRevoked(both, a);
+  assert.equal(gone.publishers, [other, { ...acme, revoked: true }]);
+  assert.equal([...gone.first], [['lamp', b]], 'who was first stays');
+  // The other one goes on as before.
+  assert.is(trustIn(gone, 'fan', b), 'trusted');
+  assert.equal(withPublisher(gone, { ...other, name: 'Bolts' }).publishers.length, 2);
+  assert.equal(
+    [...withFirst(first(a), 'fan', b).first],
+    [
+      ['lamp', a],
+      ['fan', b],
+    ],
+  );
+  assert.equal([...withFirst(first(a), 'lamp', undefined).first], []);
+});
+
+test('who is refused hears who the publisher is, by name where it has one', () => {
+  const ids = [a, b].map((key) => keyIdOf(Buffer.from(key, 'base64url')));
+  const told = (p: Publishers, key: string | undefined) => {
+    try {
+      trustIn(p, 'lamp', key);
+    } catch (e) {
+      return e as IngleError;
+    }
+    throw new Error('it was let through');
+  };
+  const known = withPublisher(nobody, acme);
+  assert.match(told(withRevoked(known, a), a).message, `"Acme" (${ids[0]}) is revoked`);
+  assert.equal(told(withRevoked(known, a), a).details, { publisher: ids[0] });
+  assert.match(
+    told(first(a, known), b).message,
+    `come from "Acme" (${ids[0]}), and this package is from ${ids[1]}.`,
+  );
+  assert.match(told(first(a, known), undefined).message, 'this package is not signed');
+  assert.is(told(first(a, known), undefined).details, undefined);
+  assert.match(
+    told(limited('fan'), a).message,
+    `"Acme" (${ids[0]}) is not trusted with a skill called "lamp"`,
+  );
+});
+
 test('the id of a key is what is documented', () => {
   for (const n of [1, 2]) assert.is(keyIdOf(signerOfSeed(n).key), idOfKey(signerOfSeed(n).key));
 });

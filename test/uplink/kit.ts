@@ -211,9 +211,14 @@ export async function phone(
   /** The sealed secrets that came, with each binding of the route. */
   const statuses: (string | undefined)[] = [];
   const socket = tab.socket();
+  // As the application does: what got lost on a busy machine is asked again, while there is somebody to ask for.
+  const offer = (): void =>
+    void tab
+      .offer({ e2e_pubkey: toBase64url(key.publicKey) })
+      .catch(() => setTimeout(() => socket.connected && offer(), 200));
   socket.on('connect', () => {
     generation = -1;
-    void tab.offer({ e2e_pubkey: toBase64url(key.publicKey) });
+    offer();
   });
   socket.on('status', (m: RouteStatus) => {
     if (m.route !== 'bound' || !m.hub_online || m.generation === generation) return;
