@@ -144,6 +144,7 @@ test('a person at a dumb terminal sets up Wi-Fi, sound and a phone', async () =>
   await tty.expect('ok (correlation 0.91, 83.2 ms, 21.0 dB)');
   tty.write('1\r');
   await tty.expect('Kept.');
+  await tty.expect('What next?');
   tty.write('3\r');
   await tty.expect('https://ingle.example/#v1.482-913.AAAA.BBBB');
   await tty.expect('482-913 507-226');
