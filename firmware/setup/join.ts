@@ -27,16 +27,19 @@ export function checkNetwork({ ssid, psk }: Network): void {
     throw new IngleError('invalid_request', 'A Wi-Fi password has 8 to 63 characters.', { pointer: '/psk' });
 }
 
-/** CONNECTING. @returns undefined when the state was left meanwhile */
-export async function join(core: Core, here: At, n: Network): Promise<Joined | undefined> {
+/** CONNECTING. @param keep is told what came of it before anybody else is */
+export async function join(core: Core, here: At, n: Network, keep: (joined: Joined) => void): Promise<void> {
   const { channels, ports, onProgress } = core;
-  onProgress('wifi', 'running', 'wifi_joining', { ssid: n.ssid });
+  const { ssid } = n;
+  onProgress('wifi', 'running', 'wifi_joining', { ssid });
   await channels.idle();
-  const outcome = await ports.wifi
+  const { ok, reason } = await ports.wifi
     .connect(n)
     .catch((e): WifiOutcome => ({ ok: false, reason: toIngleError(e).code }));
   if (here.signal.aborted) return;
-  const { ok, reason } = outcome;
-  onProgress('wifi', ok ? 'ok' : 'failed', ok ? 'wifi_joined' : 'wifi_failed', { ssid: n.ssid, reason });
-  return ok ? { error: '', reason: '', ssid: n.ssid } : { error: 'wifi', reason, ssid: '' };
+  keep(ok ? { error: '', reason: '', ssid } : { error: 'wifi', reason, ssid: '' });
+  if (ok) onProgress('wifi', 'ok', 'wifi_joined', { ssid, reason });
+  const moved = await here.move(ok ? 'connected' : 'connect_failed', { by_hand: ok });
+  // Who hears of a failure tries again at once: then setup is open again.
+  if (!ok && moved) onProgress('wifi', 'failed', 'wifi_failed', { ssid, reason });
 }

@@ -226,10 +226,8 @@ function orders(
         );
       joined = noJoin;
       log.info('joining a network', { channel });
-      void join(core, here, n).then(async (done) => {
-        if (!done) return;
-        joined = done;
-        await here.move(done.error ? 'connect_failed' : 'connected', { by_hand: !done.error });
+      void join(core, here, n, (come) => {
+        joined = come;
       });
       return { interrupts };
     },

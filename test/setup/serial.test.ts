@@ -23,6 +23,13 @@ import { packetType, serialPacket } from '../../firmware/setup/improv.ts';
 import { until } from '../lab/wait.ts';
 import { fakeHub } from './fake-hub.ts';
 
+/** What a test has started ends with it, however that ends. */
+const running: { stop(): unknown }[] = [];
+function keep<T extends { stop(): unknown }>(what: T): T {
+  running.push(what);
+  return what;
+}
+
 /** The far end of a pseudo-terminal whose near end the service has. */
 function line(path: string) {
   const fd = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
@@ -95,7 +102,7 @@ async function consoleOn(
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const ended = new Promise<number | null>((resolve) => service.once('close', resolve));
-  return {
+  return keep({
     ...far_,
     get bytes() {
       return far_.bytes;
@@ -111,13 +118,16 @@ async function consoleOn(
       } catch {}
       socat.kill('SIGKILL');
     },
-  };
+  });
 }
 
 const test = suite('serial');
+test.after.each(async () => {
+  for (const what of running.splice(0).reverse()) await what.stop();
+});
 
 test('a person at a dumb terminal sets up Wi-Fi, sound and a phone', async () => {
-  const hub = await fakeHub();
+  const hub = keep(await fakeHub());
   await hub.setup.begin();
   const tty = await consoleOn(hub);
   await tty.expect('Enter');
@@ -148,12 +158,10 @@ test('a person at a dumb terminal sets up Wi-Fi, sound and a phone', async () =>
   tty.write('3\r');
   await tty.expect('https://ingle.example/#v1.482-913.AAAA.BBBB');
   await tty.expect('482-913 507-226');
-  tty.stop();
-  await hub.stop();
 });
 
 test('a technician reads status, network and logs, and erases everything after saying so twice', async () => {
-  const hub = await fakeHub();
+  const hub = keep(await fakeHub());
   await hub.setup.begin();
   const tty = await consoleOn(hub);
   await tty.expect('Enter');
@@ -183,12 +191,10 @@ test('a technician reads status, network and logs, and erases everything after s
   assert.is(hub.world.erased, 1);
   await choose('Quit');
   await tty.expect('Enter');
-  tty.stop();
-  await hub.stop();
 });
 
 test('a technician has everything checked by the root service, and one who is not answered is told', async () => {
-  const hub = await fakeHub();
+  const hub = keep(await fakeHub());
   await hub.setup.begin();
   const runtime = mkdtempSync(join(tmpdir(), 'ingle-run-'));
   const tty = await consoleOn(hub, { INGLE_RUNTIME: runtime });
@@ -226,12 +232,10 @@ test('a technician has everything checked by the root service, and one who is no
     const said = await tty.expect(`done: ${what}`);
     assert.not.match(said, /not for this line/);
   }
-  tty.stop();
-  await hub.stop();
 });
 
 test('a console that the maker has closed says so and takes nothing', async () => {
-  const hub = await fakeHub();
+  const hub = keep(await fakeHub());
   await hub.setup.begin();
   const config = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
   writeFileSync(config, JSON.stringify({ channels: ['softap'] }));
@@ -241,12 +245,10 @@ test('a console that the maker has closed says so and takes nothing', async () =
   await new Promise((resolve) => setTimeout(resolve, 300));
   assert.not.match(tty.bytes.toString(), /next|Access point|Enter/);
   assert.equal(hub.world.joined, []);
-  tty.stop();
-  await hub.stop();
 });
 
 test('a wrong password is told with the next step, and the hub stays in setup', async () => {
-  const hub = await fakeHub({ wifi: { ok: false, reason: 'wrong_password' } });
+  const hub = keep(await fakeHub({ wifi: { ok: false, reason: 'wrong_password' } }));
   await hub.setup.begin();
   const tty = await consoleOn(hub);
   await tty.expect('Enter');
@@ -260,15 +262,13 @@ test('a wrong password is told with the next step, and the hub stays in setup', 
   await tty.expect('the password is wrong. Check it and try again.');
   await tty.expect('What next?');
   assert.is(hub.setup.state, 'CHANNELS');
-  tty.stop();
-  await hub.stop();
 });
 
 test('with a console secret the line shows nothing and takes nothing before it', async () => {
   const stored = await hashSecret('correct horse');
   assert.ok(await checkSecret('correct horse', stored));
   assert.not.ok(await checkSecret('', 'scrypt$$'));
-  const hub = await fakeHub();
+  const hub = keep(await fakeHub());
   await hub.setup.begin();
   const config = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
   writeFileSync(config, JSON.stringify({ console_secret: stored }));
@@ -282,8 +282,6 @@ test('with a console secret the line shows nothing and takes nothing before it',
   await tty.expect('Console secret: ');
   tty.write('correct horse\r');
   await tty.expect('What next?');
-  tty.stop();
-  await hub.stop();
 });
 
 /** An Improv Serial command, byte by byte as https://www.improv-wifi.com/serial has it. */
@@ -293,7 +291,7 @@ const string = (x: string) => [utf8(x).length, ...utf8(x)];
 const improvSays = (type: number, ...data: number[]) => Buffer.from(serialPacket(type, new Uint8Array(data)));
 
 test('with a console secret Improv is refused until it was typed, and again once the conversation has ended', async () => {
-  const hub = await fakeHub({ online: true });
+  const hub = keep(await fakeHub({ online: true }));
   await hub.setup.begin();
   const config = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
   writeFileSync(config, JSON.stringify({ console_secret: await hashSecret('correct horse') }));
@@ -338,12 +336,10 @@ test('with a console secret Improv is refused until it was typed, and again once
   await tty.expect('What next?');
   await ask(wifi, Buffer.from('https://ingle.example/#v1'));
   assert.equal(hub.world.joined, ['Café/12345678/false']);
-  tty.stop();
-  await hub.stop();
 });
 
 test('a hub with a cable and no owner shows its pairing code by itself; a locked line shows it once it is unlocked', async () => {
-  const hub = await fakeHub({ radios: 0, look: 200 });
+  const hub = keep(await fakeHub({ radios: 0, look: 200 }));
   await hub.setup.begin();
   const secret = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
   writeFileSync(secret, JSON.stringify({ console_secret: await hashSecret('s') }));
@@ -362,13 +358,10 @@ test('a hub with a cable and no owner shows its pairing code by itself; a locked
   await locked.expect('> ');
   locked.write('3\r');
   await locked.expect(hub.world.link);
-  open.stop();
-  locked.stop();
-  await hub.stop();
 });
 
 test('a line that was unlocked is locked again when no key has come for a while, though setup is open', async () => {
-  const hub = await fakeHub();
+  const hub = keep(await fakeHub());
   await hub.setup.begin();
   const runtime = mkdtempSync(join(tmpdir(), 'ingle-run-'));
   mkdirSync(join(runtime, 'setup'));
@@ -384,12 +377,10 @@ test('a line that was unlocked is locked again when no key has come for a while,
   await tty.expect('Enter');
   tty.write('\r');
   await tty.expect('Console secret: ');
-  tty.stop();
-  await hub.stop();
 });
 
 test('leaving between wrong console secrets does not shorten the wait', async () => {
-  const hub = await fakeHub();
+  const hub = keep(await fakeHub());
   await hub.setup.begin();
   const config = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
   writeFileSync(config, JSON.stringify({ console_secret: await hashSecret('s') }));
@@ -406,12 +397,10 @@ test('leaving between wrong console secrets does not shorten the wait', async ()
     tty.write('\x03');
   }
   assert.ok(waits[1]! >= 2000, `${waits}`);
-  tty.stop();
-  await hub.stop();
 });
 
 test('an Improv page provisions the hub over the same line', async () => {
-  const hub = await fakeHub();
+  const hub = keep(await fakeHub());
   await hub.setup.begin();
   const tty = await consoleOn(hub);
   await tty.expect('Enter');
@@ -435,13 +424,11 @@ test('an Improv page provisions the hub over the same line', async () => {
     () => tty.bytes.includes(Buffer.from(serialPacket(packetType.error, new Uint8Array([1])))),
     'error: invalid packet',
   );
-  tty.stop();
-  await hub.stop();
 });
 
 /** A console that waits as a shell, and where setup would tell it that it is open. */
 async function asleep(env: Record<string, string> = {}) {
-  const hub = await fakeHub();
+  const hub = keep(await fakeHub());
   await hub.setup.begin();
   const runtime = mkdtempSync(join(tmpdir(), 'ingle-run-'));
   mkdirSync(join(runtime, 'setup'));
@@ -449,32 +436,26 @@ async function asleep(env: Record<string, string> = {}) {
   return {
     tty,
     open: join(runtime, 'setup/open'),
-    async stop() {
-      tty.stop();
-      await hub.stop();
-    },
   };
 }
 
 test('a console nobody is at is a shell, and the first key starts the conversation', async () => {
-  const { tty, stop } = await asleep();
+  const { tty } = await asleep();
   assert.is(tty.program(), 'sh');
   // Whether it holds the line already or not, the key is not lost.
   tty.write('\r');
   await tty.expect('What next?');
   assert.is(tty.program(), process.execPath);
-  await stop();
 });
 
 test('a packet of Improv that wakes the console is answered', async () => {
-  const { tty, stop } = await asleep();
+  const { tty } = await asleep();
   tty.write(serialPacket(packetType.command, new Uint8Array([3, 0])));
   await tty.expect('Ingle');
-  await stop();
 });
 
 test('setup that opens wakes the console, which stays until setup is done and nobody types', async () => {
-  const { tty, open, stop } = await asleep({ INGLE_IDLE_MS: '400' });
+  const { tty, open } = await asleep({ INGLE_IDLE_MS: '400' });
   writeFileSync(open, '');
   await tty.expect('Enter: ');
   // Many times the idle time, as setup is open.
@@ -485,7 +466,6 @@ test('setup that opens wakes the console, which stays until setup is done and no
   // The conversation is left first, as if the person had.
   await tty.expect('Enter: ');
   assert.is(await tty.ended, 0);
-  await stop();
 });
 
 test.run();

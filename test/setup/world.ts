@@ -13,6 +13,8 @@ import { logger } from '../../firmware/system/log.ts';
 export interface World {
   audio: AudioOutcome | 'hangs';
   wifi: WifiOutcome;
+  /** What a join waits for. */
+  wifiWaits?: Promise<void>;
   radios: number;
   online: boolean;
   /** No network is known, and no cable is plugged in. */
@@ -55,6 +57,8 @@ export async function house(
   const states: LadderState[] = [];
   const said: string[] = [];
   const progress: string[] = [];
+  /** The state in which each text was told last. */
+  const toldIn = new Map<string, LadderState | undefined>();
   const waiting: { state: LadderState; resolve: () => void }[] = [];
   const hangs = (signal: AbortSignal) =>
     new Promise<AudioOutcome>((_, no) => signal.addEventListener('abort', () => no(new Error('aborted'))));
@@ -75,7 +79,10 @@ export async function house(
     wifi: {
       radios: async () => world.radios,
       scan: async () => ({ networks: [], age_s: 0 }),
-      connect: async () => world.wifi,
+      async connect() {
+        await world.wifiWaits;
+        return world.wifi;
+      },
     },
     channels: [
       {
@@ -126,7 +133,10 @@ export async function house(
       states.push(state);
       for (const w of waiting.filter((x) => x.state === state)) w.resolve();
     },
-    onProgress: (step, state, text) => progress.push(`${step} ${state} ${text}`),
+    onProgress(step, state, text) {
+      progress.push(`${step} ${state} ${text}`);
+      toldIn.set(text, states.at(-1));
+    },
     onSecrets: () => calls.push('secrets'),
     times: {
       audio: world.audio === 'hangs' ? 40 : 60_000,
@@ -140,7 +150,7 @@ export async function house(
     setup.state === state
       ? Promise.resolve()
       : new Promise<void>((resolve) => waiting.push({ state, resolve }));
-  return { setup, calls, states, said, progress, reach, file };
+  return { setup, calls, states, said, progress, toldIn, reach, file };
 }
 
 export async function assertCode(p: Promise<unknown>, code: string): Promise<void> {
