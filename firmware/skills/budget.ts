@@ -1,5 +1,5 @@
 // How often a skill may die before it stays off: a mark for each run that did not end in order, in its slot's folder.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { IngleError } from '../protocol/errors.ts';
@@ -8,6 +8,8 @@ import { IngleError } from '../protocol/errors.ts';
 export const FAILURES = 10;
 export const WINDOW_S = 600;
 export const OFF_S = 3600;
+/** Of the marks, as they are kept. */
+const MOST_BYTES = 4096;
 
 /**
  * Seconds a skill stays off; 0: it may start.
@@ -39,6 +41,9 @@ export function openBudget(
   const file = join(folder, '.runs');
   const read = (): number[] => {
     try {
+      // The skill can write here: a pipe or a flood of bytes in its place must not hold up the next start.
+      const is = lstatSync(file);
+      if (!is.isFile() || is.size > MOST_BYTES) rmSync(file, { recursive: true, force: true });
       const kept: unknown = JSON.parse(readFileSync(file, 'utf8'));
       const from = booted() - 5;
       // What the power cut short is no fault of the skill, and nothing has begun later than now.

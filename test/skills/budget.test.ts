@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -99,6 +100,21 @@ test('on this machine and its own clock: for an hour, in minutes, and nobody els
   );
   assert.is(statSync(join(folder, '.runs')).mode & 0o777, 0o600);
   assert.is(JSON.parse(readFileSync(join(folder, '.runs'), 'utf8')).length, FAILURES);
+});
+
+test('what a skill puts in the place of its marks holds up no start', () => {
+  const puts: [string, (file: string) => void][] = [
+    ['a pipe', (file) => execFileSync('mkfifo', [file])],
+    ['a folder', (file) => mkdirSync(join(file, 'deep'), { recursive: true })],
+    ['a link to a device', (file) => symlinkSync('/dev/zero', file)],
+    ['a flood', (file) => writeFileSync(file, `[${'1,'.repeat(4096)}1]`)],
+  ];
+  for (const [what, put] of puts) {
+    const b = budget();
+    put(b.file);
+    assert.is(b.code(), '', what);
+    assert.equal(JSON.parse(readFileSync(b.file, 'utf8')), [b.clock.now], what);
+  }
 });
 
 test('a folder that cannot be written keeps no skill from starting', () => {
