@@ -257,6 +257,15 @@ test('a body without end and a line of rubbish end their own connection only', a
   assert.is((await hub.ask('GET', '/api/status')).status, 200);
 });
 
+test('four hundred slow bodies without a token take no slot from the owner', async ({ hub }) => {
+  const head = 'POST /v1/icons/pin HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{';
+  const slow = Array.from({ length: 400 }, () => tcp(Number(new URL(hub.base).port), '127.0.0.1'));
+  for (const s of slow) s.on('error', () => {}).on('connect', () => s.write(head));
+  await Promise.all(slow.map((s) => new Promise((ok) => s.once('data', ok).once('close', ok))));
+  for (let i = 0; i < 5; i++) assert.is((await hub.ask('GET', '/v1/icons', { as: {} })).status, 200);
+  for (const s of slow) s.destroy();
+});
+
 test('pins and order are kept, an owner apart from the other, over a restart too', async ({ hub }) => {
   const icon = async (owner_id: string) => (await hub.ask('GET', '/v1/icons', { as: { owner_id } })).body[0];
   assert.equal(
