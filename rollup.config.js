@@ -19,6 +19,7 @@ import esbuild, { minify } from 'rollup-plugin-esbuild';
 import { isAbsent, native, nativeBanner, nativeModules } from './services/cli/rollup.native.js';
 import { page } from './services/cli/rollup.page.js';
 import { schemas } from './services/cli/rollup.schemas.js';
+import { sdk } from './services/cli/rollup.sdk.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const define = { INGLE_VERSION: JSON.stringify(version) };
@@ -26,7 +27,8 @@ const define = { INGLE_VERSION: JSON.stringify(version) };
 /** Modules dependencies ask for at run time and do without. */
 const optional = ['x11', 'usocket', 'bufferutil', 'utf-8-validate', 'encoding', 'supports-color'];
 const builtin = new Set(builtinModules);
-const external = (id) => id.startsWith('node:') || builtin.has(id) || isAbsent(id);
+/** esbuild builds skills of developers, where it is installed: a program of its own cannot be in a bundle. */
+const external = (id) => id.startsWith('node:') || builtin.has(id) || id === 'esbuild' || isAbsent(id);
 
 function onwarn(warning, warn) {
   // A page whose import is left as it stands would fail in the browser; better that the build does.
@@ -146,7 +148,11 @@ if (existsSync('spa/index.html')) targets.push(...(await page('spa', 'dist/spa',
 if (existsSync('web-wizard/index.html'))
   targets.push(...(await page('web-wizard', 'dist/web-wizard', { define, onwarn })));
 if (existsSync('services/cli/schemas.ts'))
-  targets.push(schemas('services/cli/schemas.ts', 'dist/schemas', { onwarn }));
+  targets.push(
+    schemas('services/cli/schemas.ts', 'dist/schemas', { onwarn }),
+    schemas('services/cli/schemas.ts', 'dist/sdk/schemas', { onwarn }),
+  );
+targets.push(...sdk('dist/sdk', { define, onwarn, version }));
 if (existsSync('services/cli/pages.ts'))
   targets.push(schemas('services/cli/pages.ts', 'dist/man', { define, onwarn }));
 
@@ -161,6 +167,7 @@ const always = [
   'services/cli/rollup.native.js',
   'services/cli/rollup.page.js',
   'services/cli/rollup.schemas.js',
+  'services/cli/rollup.sdk.js',
 ];
 function partOf(target) {
   const page = typeof target.input === 'object';

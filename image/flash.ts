@@ -54,6 +54,8 @@ export function kernelOptions(serial: string, verity: Verity, more: readonly str
     'systemd.gpt_auto=0',
     // As the kernel is set up unless a distribution asks for more: its ciphers do not try themselves at each start.
     'cryptomgr.notests',
+    // Debian's kernel gives whole huge pages where a program asks for a little: 5 MB for each Node of ours.
+    'transparent_hugepage=madvise',
     verityOption(verity),
     ...more,
   ];

@@ -13,7 +13,7 @@ ${each((n) => `u ingle-skill-${n} - "Ingle skill in slot ${n}"\n`)}`;
 
 const policy = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<!-- Made by image/slots.ts. The user of a slot owns its one name, and only the local API calls it. -->
+<!-- Made by image/slots.ts. The user of a slot owns its one name, and only the local API calls it. It may ask for a fetch. -->
 <busconfig>
   <policy context="default">
     <deny send_interface="io.ingle.Skill1"/>
@@ -27,6 +27,7 @@ ${each(
   (n) => `  <policy user="ingle-skill-${n}">
     <allow own="io.ingle.Skill1.slot${n}"/>
     <allow send_type="signal" send_interface="io.ingle.Skill1"/>
+    <allow send_destination="io.ingle.Fetch1" send_interface="io.ingle.Fetch1" send_member="Fetch"/>
     <allow receive_type="method_call" receive_interface="io.ingle.Skill1"/>
   </policy>
 `,

@@ -24,7 +24,7 @@ export async function connect(): Promise<void> {
     const known = !s?.access && pin ? pin : undefined;
     const insecure = s?.access ? isInsecure(s.access) : Boolean(pin?.insecure);
     // Another hub's icons are not this one's.
-    if (shown !== s?.hub_id) set({ icons: null, iconsAt: null, open: null });
+    if (shown !== s?.hub_id) set({ icons: null, iconsAt: null, open: null, managing: false });
     shown = s?.hub_id;
     set({ link: 'connecting', lag: null, heardAt: null, hubName: pin?.name || app().hubName, insecure });
     if (known) await desktop(known.hub_id);
@@ -83,7 +83,7 @@ function events(mine: number): LinkEvents {
 function closeLink(): void {
   opening++;
   setLink(null);
-  set({ link: 'connecting', open: null });
+  set({ link: 'connecting', open: null, managing: false });
 }
 
 export function stopLink(page: Page): void {

@@ -6,7 +6,7 @@ import { Insecure, LanguageSwitch } from './frame.ts';
 import { face, glyph } from './glyphs.ts';
 import { move, pin, sorted } from './icons.ts';
 import { Menu } from './menu.ts';
-import { openSkill } from './open.ts';
+import { openManager, openSkill } from './open.ts';
 import { Stale } from './stale.ts';
 import { type Icon, set, useApp } from './store.ts';
 import { t, titleOf } from './text.ts';
@@ -37,6 +37,7 @@ function StatusBar({ signOut }: { signOut(forget?: boolean): Promise<void> }) {
     <${Menu} label=${t('menu')} icon="menu">
       <div class="line"><${LanguageSwitch} /></div>
       <hr />
+      <button type="button" class="item" onClick=${openManager}>${glyph('app')}${t('manage')}</button>
       <button type="button" class="item" onClick=${() => signOut()}>${glyph('out')}${t('sign_out')}</button>
       <button type="button" class="item" onClick=${forget}>${glyph('trash')}${t('forget')}</button>
       ${brand.texts[language]?.support && html`<hr /><p class="line soft small">${brand.texts[language].support}</p>`}
@@ -129,13 +130,13 @@ function Grid() {
 const wide = matchMedia('(min-width: 64rem)');
 
 export function Desktop({ signOut }: { signOut(forget?: boolean): Promise<void> }) {
-  const { open, icons, iconsAt, link, hubName, brand } = useApp();
+  const { open, managing, icons, iconsAt, link, hubName, brand } = useApp();
   const [isWide, setWide] = useState(wide.matches);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     const change = () => setWide(wide.matches);
     wide.addEventListener('change', change);
-    const back = () => set({ open: null });
+    const back = () => set({ open: null, managing: false });
     window.addEventListener('popstate', back);
     return () => {
       wide.removeEventListener('change', change);
@@ -145,11 +146,12 @@ export function Desktop({ signOut }: { signOut(forget?: boolean): Promise<void> 
   useLayoutEffect(() => heading.current?.focus(), []);
   const icon = open && icons?.find((i) => i.skill_id === open.skill_id);
   useEffect(() => {
-    document.title = icon ? `${titleOf(icon)} · ${brand.name}` : hubName || brand.name;
-  }, [icon, hubName, brand]);
+    const at = icon ? titleOf(icon) : managing && t('manage');
+    document.title = at ? `${at} · ${brand.name}` : hubName || brand.name;
+  }, [icon, managing, hubName, brand]);
   const docked = open?.mode === 'panel' && isWide;
   return html`<div data-page="desktop">
-    <div class=${`desk${docked ? ' docked' : ''}`} inert=${Boolean(icon) && !docked}>
+    <div class=${`desk${docked ? ' docked' : ''}`} inert=${managing || (Boolean(icon) && !docked)}>
       <${StatusBar} signOut=${signOut} />
       <main>
         <h1 tabindex="-1" ref=${heading}>${t('skills')}</h1>
@@ -159,6 +161,7 @@ export function Desktop({ signOut }: { signOut(forget?: boolean): Promise<void> 
         <${Grid} />
       </main>
     </div>
-    ${icon && html`<${Window} key=${icon.skill_id} icon=${icon} mode=${open.mode} docked=${docked} />`}
+    ${icon && !managing && html`<${Window} key=${icon.skill_id} icon=${icon} docked=${docked} />`}
+    ${managing && html`<${Window} key="@skills" icon=${null} docked=${false} />`}
   </div>`;
 }

@@ -102,7 +102,7 @@ export async function signOut(forget = false): Promise<void> {
     }
   }
   set({
-    open: null,
+    ...{ open: null, managing: false },
     icons: null,
     iconsAt: null,
     pending: 0,

@@ -45,7 +45,10 @@ export interface LinkEvents {
 
 export interface Link {
   readonly up: boolean;
-  /** @throws IngleError what the hub said, or `unavailable` when it is not reached. */
+  /**
+   * @param body is sent as JSON, or as it is where it comes in pieces
+   * @throws IngleError what the hub said, or `unavailable` when it is not reached.
+   */
   request<R>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<R>;
   websocket(path: string): Promise<TunnelSocket>;
   readonly hubId: string;
@@ -63,6 +66,25 @@ export interface Link {
 }
 
 const ASSERTION_WAIT = 20_000;
+/** Until a request is answered, and one whose body is large, milliseconds. */
+const ANSWER_WAIT = 30_000;
+const UPLOAD_WAIT = 600_000;
+
+const isPieces = (body: unknown): body is AsyncIterable<Uint8Array> =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+
+/** What of a request its body makes. */
+function sent(body: unknown, headers: Record<string, string>) {
+  const signal = AbortSignal.timeout(isPieces(body) ? UPLOAD_WAIT : ANSWER_WAIT);
+  if (body === undefined) return { headers, signal };
+  if (isPieces(body)) return { headers, body, signal };
+  return {
+    headers: { 'content-type': 'application/json', ...headers },
+    body: utf8(JSON.stringify(body)),
+    signal,
+  };
+}
+
 function accessOf(s: Session, pin: Pin | undefined): Access | null {
   if (s.access?.mode === 'link')
     return {
@@ -239,9 +261,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       const r = await tunnel.request({
         method,
         path,
-        headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-        ...(body === undefined ? {} : { body: utf8(JSON.stringify(body)) }),
-        signal: AbortSignal.timeout(30_000),
+        ...sent(body, headers),
       });
       const text = fromUtf8(await r.body());
       let json: unknown = null;

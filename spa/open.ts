@@ -15,6 +15,12 @@ export function openSkill(icon: Icon, mode?: Open['mode'], online = true): void 
   set({ open });
 }
 
+/** Opens the page of installed skills, which also stands without a hub. */
+export function openManager(): void {
+  history[app().open ? 'replaceState' : 'pushState']({ window: '@skills' }, '');
+  set({ open: null, managing: true });
+}
+
 /** Stands where a screen will be. */
 export function Bones({ title }: { title: string }) {
   return html`<div class="v-stack" aria-busy="true">

@@ -2,22 +2,22 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
-import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import { type IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
 import { evaluateAll } from '../firmware/ui/binding.ts';
 import { overlayState } from '../firmware/ui/overlay.ts';
 import type { Action, View as ViewDocument } from '../firmware/ui/schema.ts';
-import { assertToHub } from './assert.ts';
 import { currentLink } from './current.ts';
+import { Elevate } from './elevate.ts';
 import { failed } from './entrance.ts';
 import { type Glyph, glyph } from './glyphs.ts';
 import { changes } from './icons.ts';
 import { Bones, openSkill } from './open.ts';
 import { type Drawing, View } from './render.ts';
 import { Stale } from './stale.ts';
-import { app, follow, type Icon, Trouble, toast, useApp } from './store.ts';
+import { app, follow, type Icon, toast, useApp } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
-import { errorText, noticeText, t, titleOf } from './text.ts';
+import { t, titleOf } from './text.ts';
 
 /** How a skill without a view yet, or without the right, stands. */
 type Gate = 'opening' | 'open' | 'elevate' | 'forbidden' | 'missing';
@@ -125,7 +125,7 @@ export function Skill({ icon }: { icon: Icon }) {
     act: (action, value) => act(icon, action, drawing, value).catch(failed),
   };
   const { view } = seen.current;
-  if (gate === 'elevate') return html`<${Elevate} icon=${icon} done=${() => setGate('opening')} />`;
+  if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;
   if (gate === 'forbidden')
     return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
   if (gate === 'missing' && !view)
@@ -188,29 +188,4 @@ function unreached(): Promise<void> {
 
 function Message(o: { glyph: Glyph; title: string; lead: string }) {
   return html`<div class="gate"><div class="hero">${glyph(o.glyph)}</div><h3>${o.title}</h3><p class="soft">${o.lead}</p></div>`;
-}
-
-function Elevate({ icon, done }: { icon: Icon; done: () => void }) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState('');
-  const ask = async () => {
-    setBusy(true);
-    setError('');
-    try {
-      await assertToHub();
-      done();
-    } catch (e) {
-      if (e instanceof IngleError) setError(errorText(e.code));
-      else if (e instanceof Trouble) setError(noticeText(e.notice));
-      else failed(e);
-    }
-    setBusy(false);
-  };
-  return html`<div class="gate">
-    <div class="hero">${glyph('finger')}</div>
-    <h3>${t('elevate_title')}</h3>
-    <p class="soft">${t('elevate_lead', { title: titleOf(icon) })}</p>
-    <div class="slot" aria-live="polite">${error && html`<div class="note bad" role="alert">${glyph('info')}<span>${error}</span></div>`}</div>
-    <button type="button" class="button" disabled=${busy} onClick=${ask}>${busy ? html`<span class="spin"></span>` : glyph('finger')}${t('approve_do')}</button>
-  </div>`;
 }

@@ -91,6 +91,8 @@ export interface App {
   /** When `icons` were last seen live, milliseconds. */
   iconsAt: number | null;
   open: Open | null;
+  /** The page of installed skills is open. */
+  managing: boolean;
   /** Changes that wait for the hub. */
   pending: number;
   toast: string | null;
@@ -111,6 +113,7 @@ let state: App = {
   icons: null,
   iconsAt: null,
   open: null,
+  managing: false,
   pending: 0,
   toast: null,
   update: false,

@@ -4,11 +4,16 @@ import type { FunctionComponent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { face, glyph } from './glyphs.ts';
 import { Bones } from './open.ts';
-import type { Icon, Open } from './store.ts';
+import type { Icon } from './store.ts';
 import { t, titleOf } from './text.ts';
 
 type Screen = FunctionComponent<{ icon: Icon }>;
-let loaded: Screen | null = null;
+/** What a window can show: a skill, or the page of installed skills. Each comes when it is first opened. */
+const screens = {
+  skill: (): Promise<Screen> => import('./skill.ts').then((m) => m.Skill),
+  manage: (): Promise<Screen> => import('./manage.ts').then((m) => m.Manage),
+};
+const loaded: { [of in keyof typeof screens]?: Screen } = {};
 /** Where the focus goes when the last window closes; one window may lead to the next. */
 let opener: Element | null = null;
 
@@ -18,22 +23,26 @@ export function closeWindow(): void {
 }
 
 /** What the skill wishes for its window, as the style sheet reads it; the screen sets the bounds. */
-function sizeOf({ sizeHints }: Icon): Record<string, string> {
+function sizeOf(icon: Icon | null): Record<string, string> {
+  const sizeHints = icon?.sizeHints;
   return sizeHints ? { '--w': `${sizeHints.w}px`, '--h': `${sizeHints.h}px` } : {};
 }
 
-export function Window(o: { icon: Icon; mode: Open['mode']; docked: boolean }) {
-  const [Skill, setSkill] = useState<Screen | null>(() => loaded);
+/** @param o.icon the skill; without it the page of installed skills */
+export function Window(o: { icon: Icon | null; docked: boolean }) {
+  const of = o.icon ? 'skill' : 'manage';
+  const title = o.icon ? titleOf(o.icon) : t('manage');
+  const [Skill, setSkill] = useState<Screen | null>(() => loaded[of] ?? null);
   const dialog = useRef<HTMLDivElement>(null);
   // While it is drawn first: once the desktop is inert, the focus is gone from there.
   useState(() => {
     if (document.activeElement?.closest('.desk')) opener = document.activeElement;
   });
   useEffect(() => {
-    if (!loaded)
-      void import('./skill.ts').then((m) => {
-        loaded = m.Skill;
-        setSkill(() => m.Skill);
+    if (!loaded[of])
+      void screens[of]().then((screen) => {
+        loaded[of] = screen;
+        setSkill(() => screen);
       });
   }, []);
   useLayoutEffect(() => {
@@ -59,13 +68,13 @@ export function Window(o: { icon: Icon; mode: Open['mode']; docked: boolean }) {
   };
   return html`<div class=${`veil ${o.docked ? 'panel' : 'modal'}`} onClick=${o.docked ? undefined : onVeil}>
     <div class="window" style=${sizeOf(o.icon)} role="dialog" aria-modal=${o.docked ? undefined : 'true'} aria-labelledby="window-title"
-      tabindex="-1" ref=${dialog} onKeyDown=${onKeyDown} data-window=${o.icon.skill_id}>
+      tabindex="-1" ref=${dialog} onKeyDown=${onKeyDown} data-window=${o.icon?.skill_id ?? '@skills'}>
       <header>
-        <span class="sr">${face(o.icon.icon)}</span>
-        <h2 id="window-title">${titleOf(o.icon)}</h2>
+        <span class="sr">${face(o.icon?.icon ?? 'app')}</span>
+        <h2 id="window-title">${title}</h2>
         <button type="button" class="icon-button" aria-label=${t('close')} onClick=${closeWindow}>${glyph('close')}</button>
       </header>
-      <div class="body">${Skill ? html`<${Skill} icon=${o.icon} />` : html`<${Bones} title=${titleOf(o.icon)} />`}</div>
+      <div class="body">${Skill ? html`<${Skill} icon=${o.icon} />` : html`<${Bones} title=${title} />`}</div>
     </div>
   </div>`;
 }

@@ -18,6 +18,7 @@ const needs = {
     ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
     ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
   ],
+  'bench/api.ts': [['/usr/bin/wrk', 'wrk']],
   'bench/audio.ts': [
     ['/usr/lib/python3/dist-packages/numpy/__init__.py', 'python3-numpy'],
     ['/usr/lib/python3/dist-packages/scipy/__init__.py', 'python3-scipy'],
@@ -39,7 +40,13 @@ const needs = {
     ['/usr/bin/rauc', 'rauc'],
     ['/usr/bin/openssl', 'openssl'],
   ],
+  fetch: [['/usr/bin/openssl', 'openssl']],
   root: [['/usr/bin/openssl', 'openssl']],
+  services: [
+    ['/usr/bin/espeak-ng', 'espeak-ng'],
+    ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
+    ['/usr/share/pocketsphinx/model/en-us/en-us.lm.bin', 'pocketsphinx-en-us'],
+  ],
   setup: [
     ['/usr/bin/socat', 'socat'],
     ['/usr/bin/openssl', 'openssl'],

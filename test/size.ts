@@ -15,6 +15,8 @@ export const budget = { code: 45 * 1024, live: 95 * 1024 };
 
 /** Loaded on demand alone: the curves of the typed code. */
 const curves = /node_modules\/@noble\//;
+/** Loaded on demand alone: the page of installed skills. */
+const managing = /^(spa\/manage|firmware\/text\/spa-skills)/;
 /** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
 export const portable = /node_modules\/tweetnacl\//;
 
@@ -54,7 +56,7 @@ export function sizes(d: Description): { code: number; live: number; liveWithout
   const [lazy, nacl] = [having(curves), having(portable)];
   const weight = (parts: string[]) =>
     gzipOf(d, [...closure(d, parts).filter((f) => !lazy.includes(f)), ...styles(d)]);
-  const rest = chunks.filter((f) => !lazy.includes(f));
+  const rest = chunks.filter((f) => !lazy.includes(f) && !having(managing).includes(f));
   return {
     code: weight(entry),
     live: weight(rest.filter((f) => !nacl.includes(f))),

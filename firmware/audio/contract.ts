@@ -100,6 +100,18 @@ export const audio1 = contract({
       out: { spoken: 'as' },
       errors: ['invalid_request', 'not_found', 'unavailable', 'not_supported', 'timeout'],
     },
+    Recognize: {
+      doc: 'What was said in a WAV file (PCM, 16 bit, at most 2 MiB and 30 s). phrases: what may have been said; empty = anything, where its model is installed. lang: en. id: a name for StopRecognizing.',
+      in: { id: 's', sound: 'ay', lang: 's', phrases: 'as' },
+      out: { text: 's', duration_ms: 'u' },
+      errors: ['invalid_request', 'too_large', 'rate_limited', 'conflict', 'not_supported', 'timeout'],
+    },
+    StopRecognizing: {
+      doc: 'Ends a Recognize nobody waits for any more.',
+      in: { id: 's' },
+      out: {},
+      errors: [],
+    },
     SaveProfile: {
       doc: `Keeps a pair; its newest measurement becomes the proof. verified only when that measurement was ok. ${fields(profile)}.`,
       in: { sink_id: 's', source_id: 's' },

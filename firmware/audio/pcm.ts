@@ -30,6 +30,8 @@ export interface Wav {
   rate: number;
   channels: number;
   data: Uint8Array;
+  /** Bytes of `data` as the file says; other than its length where a writer was cut off, or lies. */
+  declared: number;
 }
 
 /**
@@ -58,7 +60,7 @@ export function parseWav(bytes: Uint8Array): Wav {
     if (tag(at) === 'data') {
       if (!format) throw bad('data before its format');
       const end = size === 0 || body + size > bytes.length ? bytes.length : body + size;
-      return { ...format, data: bytes.subarray(body, end) };
+      return { ...format, data: bytes.subarray(body, end), declared: size };
     }
     at = body + size + (size & 1);
   }

@@ -1,10 +1,12 @@
 // Documents on disk: one row per update, folded together now and then, and their index.
 import * as Y from 'yjs';
-import type { Store, Value } from '../system/store.ts';
+import { durableSchema } from '../system/durable.ts';
+import type { Migration, Store, Value } from '../system/store.ts';
 import { etagOf, readContent } from './content.ts';
+import { parseKey } from './key.ts';
 import type { Signer } from './sign.ts';
 
-export const archiveSchema = [
+export const archiveSchema: Migration[] = [
   `CREATE TABLE docs_index (
     key TEXT PRIMARY KEY, acl TEXT NOT NULL, schema TEXT NOT NULL, ttl_sec INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, etag TEXT NOT NULL, rev INTEGER NOT NULL, signature TEXT NOT NULL) WITHOUT ROWID;
@@ -17,6 +19,10 @@ CREATE TABLE owners (owner_id TEXT PRIMARY KEY, seen_at INTEGER NOT NULL) WITHOU
 CREATE TABLE skills (skill_id TEXT PRIMARY KEY, manifest TEXT NOT NULL, seen_at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE icons (owner_id TEXT NOT NULL, skill_id TEXT NOT NULL, pinned INTEGER NOT NULL DEFAULT 0, ord INTEGER,
     PRIMARY KEY (owner_id, skill_id)) WITHOUT ROWID`,
+  {
+    adds: `${durableSchema('installs')};
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
+  },
 ];
 
 export type Transaction = Pick<Store, 'run' | 'all' | 'get'>;
@@ -109,6 +115,37 @@ export function listDocuments(store: Transaction, prefix: string, limit = 1000):
     `${prefix}\u{10ffff}`,
     limit,
   );
+}
+
+export interface Workspace {
+  /** `owner_id/skill_id/doc_type` */
+  prefix: string;
+  keys: string[];
+  bytes: number;
+}
+
+/** Documents of an owner by their kind, at most 1000 documents. */
+export async function workspacesOf(store: Transaction, owner_id: string): Promise<Workspace[]> {
+  const rows = await store.all<{ key: string; bytes: number }>(
+    `SELECT key, (SELECT coalesce(sum(length(data)), 0) FROM doc_updates u WHERE u.key = d.key) AS bytes
+     FROM docs_index d WHERE key >= ? AND key < ? ORDER BY key LIMIT 1000`,
+    `${owner_id}/`,
+    `${owner_id}/\u{10ffff}`,
+  );
+  const found = new Map<string, Workspace>();
+  for (const { key, bytes } of rows) {
+    const prefix = key.slice(0, key.indexOf(':'));
+    const one = found.get(prefix) ?? { prefix, keys: [], bytes: 0 };
+    found.set(prefix, { ...one, keys: [...one.keys, key], bytes: one.bytes + bytes });
+  }
+  return [...found.values()];
+}
+
+/** Keys of every document of a skill, of all owners. */
+export async function listSkillDocuments(store: Transaction, skill_id: string): Promise<string[]> {
+  const part = `/${skill_id}/`;
+  const rows = await store.all<{ key: string }>('SELECT key FROM docs_index WHERE instr(key, ?) > 0', part);
+  return rows.map((r) => r.key).filter((key) => parseKey(key).skill_id === skill_id);
 }
 
 /** Keys whose time to live is over. */

@@ -63,6 +63,8 @@ export interface Commands {
   /** Something that was missing is there: what waits tries again now. */
   wake(): void;
   sweep(): Promise<void>;
+  /** Commands under way. */
+  size(): number;
 }
 
 /** How long a command waits for a skill that does not run, milliseconds. */
@@ -87,6 +89,7 @@ export function runCommands(o: {
 }): Commands {
   const { store, library, log } = o;
   const running = new Map<string, Promise<unknown>>();
+  let performing = 0;
   const waits = patience(WAIT_MS);
   const slots = queueOf(SLOTS);
   const seconds = () => Math.floor(Date.now() / 1000);
@@ -176,7 +179,11 @@ export function runCommands(o: {
         o.event('commands.finished', { id, status: outcome.status });
       })
       .catch((cause) => log.error('a command could not be finished', { id, cause }))
-      .finally(() => running.delete(key));
+      .finally(() => {
+        performing--;
+        running.delete(key);
+      });
+    performing++;
     running.set(key, work);
   }
 
@@ -263,6 +270,7 @@ export function runCommands(o: {
       for (const entry of await openIds(store)) if (entry.document !== '' && entry.command) run(entry);
     },
     wake: waits.wake,
+    size: () => performing,
     async sweep() {
       await trimJournal(store, seconds());
       for (const room of [...library.rooms()]) {

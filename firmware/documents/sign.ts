@@ -1,7 +1,6 @@
 // View documents are signed by a key that never leaves the hub, so that a changed index is noticed.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readOrMake } from '../system/keyfile.ts';
 
 export interface Signer {
   /** Base64url Ed25519 signature over `key`, a line feed and `etag`. */
@@ -15,7 +14,7 @@ const text = (key: string, etag: string) => Buffer.from(`${key}\n${etag}`);
 
 /** Loads the key of `file` (PKCS #8 PEM, 0600), or makes it. */
 export function openSigner(file: string): Signer {
-  const key = createPrivateKey(readOrMake(file));
+  const key = createPrivateKey(readOrMake(file, makePem));
   const pub = createPublicKey(key);
   return {
     sign: (k, etag) => sign(null, text(k, etag), key).toString('base64url'),
@@ -24,23 +23,5 @@ export function openSigner(file: string): Signer {
   };
 }
 
-function readOrMake(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (e) {
-    if ((e as NodeJS.ErrnoException).code !== 'ENOENT') throw e;
-  }
-  mkdirSync(dirname(file), { recursive: true, mode: 0o750 });
-  const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, pem, { mode: 0o600, flag: 'wx', flush: true });
-  try {
-    // A link fails where the name is taken: whoever was first keeps the key.
-    linkSync(draft, file);
-  } catch (e) {
-    if ((e as NodeJS.ErrnoException).code !== 'EEXIST') throw e;
-  } finally {
-    rmSync(draft, { force: true });
-  }
-  return readFileSync(file, 'utf8');
-}
+const makePem = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

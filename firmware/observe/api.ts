@@ -21,14 +21,16 @@ export const MAX_PAYLOAD = 8 * 1024;
 export const MAX_EVENT = 16 * 1024;
 
 const id = T.String({ description: 'The id of an event, or of a place between two.' });
+/** A topic on which others than the hub itself speak. */
+export const externalTopic = T.String({
+  description: 'Below "external."; what other topics say is the hub\'s own word.',
+  pattern: '^external(\\.[a-z][a-z0-9_]*)+$',
+  maxLength: 80,
+  [SAYS]: { pattern: 'is not a topic below "external."' },
+});
 const given = T.Object(
   {
-    topic: T.String({
-      description: 'Below "external."; what other topics say is the hub\'s own word.',
-      pattern: '^external(\\.[a-z][a-z0-9_]*)+$',
-      maxLength: 80,
-      [SAYS]: { pattern: 'is not a topic below "external."' },
-    }),
+    topic: externalTopic,
     payload: T.Unknown({ description: `Any JSON of at most ${MAX_PAYLOAD} bytes.` }),
     at: T.Optional(
       T.Integer({

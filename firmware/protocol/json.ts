@@ -2,30 +2,42 @@
 import { IngleError } from './errors.ts';
 import { MAX_BODY, MAX_DEPTH } from './limits.ts';
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * Parses a JSON object from outside.
  * @throws IngleError `too_large` over `maxBytes`, `invalid_request` when it is no JSON object or nests deeper than MAX_DEPTH.
  */
 export function parseObject(text: string | Uint8Array, maxBytes = MAX_BODY): Record<string, unknown> {
+  const value = text.length === 0 ? {} : parseJson(text, maxBytes);
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new IngleError('invalid_request', 'The body must be a JSON object.', { pointer: '' });
+  return value as Record<string, unknown>;
+}
+
+/**
+ * Parses any JSON from outside.
+ * @throws IngleError like `parseObject`
+ */
+export function parseJson(text: string | Uint8Array, maxBytes = MAX_BODY): unknown {
   if (text.length > maxBytes) throw new IngleError('too_large', `A body may have at most ${maxBytes} bytes.`);
   let value: unknown;
   try {
-    const source = typeof text === 'string' ? text : new TextDecoder('utf-8', { fatal: true }).decode(text);
-    value = source === '' ? {} : JSON.parse(source);
+    const source = typeof text === 'string' ? text : utf8.decode(text);
+    value = JSON.parse(source);
   } catch {
     throw new IngleError('invalid_request', 'The body is not JSON.', { pointer: '' });
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw new IngleError('invalid_request', 'The body must be a JSON object.', { pointer: '' });
   checkDepth(value, 1);
-  return value as Record<string, unknown>;
+  return value;
 }
 
 function checkDepth(value: unknown, depth: number): void {
   if (value === null || typeof value !== 'object') return;
   if (depth > MAX_DEPTH)
     throw new IngleError('invalid_request', `The body nests deeper than ${MAX_DEPTH}.`, { pointer: '' });
-  for (const child of Object.values(value)) checkDepth(child, depth + 1);
+  const children = value as Record<string, unknown>;
+  for (const key in children) checkDepth(children[key], depth + 1);
 }
 
 /** What `field` accepts. A trailing `?` makes the field optional. */

@@ -1,4 +1,5 @@
 // A console at the device: one person after another, with the setup conversation and what setup tells meanwhile.
+import { printed, printing } from '../io/print.ts';
 import type { Caller } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import { dialogTexts } from '../text/dialog.ts';
@@ -18,6 +19,8 @@ export interface ConsoleOptions {
   secret: string;
   setup: Caller<typeof setup1>;
   onProgress: Progress;
+  /** Payloads of the topic io.console.print. */
+  onPrint(f: (payload: unknown) => void): void;
   technician: NonNullable<DialogDeps['technician']>;
   language: Language;
   log: Log;
@@ -55,6 +58,21 @@ export function openConsole(o: ConsoleOptions): Console {
     });
   }
 
+  function print(): void {
+    const admit = printing();
+    o.onPrint((payload) => {
+      // A locked line shows nothing of the house.
+      if (proven().length === 0) return;
+      const line = admit(payload, performance.now());
+      if (!line) return;
+      const text =
+        line.left_out > 0
+          ? `${t('left_out', { left_out: line.left_out })}\n${printed(line, way)}`
+          : printed(line, way);
+      void term.say(text).catch((e) => o.log.info('a line is not shown', { error: e as Error }));
+    });
+  }
+
   async function showSecrets(): Promise<void> {
     if (o.secret) return;
     await term.say(t('secrets', { ...(await setup.Secrets({})) })).catch(() => {});
@@ -83,6 +101,7 @@ export function openConsole(o: ConsoleOptions): Console {
     showSecrets,
     async converse() {
       follow();
+      print();
       for (;;)
         await receive().catch(async (e) => {
           if (e instanceof Left) return;

@@ -1,6 +1,8 @@
 // The ladder's ports over the hub's own services. What they answer is turned into what the ladder asks here.
 import type { audio1 } from '../audio/contract.ts';
+import { MAX_BODY } from '../protocol/limits.ts';
 import type { Caller } from '../system/contract.ts';
+import { exchange } from '../system/http.ts';
 import type { Log } from '../system/log.ts';
 import type { Language } from '../text/i18n.ts';
 import type { uplink1 } from '../uplink/contract.ts';
@@ -114,8 +116,8 @@ export function hubPorts(o: {
 }): Ports {
   const { wifi, uplink } = o;
   const online = () =>
-    fetch(`${o.rootUrl}/health/live`, { signal: AbortSignal.timeout(4000), redirect: 'error' }).then(
-      (r) => r.ok,
+    exchange(`${o.rootUrl}/health/live`, { timeoutMs: 4000, maxBytes: MAX_BODY }).then(
+      (r) => r.status >= 200 && r.status < 300,
       () => false,
     );
   return {

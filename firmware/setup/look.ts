@@ -44,11 +44,12 @@ async function followDevices({ ladder, channels }: Core, ways: Ways, here: At): 
 /** A finished hub that was told to forget its networks, or its browsers, would be ready with no way in. */
 export async function settle({ ladder, ports, time }: Core, here: At): Promise<void> {
   await pause(time.settle);
+  const { owned } = ladder.memory;
   const has = await ports.hasNetwork().catch(() => true);
-  const paired = await ports.owned().catch(() => ladder.memory.owned);
+  const paired = await ports.owned().catch(() => owned);
   if (here.signal.aborted) return;
   await ladder.remember({ owned: paired, asked: !has });
   if (!has) await here.move('no_network');
   // Its owner has forgotten all browsers since.
-  else if (paired === false) await here.move('unowned');
+  else if (paired === false && owned !== false) await here.move('unowned');
 }

@@ -9,10 +9,13 @@ export interface Known {
   owned: boolean;
 }
 
-/** How the ladder goes on at the start of the service from what was kept. An owner not known yet (null) is one. */
-export function atStart({ state, owned }: Pick<SetupState, 'state' | 'owned'>): LadderEvent {
+/**
+ * How the ladder goes on at the start of the service from what was kept. An owner not known yet (null) is one.
+ * @param again the hub itself has not been started since setup came to its end: somebody has only asked
+ */
+export function atStart({ state, owned }: Pick<SetupState, 'state' | 'owned'>, again: boolean): LadderEvent {
   if (state === 'READY' || state === 'READY_WITH_LIMITS') {
-    if (owned === false) return 'resume';
+    if (owned === false && !again) return 'resume';
     return state === 'READY' ? 'known' : 'known_limits';
   }
   if (state === 'RETEST') return 'retest';

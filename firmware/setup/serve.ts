@@ -7,7 +7,8 @@ import type { LadderState } from './ladder.ts';
 import type { Ports } from './ports.ts';
 import { createSetup, type Setup, type SetupOptions } from './setup.ts';
 
-export interface ServeOptions extends Pick<SetupOptions, 'file' | 'log' | 'device' | 'times' | 'uptime'> {
+export interface ServeOptions
+  extends Pick<SetupOptions, 'file' | 'log' | 'device' | 'times' | 'uptime' | 'start'> {
   ports: Ports;
   version: string;
   model: string;
@@ -34,6 +35,8 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
     setup1,
     {
       async Status() {
+        // Whoever asks may be the one the service is started for.
+        await setup.begun;
         const { state: _, mode, attempts, verified_profile, ...rest } = setup.status();
         const detail = {
           online: await ports.online().catch(() => false),
@@ -50,7 +53,10 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
         };
         return { state: setup.state, mode, attempts, detail };
       },
-      Stage: () => ({ stage: stageOf(setup.status()) }),
+      async Stage() {
+        await setup.begun;
+        return { stage: stageOf(setup.status()) };
+      },
       Restart: async ({ channel }) => {
         await setup.restart(channel);
         return {};

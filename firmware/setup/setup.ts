@@ -30,12 +30,16 @@ export interface SetupOptions {
   onSecrets(window: string): void;
   /** For tests; the ladder's own times otherwise. */
   times?: Partial<Record<keyof typeof times, number>>;
+  /** Names this start of the hub, which the service may outlast or be outlasted by; without it each is a new one. */
+  start?: string;
   /** How long the machine is up, milliseconds; for tests. */
   uptime?: () => number;
 }
 
 export interface Setup {
   begin(): Promise<void>;
+  /** Settles when the ladder has gone on from what was kept; before, it is in BOOT. */
+  readonly begun: Promise<void>;
   readonly state: LadderState;
   status(): SetupState & Joined & { channels: string[]; pin_wait_s: number };
   restart(channel: string): Promise<void>;
@@ -88,7 +92,10 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     anew: true,
     // A hub whose disk is full can be set up all the same.
     volatile: true,
-    entering: (next) => (next === 'RETEST' || isDone(next) ? { done: true } : {}),
+    entering(next) {
+      if (isDone(next)) return { done: true, start: o.start ?? '' };
+      return next === 'RETEST' ? { done: true } : {};
+    },
     onMove: (row, old, event) => o.onState(row.state, old, event),
     act: (_, here) => act(core, ways, here, paired),
   });
@@ -112,6 +119,10 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
   };
   const ways = openWays(core);
   const { ladder, channels } = core;
+  let began = () => {};
+  const begun = new Promise<void>((resolve) => {
+    began = resolve;
+  });
 
   async function paired(): Promise<void> {
     core.voice.spent();
@@ -125,11 +136,15 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
       return ladder.state;
     },
     async begin() {
-      const event = atStart({ state: rows.stored('ladder') ?? 'BOOT', owned: ladder.memory.owned });
+      const { owned, start } = ladder.memory;
+      const again = start !== '' && start === o.start;
+      const event = atStart({ state: rows.stored('ladder') ?? 'BOOT', owned }, again);
       const asked = event !== 'resume' && event !== 'retest';
       const here = await ladder.move(event, { asked, by_hand: false, by: '', kept: false });
+      began();
       if (here && (event === 'known' || event === 'known_limits')) void settle(core, here);
     },
+    begun,
     ...orders(core, ways),
     touch(channel) {
       if (channel !== '') ways.wait();

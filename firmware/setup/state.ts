@@ -21,6 +21,8 @@ export interface LadderMemory {
   by_hand: boolean;
   /** The channel that person uses. */
   by: string;
+  /** The start of the hub in which setup came to its end last. */
+  start: string;
   /** The access point stays up while the network is joined: over a second radio, or a cable. */
   kept: boolean;
 }
@@ -34,6 +36,7 @@ export const newMemory: LadderMemory = {
   asked: true,
   by_hand: false,
   by: '',
+  start: '',
   kept: false,
 };
 

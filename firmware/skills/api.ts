@@ -2,6 +2,7 @@
 import * as T from 'typebox';
 import { ok } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
+import { listedAction } from './actions.ts';
 
 const mode = T.Union([T.Literal('modal'), T.Literal('panel')]);
 const size = T.Object({ w: T.Number(), h: T.Number() }, { description: 'Pixels.' });
@@ -38,6 +39,13 @@ export const skillsApi = localArea({
     who: 'token',
     doc: "The icons of the caller's desktop: pinned first, then in the owner's order, then by title.",
     answer: T.Array(icon),
+  },
+  actions: {
+    method: 'GET',
+    path: '/api/skills/actions',
+    who: 'token',
+    doc: 'What the skills that the caller may use offer to do; each is asked for at POST /skills/{skill_id}/v1/actions/{id}.',
+    answer: T.Object({ actions: T.Array(listedAction) }),
   },
   pin: {
     method: 'POST',

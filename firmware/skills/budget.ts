@@ -31,10 +31,14 @@ export interface Budget {
   ended(): void;
 }
 
-/** @param folder of the slot, which is wiped when another skill moves in */
+/**
+ * @param folder of the slot, which is wiped when another skill moves in
+ * @param bundle of the version that runs: what another version did does not count
+ */
 export function openBudget(
   folder: string,
   skill: string,
+  bundle?: string,
   now = () => Date.now() / 1000,
   booted = () => Date.now() / 1000 - uptime(),
 ): Budget {
@@ -45,9 +49,11 @@ export function openBudget(
       const is = lstatSync(file);
       if (!is.isFile() || is.size > MOST_BYTES) rmSync(file, { recursive: true, force: true });
       const kept: unknown = JSON.parse(readFileSync(file, 'utf8'));
+      if (!Array.isArray(kept)) return [];
+      if (bundle !== (typeof kept[0] === 'string' ? kept[0] : undefined)) return [];
       const from = booted() - 5;
       // What the power cut short is no fault of the skill, and nothing has begun later than now.
-      return Array.isArray(kept) ? kept.filter((at) => at >= from && at <= now()) : [];
+      return kept.filter((at) => at >= from && at <= now());
     } catch {
       return [];
     }
@@ -55,7 +61,8 @@ export function openBudget(
   // No fsync: a mark is worth nothing after a power cut. A full disk must not keep a skill from starting.
   const write = (marks: readonly number[]) => {
     try {
-      writeFileSync(file, JSON.stringify(marks.slice(-FAILURES)), { mode: 0o600 });
+      const last = marks.slice(-FAILURES);
+      writeFileSync(file, JSON.stringify(bundle ? [bundle, ...last] : last), { mode: 0o600 });
     } catch {}
   };
   return {

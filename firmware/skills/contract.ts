@@ -32,6 +32,12 @@ export const skill1 = contract({
       out: {},
       errors: [],
     },
+    Leave: {
+      doc: 'Ends the process in order; the next call starts what the table of skills says then. A skill that is still loading or refuses leaves as well.',
+      in: {},
+      out: {},
+      errors: [],
+    },
     Request: {
       doc: 'One HTTP request to a path of the skill (`/v1/...`). `id` is the idempotency id: the same id is done once.',
       in: { id: 's', owner_id: 's', method: 's', path: 's', headers: 'a{ss}', body: 'ay' },

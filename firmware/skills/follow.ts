@@ -1,5 +1,6 @@
 // Follows the skills of the table on the bus: who runs, for which owners. One the bus can start goes when nobody needs
 // it, and is woken by a look at its documents or a request.
+import mitt from 'mitt';
 import type { JsonObject } from '../documents/content.ts';
 import type { Library } from '../documents/library.ts';
 import { IngleError } from '../protocol/errors.ts';
@@ -28,6 +29,18 @@ export interface Skills {
   request(skill_id: string, r: SkillRequest): Promise<Answer>;
   /** Tells the skill how many look at its documents. */
   viewersChanged(owner_id: string, skill_id: string): void;
+  /**
+   * Other skills are installed now. Those that stay as they are go on; of one in another version the process that ran
+   * counts no more, and the next is taken up when it comes.
+   */
+  change(installed: readonly Installed[]): Promise<void>;
+  /**
+   * Settles when a skill is there for every owner, in its bundle's version.
+   * @throws IngleError why it does not start, or that it did not until `signal`
+   */
+  come(skill_id: string, signal: AbortSignal): Promise<void>;
+  /** A skill that is no longer installed is not known any more. */
+  forget(skill_id: string): Promise<void>;
   /** Whether a skill keeps a document up to date now. */
   isLive(key: string): boolean;
   close(): Promise<void>;
@@ -35,6 +48,8 @@ export interface Skills {
 
 /** How long a skill may take to come when it is woken. */
 const WAKE_MS = 20_000;
+/** Between two tries to have one come, milliseconds. */
+const TRY_MS = 500;
 
 /** A skill of the table: where it lives, and the manifest of its bundle. */
 export interface Installed {
@@ -71,18 +86,30 @@ export async function followSkills(o: {
   const owners: string[] = [];
   /** Skills the bus starts when they are called. */
   const startable = new Set<string>();
-  const slots = new Map(o.installed.map((i) => [i.manifest.id, i.slot]));
-  const ids = new Map(o.installed.map((i) => [skillBusName(i.slot), i.manifest.id]));
-  for (const name of await bus.listActivatableNames()) {
-    const id = ids.get(name);
-    if (id) startable.add(id);
+  /** Skill -> what is installed of it; bus name -> skill. */
+  const places = new Map<string, Installed>();
+  const ids = new Map<string, string>();
+  /** Who waits for a skill to come, told of each try that failed. */
+  const failed = mitt<Record<string, Error>>();
+  /** Takes in what is installed; what it says of one that changed comes from its bundle. */
+  async function place(installed: readonly Installed[]): Promise<void> {
+    const activatable = new Set(await bus.listActivatableNames());
+    for (const map of [places, ids, startable]) map.clear();
+    for (const i of installed) {
+      const { id } = i.manifest;
+      places.set(id, i);
+      ids.set(skillBusName(i.slot), id);
+      if (activatable.has(skillBusName(i.slot))) startable.add(id);
+    }
   }
+  await place(o.installed);
   const waking = waker(
     // Any call starts it; it is used once it has appeared.
-    (id) => bus.client(skill1, { busName: skillBusName(slots.get(id)!) }).Manifest({}, WAKE_MS),
+    (id) => bus.client(skill1, { busName: skillBusName(places.get(id)!.slot) }).Manifest({}, WAKE_MS),
     (id, cause) => {
       log.warn('a skill does not wake', { skill: id, cause });
       setAvailable(id, false);
+      failed.emit(id, cause);
     },
     WAKE_MS,
   );
@@ -105,7 +132,11 @@ export async function followSkills(o: {
     // By its unique name: what is asked of this process never reaches the next.
     const caller = bus.client(skill1, { busName: owner });
     const said = checkManifest(fromVariant((await caller.Manifest({}, 10_000)).manifest));
+    if (newest.get(id) !== owner) return;
     if (said.id !== id) throw new IngleError('forbidden', `It calls itself ${said.id}.`);
+    const { version } = known.get(id)!.manifest;
+    if (said.version !== version)
+      throw new IngleError('conflict', `It is of version ${said.version} and not ${version}.`);
     const manifest = titled(known.get(id)!.manifest, said);
     const text = JSON.stringify(manifest);
     if (newest.get(id) !== owner) return;
@@ -175,7 +206,9 @@ export async function followSkills(o: {
     if (!owner) return;
     appear(id, owner).catch((cause) => {
       log.warn('a skill cannot be used', { skill: id, cause });
-      if (newest.get(id) === owner) setAvailable(id, false);
+      if (newest.get(id) !== owner) return;
+      setAvailable(id, false);
+      failed.emit(id, cause);
     });
   }
   const unfollow = await bus.match(
@@ -219,8 +252,48 @@ export async function followSkills(o: {
       if (!l?.isAttached(r.owner_id) || !known.get(skill_id)?.available) throw sleeps(skill_id);
       return l.request(r);
     },
+    async change(installed) {
+      const before = new Map(places);
+      await place(installed);
+      for (const id of new Set([...before.keys(), ...places.keys()])) {
+        const [old, now] = [before.get(id), places.get(id)];
+        if (old && now && old.slot === now.slot && old.manifest.version === now.manifest.version) continue;
+        vanish(id);
+        newest.delete(id);
+        if (now) known.set(id, { manifest: now.manifest, available: startable.has(id) });
+        else setAvailable(id, false);
+      }
+    },
+    async come(id, signal) {
+      const isThere = () => live.has(id) && known.get(id)?.available === true;
+      const over = new Promise<void>((done) => signal.addEventListener('abort', () => done()));
+      let cause: unknown;
+      const hear = (e: Error) => {
+        cause = e;
+      };
+      failed.on(id, hear);
+      try {
+        while (!isThere()) {
+          if (signal.aborted) throw new IngleError('timeout', `The skill "${id}" did not come up in time.`);
+          await Promise.race([waking.wake(id).catch(() => {}), over]);
+          if (!isThere() && isFinal(cause)) throw cause;
+          if (!isThere()) await Promise.race([new Promise((done) => setTimeout(done, TRY_MS)), over]);
+        }
+      } finally {
+        failed.off(id, hear);
+      }
+    },
+    async forget(id) {
+      if (places.has(id)) return;
+      known.delete(id);
+      await store.run('DELETE FROM skills WHERE skill_id = ?', id);
+    },
     close: unfollow,
   };
 }
+
+/** What a skill's own process says is final; all else may be one that is still to come. */
+const isFinal = (e: unknown): boolean =>
+  e instanceof IngleError && !e.details?.['dbus'] && !['timeout', 'conflict'].includes(e.code);
 
 const seconds = () => Math.floor(Date.now() / 1000);

@@ -1,17 +1,21 @@
 // Runs one skill: its documents an owner, its requests once each. Knows no bus; services/skill-host wires it.
+import { randomUUID } from 'node:crypto';
 import * as Y from 'yjs';
-import { type JsonObject, mergeContent, mergeMeta, readContent, readMeta } from '../documents/content.ts';
+import { mergeContent, mergeMeta, readContent, readMeta } from '../documents/content.ts';
 import { isOwnerId } from '../documents/key.ts';
 import { router } from '../protocol/endpoint/router.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { parseObject } from '../protocol/json.ts';
-import type { Implementation } from '../system/contract.ts';
 import { toDict } from '../system/contract.ts';
 import { languages } from '../text/i18n.ts';
-import type { skill1 } from './contract.ts';
+import { openInterest } from './interest.ts';
+import type { Answers } from './load.ts';
 import type { Manifest } from './manifest.ts';
 import { saidBySkill } from './said.ts';
-import type { Patch, Skill, SkillContext, SkillDefinition, SkillReply, SkillRequest } from './skill.ts';
+import type { JsonObject, Patch, Skill, SkillReply, SkillRequest } from './sdk/skill.ts';
+import type { HubContext, HubSkill } from './skill.ts';
+import { openStorage, type Vault } from './storage.ts';
+import { type Clock, openTimers, systemClock } from './timers.ts';
 
 interface Answer {
   status: number;
@@ -28,10 +32,14 @@ interface Served {
 
 export interface Host {
   readonly manifest: Manifest;
-  readonly implementation: Implementation<typeof skill1>;
+  readonly implementation: Answers;
   /** How many look at its documents, of all owners. */
   viewers(): number;
+  /** Whether it has to stay awake: somebody looks, or a timer is set. */
+  isNeeded(): boolean;
   stop(): void;
+  /** Nothing of it goes on, and the skill is not told: what a kill leaves. */
+  abandon(): void;
 }
 
 /** The documents a skill has; more come with branches. */
@@ -40,6 +48,8 @@ const names = ['view:main', 'state:main'];
 const KEPT = 256;
 const MARKED = 64;
 const MARK_BYTES = 256;
+/** How long timers wait for the first owner, milliseconds. */
+const ALONE_MS = 10_000;
 
 /**
  * Starts a skill.
@@ -48,9 +58,12 @@ const MARK_BYTES = 256;
  */
 export function startHost(
   manifest: Manifest,
-  definition: SkillDefinition,
+  definition: HubSkill,
   o: {
-    context: Pick<SkillContext, 'language' | 'log' | 'publish' | 'client' | 'names'>;
+    context: Pick<HubContext, 'language' | 'log' | 'publish' | 'fetch' | 'client' | 'names'>;
+    /** What it keeps, brought to this version. */
+    vault: Vault;
+    clock?: Clock;
     update: (owner_id: string, doc: string, update: Uint8Array) => void;
     timeoutMs?: number;
   },
@@ -80,9 +93,17 @@ export function startHost(
 
   const allViewers = () => [...served.values()].reduce((n, s) => n + s.viewers, 0);
 
-  const context: SkillContext = {
+  const clock = o.clock ?? systemClock;
+  const timers = openTimers(o.vault, o.context.log, clock);
+  const storage = openStorage(o.vault);
+  const interest = openInterest(storage, { log: o.context.log, clock, makeId: randomUUID });
+  const isAsked = manifest.capabilities.streams?.supportsDeclarativeInterest === true;
+  const context: HubContext = {
     ...o.context,
     id: manifest.id,
+    storage,
+    timers: timers.timers,
+    interest: interest.interest,
     owners: () => [...served.keys()],
     viewers: (owner_id) => (owner_id === undefined ? allViewers() : (served.get(owner_id)?.viewers ?? 0)),
     state: (owner_id) => readContent(document(owner_id, 'state:main')),
@@ -94,7 +115,23 @@ export function startHost(
     },
   };
   const skill: Skill = definition.start(context);
-  const { find } = router(skill.endpoints.map((endpoint) => ({ endpoint })));
+  // What fired before an owner is there could show nobody anything.
+  const unwait = clock.after(ALONE_MS, startTimers);
+  function startTimers(): void {
+    unwait();
+    const within = (work: () => void | Promise<void>) => limit((async () => work())(), o.timeoutMs ?? 20_000);
+    timers.start((fired) => within(() => skill.timer?.(fired)));
+    if (isAsked) interest.start((due) => within(() => skill.wanted?.(due)));
+  }
+  const { find } = router(
+    [...skill.endpoints, ...(isAsked ? [interest.endpoint] : [])].map((endpoint) => ({ endpoint })),
+  );
+
+  function abandon(): void {
+    unwait();
+    timers.stop();
+    interest.stop();
+  }
 
   /** The effect of a request and the mark that it is done, as one change. */
   function finish(request: SkillRequest, reply: SkillReply): Answer {
@@ -132,7 +169,7 @@ export function startHost(
     }
   }
 
-  const implementation: Implementation<typeof skill1> = {
+  const implementation: Answers = {
     Manifest: () => {
       const ui = manifest.capabilities.ui;
       const title = definition.title?.(o.context.language) ?? ui?.title ?? manifest.id;
@@ -161,6 +198,7 @@ export function startHost(
         }
       }
       if (fresh) skill.attached?.(owner_id);
+      if (fresh && served.size === 1) startTimers();
       const out: { doc: string; update: Uint8Array }[] = [];
       for (const [name, doc] of s.documents) {
         const given = stored.get(name);
@@ -204,7 +242,17 @@ export function startHost(
       return result;
     },
   };
-  return { manifest, implementation, viewers: allViewers, stop: () => skill.stop?.() };
+  return {
+    manifest,
+    implementation,
+    viewers: allViewers,
+    isNeeded: () => allViewers() > 0 || timers.waiting() || (isAsked && interest.waiting()),
+    stop() {
+      abandon();
+      skill.stop?.();
+    },
+    abandon,
+  };
 }
 
 interface Mark {

@@ -7,7 +7,7 @@ import type { Config } from '../system/config.ts';
 import type { Implementation } from '../system/contract.ts';
 import type { skill1 } from './contract.ts';
 import type { Manifest } from './manifest.ts';
-import type { SkillDefinition } from './skill.ts';
+import type { HubSkill } from './skill.ts';
 import type { Slot } from './slots.ts';
 import { bundleOf, manifestOf } from './table.ts';
 
@@ -21,7 +21,7 @@ const LOAD_MS = 15_000;
 export async function loadSkill(
   c: Pick<Config, 'skills' | 'data'>,
   slot: Slot,
-): Promise<{ manifest: Manifest; skill: SkillDefinition }> {
+): Promise<{ manifest: Manifest; skill: HubSkill }> {
   const manifest = manifestOf(c, slot);
   const file = join(bundleOf(c, slot), 'skill.js');
   if (!existsSync(file)) throw new IngleError('not_found', `The skill "${slot.skill_id}" has no skill.js.`);
@@ -32,14 +32,17 @@ export async function loadSkill(
   });
   const { skill } = (await Promise.race([import(pathToFileURL(file).href), late]).finally(() =>
     clearTimeout(timer),
-  )) as { skill?: Partial<SkillDefinition> };
+  )) as { skill?: Partial<HubSkill> };
   if (typeof skill?.start !== 'function')
     throw new IngleError('invalid_request', `The bundle of "${slot.skill_id}" exports no skill.`);
-  return { manifest, skill: skill as SkillDefinition };
+  return { manifest, skill: skill as HubSkill };
 }
 
+/** What a skill answers; that its process leaves is the process's own. */
+export type Answers = Omit<Implementation<typeof skill1>, 'Leave'>;
+
 /** Serves what is still being made: calls wait for it. */
-export function later(ready: Promise<Implementation<typeof skill1>>): Implementation<typeof skill1> {
+export function later(ready: Promise<Answers>): Answers {
   return {
     Manifest: async (...a) => (await ready).Manifest(...a),
     Attach: async (...a) => (await ready).Attach(...a),
@@ -49,7 +52,7 @@ export function later(ready: Promise<Implementation<typeof skill1>>): Implementa
 }
 
 /** Serves a slot without a skill that works: whoever asks hears why. */
-export function refusing(cause: unknown): Implementation<typeof skill1> {
+export function refusing(cause: unknown): Answers {
   const refuse = () => {
     throw toIngleError(cause);
   };

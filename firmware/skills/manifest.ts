@@ -4,11 +4,15 @@ import { skillIdForm } from '../documents/key.ts';
 import { faultsOf, refusal, SAYS } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { MAX_BODY } from '../protocol/limits.ts';
+import { actionsSchema } from './actions.ts';
+import { localized } from './localized.ts';
 
 const closed = { additionalProperties: false };
 const semver = '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$';
-const language = '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
 const iconForm = '^(?:[a-z0-9][a-z0-9-]{0,63}|data:image/svg\\+xml[;,][\\s\\S]+)$';
+/** A name of at least two labels (RFC 1123), the last of which no IPv4 address has. */
+const host =
+  '^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+(?!\\d+$)[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$';
 const text = (maxLength: number, more: T.TStringOptions) => T.String({ minLength: 1, maxLength, ...more });
 const pixels = T.Number({ minimum: 50, maximum: 4000, [SAYS]: 'must be a number of pixels from 50 to 4000' });
 
@@ -22,14 +26,7 @@ const ui = T.Object(
       }),
     ),
     title: text(80, { description: 'Name of the skill under its icon.' }),
-    titles: T.Optional(
-      T.Unsafe<Record<string, string>>({
-        type: 'object',
-        propertyNames: { pattern: language, [SAYS]: 'is not a language' },
-        additionalProperties: text(80, {}),
-        description: 'The title by language (BCP 47); "title" stands in.',
-      }),
-    ),
+    titles: T.Optional(localized(80, 'The title by language (BCP 47); "title" stands in.')),
     entrypoint: T.Optional(
       text(200, {
         pattern: '^/v1/ui/[\\w\\-/]+$',
@@ -68,13 +65,29 @@ export const manifestSchema = T.Object(
       {
         visual: T.Optional(T.Boolean({ description: 'It has a screen; "ui" says which.' })),
         ui: T.Optional(ui),
+        actions: T.Optional(actionsSchema),
         streams: T.Optional(T.Object({ supportsDeclarativeInterest: T.Optional(T.Boolean()) }, closed)),
       },
       closed,
     ),
     permissions: T.Optional(
       T.Object(
-        { ownerOnly: T.Optional(T.Boolean({ description: 'Opens only after a fresh passkey check.' })) },
+        {
+          ownerOnly: T.Optional(T.Boolean({ description: 'Opens only after a fresh passkey check.' })),
+          hosts: T.Optional(
+            T.Array(
+              T.String({
+                pattern: host,
+                [SAYS]: { pattern: 'must be one host name in lower case, as api.example.org' },
+              }),
+              {
+                maxItems: 16,
+                uniqueItems: true,
+                description: 'Hosts the hub fetches from for it, over https: exact names.',
+              },
+            ),
+          ),
+        },
         closed,
       ),
     ),
@@ -91,8 +104,13 @@ export type Manifest = T.Static<typeof manifestSchema>;
 export type Mode = NonNullable<Manifest['capabilities']['ui']>['modes'][number];
 
 /** What the schema does not say: fields that need one another. */
-function crossFaults({ capabilities: { visual, ui } }: Manifest) {
+function crossFaults({ capabilities: { visual, ui, actions = {} } }: Manifest) {
   const pointer = '/capabilities/ui';
+  for (const [id, { input }] of Object.entries(actions)) {
+    const at = input.required?.findIndex((name) => !Object.hasOwn(input.properties, name)) ?? -1;
+    if (at >= 0)
+      return [{ pointer: `/capabilities/actions/${id}/input/required/${at}`, says: 'names no property' }];
+  }
   if (visual && !ui) return [{ pointer, says: 'is missing, a visual skill needs it' }];
   if (ui && !ui.schema && !ui.entrypoint) return [{ pointer, says: 'needs a schema or an entrypoint' }];
   return [];

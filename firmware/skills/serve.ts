@@ -1,4 +1,5 @@
 // Serves one slot on the bus: its skill, or the reason why it has none.
+import { fetch1 } from '../fetch/contract.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Bus, Served } from '../system/bus.ts';
 import type { Config } from '../system/config.ts';
@@ -6,8 +7,10 @@ import type { Log } from '../system/log.ts';
 import { pickLanguage } from '../text/i18n.ts';
 import { openBudget } from './budget.ts';
 import { skill1, skillBusName } from './contract.ts';
+import { fetchOver } from './fetch.ts';
 import { moveIn } from './home.ts';
 import { type Host, startHost } from './host.ts';
+import { openKept, skillDisk } from './keep.ts';
 import { later, loadSkill, refusing } from './load.ts';
 import { isSlot, SLOTS } from './slots.ts';
 import { readSlots, stateOf } from './table.ts';
@@ -18,15 +21,15 @@ import { readSlots, stateOf } from './table.ts';
  */
 export async function serveSlot(
   slot: number,
-  o: { config: Config; bus: Bus; log: Log; touch: () => void },
-): Promise<Pick<Host, 'viewers'> & { stop(status: number): void }> {
+  o: { config: Config; bus: Bus; log: Log; touch: () => void; leave: () => void },
+): Promise<Pick<Host, 'isNeeded'> & { stop(status: number): void }> {
   const { config, bus, log } = o;
   if (!isSlot(slot)) throw new IngleError('invalid_request', `Slots are numbered from 1 to ${SLOTS}.`);
   const { slots, freed, fault } = readSlots(config);
   if (fault) log.error('the table of skills cannot be used', { cause: fault });
   const mine = slots.get(slot);
   const skill = mine?.skill_id ?? '';
-  const budget = openBudget(stateOf(config, slot), skill);
+  const budget = openBudget(stateOf(config, slot), skill, mine?.bundle);
   let served: Served<typeof skill1> | undefined;
   let host: Host | undefined;
   /** A run that has begun and that nothing has broken so far. */
@@ -45,12 +48,16 @@ export async function serveSlot(
     budget.begin();
     running = true;
     const { manifest, skill } = await loadSkill(config, mine);
+    const { migrate } = skill;
+    const vault = await openKept(skillDisk(stateOf(config, slot)), manifest.version, { log, migrate });
     return startHost(manifest, skill, {
+      vault,
       context: {
         language: pickLanguage([config.language]),
         log,
         publish: bus.publish,
         client: bus.client,
+        fetch: fetchOver((asked) => bus.client(fetch1).Fetch(asked)),
         names: bus.listNames,
       },
       update: (owner_id, doc, update) => served?.emit('Update', { owner_id, doc, update }),
@@ -77,11 +84,19 @@ export async function serveSlot(
       );
     },
   );
-  served = await bus.serve(skill1, later(implementation), { busName: skillBusName(slot), onCall: o.touch });
+  const Leave = () => {
+    o.leave();
+    return {};
+  };
+  served = await bus.serve(
+    skill1,
+    { ...later(implementation), Leave },
+    { busName: skillBusName(slot), onCall: o.touch },
+  );
   take();
   await implementation;
   return {
-    viewers: () => host?.viewers() ?? 0,
+    isNeeded: () => host?.isNeeded() ?? false,
     stop(status) {
       host?.stop();
       if (running && status === 0) budget.ended();

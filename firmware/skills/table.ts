@@ -93,6 +93,23 @@ export async function settleSlots(c: Folders, log: Log): Promise<Slots> {
   return readSlots(c);
 }
 
+/** What the root carries, and the table beside it. @throws IngleError `invalid_request` for a table with a fault */
+export function readPlaces(c: Folders): { root: Root; table: Table } {
+  return { root: readRoot(c), table: readTable(c) };
+}
+
+/**
+ * Replaces the table; it is on the disk when this settles. Only ingle-api may do this.
+ * @throws IngleError what `change` throws, or `invalid_request` for a table with a fault
+ */
+export async function changeTable(c: Folders, change: (table: Table, root: Root) => Table): Promise<void> {
+  const { root, table } = readPlaces(c);
+  const next = printTable(change(table, root));
+  if (next === printTable(table)) return;
+  mkdirSync(join(c.data, 'skills'), { recursive: true, mode: 0o755 });
+  await writeWhole(tableOf(c), next, 0o644);
+}
+
 /** Bus name of a slot -> id of the skill that lives there. */
 export function skillNames(slots: ReadonlyMap<number, Slot>): ReadonlyMap<string, string> {
   return new Map([...slots.values()].map((s) => [skillBusName(s.slot), s.skill_id]));

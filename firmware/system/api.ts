@@ -59,7 +59,10 @@ export const systemApi = localArea({
         }),
       ),
       skills: T.Object({ known: T.Integer(), available: T.Integer() }),
+      developer_mode: T.Boolean({ description: 'Unsigned packages of skills are let in.' }),
+      mcp: T.Boolean({ description: 'Programs may use the actions of skills over /api/mcp.' }),
       requests: T.Integer(),
+      streams: T.Integer(),
       sockets: T.Integer(),
     }),
   },
@@ -76,22 +79,6 @@ export const systemApi = localArea({
       uptime_s: T.Integer(),
       load: T.Array(T.Number(), { minItems: 3, maxItems: 3, description: 'Over 1, 5 and 15 minutes.' }),
       memory: T.Object({ total_bytes: T.Integer(), free_bytes: T.Integer() }),
-    }),
-  },
-  services: {
-    method: 'GET',
-    path: '/api/services',
-    who: 'owner',
-    doc: 'The units of the hub and whether each runs.',
-    answer: T.Object({
-      services: T.Array(
-        T.Object({
-          unit: T.String(),
-          skill_id: nullable(T.String({ description: 'The skill that lives in the unit.' })),
-          bus_name: nullable(T.String()),
-          state: T.Union([T.Literal('running'), T.Literal('activatable'), T.Literal('stopped')]),
-        }),
-      ),
     }),
   },
 });

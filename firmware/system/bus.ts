@@ -104,11 +104,15 @@ export interface Bus {
   publish(topic: string, payload: unknown): void;
   /** What publishes when it is called: nothing of it can be refused any more. @throws like `publish` */
   publication(topic: string, payload: unknown): () => void;
+  /** Settles when the daemon has taken what was published. @throws IngleError `timeout`, `unavailable` */
+  flushed(): Promise<void>;
   /** Hears a topic, or with a trailing `.*` all topics below it. */
   subscribe(topic: string, f: (topic: string, payload: unknown) => void): Promise<() => Promise<void>>;
   /** Follows who owns a bus name; called at once with the present owner ('' = nobody). */
   watchName(name: string, f: (owner: string) => void): Promise<() => Promise<void>>;
   listNames(): Promise<string[]>;
+  /** Names the daemon: another after each of its starts. */
+  id(): Promise<string>;
   /** Names whose services the daemon starts when they are called. */
   listActivatableNames(): Promise<string[]>;
   /** A value for a variant argument of a raw call. */
@@ -345,6 +349,10 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
       const m = messageOf(topicsPath, topicsInterface, 'Event', 'sv', [topic, toVariant(payload)]);
       return () => send(m);
     },
+    async flushed() {
+      // The daemon answers in the order of what it was sent.
+      await daemon('GetId');
+    },
     subscribe(topic, f) {
       const rule: Match = { interface: topicsInterface, member: 'Event' };
       if (topic.endsWith('.*')) rule.arg0namespace = topic.slice(0, -2);
@@ -354,6 +362,9 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     watchName,
     async listNames() {
       return (await daemon('ListNames'))[0] as string[];
+    },
+    async id() {
+      return (await daemon('GetId'))[0] as string;
     },
     async listActivatableNames() {
       return (await daemon('ListActivatableNames'))[0] as string[];

@@ -37,6 +37,8 @@ export interface Config {
   insecure_sealed_secret: boolean;
   /** Hash of the console secret (firmware/setup/console-secret.ts); empty: the serial line asks for none. */
   console_secret: string;
+  /** Whom a service on the internet may turn to about this hub's requests: a URL or an e-mail address. `INGLE_CONTACT`. */
+  contact: string;
   /** The messaging bot: its token (empty = no bot) and the messenger's API. `INGLE_BOT_TOKEN`, `INGLE_BOT_API`. */
   bot: { token: string; api: string };
   /** Ways into setup that the maker leaves open. */
@@ -67,6 +69,7 @@ const defaults: Config = {
   language: 'en',
   insecure_sealed_secret: false,
   console_secret: '',
+  contact: '',
   bot: { token: '', api: 'https://api.telegram.org' },
   channels: ['softap', 'ble', 'serial', 'bot'],
   brand: noBrand,
@@ -139,6 +142,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_API_PORT']) c.api.port = Number(env['INGLE_API_PORT']);
   if (env['INGLE_NAME']) c.name = env['INGLE_NAME'];
   if (env['INGLE_LANG']) c.language = env['INGLE_LANG'];
+  if (env['INGLE_CONTACT']) c.contact = env['INGLE_CONTACT'];
   if (env['INGLE_BOT_TOKEN']) c.bot.token = env['INGLE_BOT_TOKEN'];
   if (env['INGLE_BOT_API']) c.bot.api = env['INGLE_BOT_API'];
   c.root_url = c.root_url.replace(/\/+$/, '');

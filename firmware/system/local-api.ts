@@ -5,9 +5,9 @@ import type { Described } from '../protocol/endpoint/openapi.ts';
 /**
  * `public`: anybody on this computer. `token`: the holder of the service token, whomever it names. `owner`: local
  * control, or the owner. `elevated`: local control, or the owner with a passkey checked lately. `skill`: whoever may use
- * the skill of the path.
+ * the skill of the path. `signed`: whoever signs with the secret of what the path names.
  */
-export type LocalWho = 'public' | 'token' | 'owner' | 'elevated' | 'skill';
+export type LocalWho = 'public' | 'token' | 'owner' | 'elevated' | 'skill' | 'signed';
 
 /** Declares endpoints of the local API. */
 export const localArea = <const A extends Area<LocalWho>>(area: A): A => area;
@@ -21,6 +21,13 @@ export const localSecurity: Pick<Described, 'who' | 'schemes'> = {
       description:
         'The service token: /var/lib/ingle/api/token, or .ingle/hub/api/token beside npm start. Without X-Ingle-Principal it is local control.',
     },
+    signature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'webhook-signature',
+      description:
+        'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; both go along as headers, the time in Unix seconds and at most 5 minutes off.',
+    },
   },
   who: {
     public: { needs: [], doc: 'For anybody who reaches the address.' },
@@ -28,5 +35,6 @@ export const localSecurity: Pick<Described, 'who' | 'schemes'> = {
     owner: { needs: ['token'], doc: 'For local control and the owner.' },
     elevated: { needs: ['token'], doc: 'For local control, and the owner whose passkey was checked lately.' },
     skill: { needs: ['token'], doc: 'For whoever may use the skill.' },
+    signed: { needs: ['signature'], doc: 'For whoever signs with the secret of the hook.' },
   },
 };

@@ -28,6 +28,8 @@ export interface Service {
    * call waits for its answer. Calls that come while it leaves are answered, here or by the next process.
    */
   leaveWhenIdle(ms: number, busy?: () => boolean): void;
+  /** Ends the service as an idle one ends: calls that come meanwhile are answered, here or by the next process. */
+  leave(): void;
   /**
    * Ends the process: runs the steps of the stop, at most for the time it has, and exits with 0, or with the status
    * of `cause` (errorTable). What comes while it is ending changes neither.
@@ -121,6 +123,7 @@ export async function startService(part: string, o: { stopMs?: number } = {}): P
       };
       setInterval(look, Math.min(5000, limit / 4)).unref();
     },
+    leave: () => stop(undefined, true),
     stop: (cause) => stop(cause),
   };
 }

@@ -22,10 +22,17 @@ export interface Store {
 const oldestVersion = [3, 52, 0];
 
 /**
- * Opens (and makes) a store in WAL mode with synchronous=FULL and brings it to the newest schema.
- * @param migrations each a list of SQL statements; the file's user_version counts how many have run.
+ * SQL statements that bring a schema one step further. `adds`: programs that do not know the step go on using the file,
+ * as it makes tables of its own and touches no other; an update that is taken back finds its data so.
  */
-export async function openStore(file: string, migrations: readonly string[]): Promise<Store> {
+export type Migration = string | { adds: string };
+
+/**
+ * Opens (and makes) a store in WAL mode with synchronous=FULL and brings it to the newest schema.
+ * @param migrations the file's user_version counts how many have run, its application_id how many a program must know
+ * @throws Error for a file whose newer schema this program cannot use
+ */
+export async function openStore(file: string, migrations: readonly Migration[]): Promise<Store> {
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o750 });
   const db = await new Promise<sqlite3.Database>((resolve, reject) => {
     const d: sqlite3.Database = new sqlite3.Database(file, (e) => (e ? reject(e) : resolve(d)));
@@ -60,12 +67,18 @@ export async function openStore(file: string, migrations: readonly string[]): Pr
     close: () => queued(() => new Promise<void>((ok, no) => db.close((e) => (e ? no(e) : ok())))),
   };
   await store.transaction(async (s) => {
-    const have = Number((await s.get<{ user_version: number }>('PRAGMA user_version'))!.user_version);
-    if (have > migrations.length)
+    const ask = async (pragma: string) => Number(Object.values((await s.get(`PRAGMA ${pragma}`))!)[0]);
+    const have = await ask('user_version');
+    let needed = (await ask('application_id')) || have;
+    if (needed > migrations.length)
       throw new Error(`${file} was written by a newer version (schema ${have}, known ${migrations.length})`);
-    for (let i = have; i < migrations.length; i++) {
-      for (const sql of migrations[i]!.split(/;\s*(?:\n|$)/)) if (sql.trim()) await s.run(sql);
+    for (const [i, step] of migrations.entries()) {
+      if (i < have) continue;
+      const statements = typeof step === 'string' ? step : step.adds;
+      for (const sql of statements.split(/;\s*(?:\n|$)/)) if (sql.trim()) await s.run(sql);
+      if (typeof step === 'string') needed = i + 1;
       await s.run(`PRAGMA user_version = ${i + 1}`);
+      await s.run(`PRAGMA application_id = ${needed}`);
     }
   });
   return store;

@@ -33,6 +33,7 @@ export const labelOf = (u: Pick<Unit, 'unit' | 'skill'>) => (u.skill ? `${u.skil
 
 /** It answers who asks for units, and takes no bus name. */
 const api = 'ingle-api';
+const supervisor = 'ingle-supervisor';
 
 /** The unit that takes a bus name of ours: `io.ingle.Uplink1` is ingle-uplink, `io.ingle.Skill1.slot3` is ingle-skill@3. */
 export function unitOf(name: string): string | undefined {
@@ -59,11 +60,14 @@ export function unitStates(o: {
   api: boolean;
 }): Unit[] {
   const taken = new Set(o.taken);
+  const startable = new Set(o.startable);
   const units: Unit[] = [{ unit: api, bus: '', skill: '', running: o.api }];
   for (const bus of new Set([...o.startable, ...o.kept, ...o.taken])) {
     const unit = unitOf(bus);
     const skill = o.skills.get(bus) ?? '';
     if (!unit || (unit.startsWith('ingle-skill@') && !skill)) continue;
+    // Where the bus cannot start it, the house of `npm start` supervises, which is no service.
+    if (unit === supervisor && !startable.has(bus)) continue;
     units.push({ unit, bus, skill, running: taken.has(bus) });
   }
   const order = (u: Unit) => `${u.skill && '~'}${u.skill || u.unit}`;

@@ -7,12 +7,19 @@ const en = {
   init                    enrol this hub with root: owner, subnet, hub
   login [--new-passkey]   open a pairing code and wait for a browser
   hub serve               run the hub's link to root in this terminal
+  hub stop                end the hub in order
+  hub restart             end it and start it anew
   status                  the hub's state
   browsers list           paired browsers
   browsers forget <id>    unpair a browser and close its channels
   browsers rename <id> <name>   another name for a browser
   api token rotate        a new token for the local API
   api call <method> <path>   anything else the hub can do, through its local API
+  say <text>              speak a text
+  hook new <name> <topic>   a webhook for a program outside
+  hook list               the webhooks, when they were used and refused
+  hook remove <id>        end a webhook
+  hook rotate <id>        a new secret for a webhook
   key rotate              a new key for the hub; paired browsers follow it
   setup status            where first-run setup stands
   setup restart           start setup again; what is set up stays until replaced
@@ -22,11 +29,27 @@ const en = {
   update install          install what is on offer, a file or from a USB stick
   update restart          restart into what was installed
   update rollback         go back to the earlier version
+  skill new <name>        a folder with a new skill that builds, tests and packs
+  skill build <folder>    build a skill
+  skill test <folder>     run a skill's tests, without a hub
+  skill dev <folder>      run a skill in the hub of npm start, anew at each save
   skill key new <file>    a publisher's key, to sign packages of skills with
   skill key show <file>   its id and its public key
   skill pack <folder>     a skill's folder as one file
   skill sign <file>       sign a package
   skill show <file>       check a package and say what is in it
+  skill install <file>    look at a package, say yes, and install it on the hub
+  skill update <file>     the same for a newer version of what is there
+  skill list              what is on the hub, and why something is not used
+  skill activate <id> <version>   install a version that lies prepared
+  skill discard <id> <version>    take away a version that is not used
+  skill rollback <id>     go back to the version before
+  skill remove <id>       remove a skill with all it has stored
+  skill logs <id>         what a skill has logged
+  skill publishers        whose packages are trusted
+  skill trust <key>       trust a publisher's key
+  skill revoke <key>      never take anything signed with a key again
+  skill developer <on|off>   take packages that nobody signed, or no longer
   doctor                  look at everything: what is wrong and what to do
   health                  whether this version is well
   selftest                the factory's test of radios, sound and storage
@@ -48,10 +71,19 @@ browsers and passkeys are forgotten then. Exit status 73 when nothing was taken.
   login: `ingle login [--new-passkey] [--json]
 Prints the page to open, a code valid for 10 minutes, a link and its QR code; waits until a browser is paired.
   --new-passkey   let the browser register a passkey though the owner has one`,
-  'hub serve': `ingle hub serve [--root <url>] [--data <folder>] [--json]
+  'hub serve': `ingle hub serve [--root <url>] [--data <folder>] [--host <address>] [--port <n>] [--json]
 Runs the hub's link to root in this terminal; says when the hub is connected and when a browser is paired.
-  --root <url>      address of the root service
-  --data <folder>   state of a hub that runs from a checkout, default .ingle`,
+  --root <url>       address of the root service
+  --data <folder>    state of a hub that runs from a checkout, default .ingle
+  --host <address>   IP address the local API listens on, default 127.0.0.1
+  --port <n>         its port; without it a free one that is kept`,
+  'hub stop': `ingle hub stop [--data <folder>] [--json]
+Ends the hub of "ingle hub serve" or "npm start": nothing new begins, what runs comes to its end, then its processes
+end; who does not end in time is killed. On a flashed hub systemd does it, and root may ask.
+  --data <folder>   state of the hub that is meant, default .ingle here or in a folder above`,
+  'hub restart': `ingle hub restart [--data <folder>] [--json]
+Ends the hub's processes as "ingle hub stop" does and starts them anew where they ran, then waits until they answer.
+  --data <folder>   state of the hub that is meant, default .ingle here or in a folder above`,
   status: `ingle status [--json]
 The link to root, the hub's identity, paired browsers and open channels. Exit status 69 while root cannot be reached.`,
   'browsers list': `ingle browsers list [--json]
@@ -67,6 +99,18 @@ Asks the hub's local API as local control, with its token, and prints the answer
 a line, until Ctrl-C. What there is: ingle api call GET /api/openapi.json
   --query <name=value>   what comes after the "?" of the path; may be given several times
   --body <file | ->      a file with what is sent, a JSON object for most paths; "-" reads the standard input`,
+  say: `ingle say <text> [--lang <en | ru>] [--json]
+Speaks a text of at most 500 characters through the best output.
+  --lang <en | ru>   its language; without it the hub's own`,
+  'hook new': `ingle hook new <name> <topic> [--json]
+Makes a webhook and prints its path and its secret, which is shown this once. Its messages come as events of the topic,
+which begins with "external.". Whoever sends signs as Standard Webhooks has it.`,
+  'hook list': `ingle hook list [--json]
+The webhooks without their secrets: when each was used last, and why a message was refused last.`,
+  'hook remove': `ingle hook remove <id> [--json]
+Ends a webhook; what is sent to it is refused from then on.`,
+  'hook rotate': `ingle hook rotate <id> [--json]
+Makes a new secret for a webhook and prints it once; the old one is refused from then on.`,
   completion: `ingle completion <shell> [--json]
 Prints the script with which bash, zsh or fish complete what is typed after "ingle". To switch it on:
   bash   ingle completion bash > ~/.local/share/bash-completion/completions/ingle
@@ -92,6 +136,15 @@ Installs into the slot that does not run and follows it to its end. Without --re
 Restarts into what was installed, now or between 03:00 and 05:00. If it does not prove itself, the hub goes back.`,
   'update rollback': `ingle update rollback [--json]
 Goes back to the version in the other slot and restarts. What was installed and never started is set aside.`,
+  'skill new': `ingle skill new <name> [--json]
+Makes the folder <name> with a skill in TypeScript: manifest, code, texts, a test. A folder that is there stays.`,
+  'skill build': `ingle skill build <folder> [--json]
+Checks the manifest and builds skill.ts with all it imports: <folder>/dist is what "ingle skill pack" takes.`,
+  'skill test': `ingle skill test <folder> [--json]
+Builds the files *.test.ts of the folder and runs them by Node's test runner. They need no hub (@ingle/skill-sdk/test).`,
+  'skill dev': `ingle skill dev <folder> [--json]
+Runs a skill in the hub that "npm start" runs hereabouts, in developer mode: its title says so, and nobody signed it.
+Each save builds it and starts it anew. A new skill needs one restart of the hub. Runs until Ctrl+C.`,
   'skill key new': `ingle skill key new <file> [--json]
 Makes a publisher's key (Ed25519, PKCS#8 in PEM) that only the file's owner may read. A file that is there stays.`,
   'skill key show': `ingle skill key show <file> [--json]
@@ -105,6 +158,36 @@ Checks a package and writes it with your signature.`,
   'skill show': `ingle skill show <file> [--json]
 Checks the signature and every file; prints version, publisher, whether the hub trusts them, the files, and what the
 skill may do. Exit status 64 for a damaged package, 65 for one too large, 77 for a wrong signature or publisher.`,
+  'skill install': `ingle skill install <file> [--yes] [--json]
+Sends a package to the hub, which checks it, and says whose it is and what the skill may do; then asks for a yes. Follows
+the trial to its end: a version that does not come up gives way to the one before.
+  --yes   install without asking, for scripts`,
+  'skill update': `ingle skill update <file> [--yes] [--json]
+As "ingle skill install", for a skill that is there: says from which version to which. Its state stays.
+  --yes   update without asking, for scripts`,
+  'skill list': `ingle skill list [--json]
+Every skill with its version, publisher and state; what lies prepared, and why the version tried last is not used.`,
+  'skill activate': `ingle skill activate <id> <version> [--json]
+Begins the trial of a prepared version and follows it to its end.`,
+  'skill discard': `ingle skill discard <id> <version> [--json]
+Takes away a version that is not used.`,
+  'skill rollback': `ingle skill rollback <id> [--json]
+Goes back to the version before; the skill keeps its state.`,
+  'skill remove': `ingle skill remove <id> [--yes] [--json]
+Removes a skill with all versions, what it stored, its documents and its place on the desktop. Asks first.
+  --yes   remove without asking, for scripts`,
+  'skill logs': `ingle skill logs <id> [--json]
+The newest lines the skill's process logged, oldest first, without secrets.`,
+  'skill publishers': `ingle skill publishers [--json]
+Whose packages are trusted, for which skills, and which keys are revoked.`,
+  'skill trust': `ingle skill trust <key> --name <name> [--ids <list>] [--json]
+Trusts a publisher's public key. Compare its id first with what the publisher told you by another way.
+  --name <name>   what you call the publisher
+  --ids <list>    the skills it may publish, with commas between; "acme_*" is every id that begins so; without it any`,
+  'skill revoke': `ingle skill revoke <key> [--json]
+Revokes a key for good. What is installed goes on until it is removed.`,
+  'skill developer': `ingle skill developer <on|off> [--json]
+Developer mode takes packages that nobody signed. What was installed so is marked for ever.`,
   doctor: `ingle doctor [--json]
 Looks at services, root, clock, disk, slots and updates, sound, Wi-Fi, Bluetooth, certificates and databases, and says
 what is wrong and what to do. Works on a hub that is down. Run it as root on a hub, so that it may look everywhere.
@@ -137,12 +220,19 @@ const ru: Record<keyof typeof en, string> = {
   init                    зарегистрировать хаб на root: владелец, подсеть, хаб
   login [--new-passkey]   открыть код подключения и ждать браузер
   hub serve               держать связь хаба с root в этом терминале
+  hub stop                завершить работу хаба по порядку
+  hub restart             завершить и запустить заново
   status                  состояние хаба
   browsers list           подключённые браузеры
   browsers forget <id>    отключить браузер и закрыть его каналы
   browsers rename <id> <имя>    дать браузеру другое имя
   api token rotate        новый ключ локального API
   api call <метод> <путь>    всё остальное, что умеет хаб: его локальный API
+  say <текст>             произнести текст
+  hook new <имя> <тема>     вебхук для внешней программы
+  hook list               вебхуки: когда сработали и кому отказали
+  hook remove <id>        убрать вебхук
+  hook rotate <id>        новый секрет вебхука
   key rotate              новый ключ хаба; подключённые браузеры перейдут на него
   setup status            на каком шаге первая настройка
   setup restart           начать настройку заново; настроенное остаётся, пока не заменено
@@ -152,11 +242,27 @@ const ru: Record<keyof typeof en, string> = {
   update install          установить предложенное, файл или с USB-накопителя
   update restart          перезапустить хаб с установленной версией
   update rollback         вернуть прежнюю версию
+  skill new <имя>         папка с новым навыком, который собирается и проверяется
+  skill build <папка>     собрать навык
+  skill test <папка>      запустить проверки навыка, без хаба
+  skill dev <папка>       запустить навык в хабе из npm start, заново при сохранении
   skill key new <файл>    ключ издателя, которым подписывают пакеты навыков
   skill key show <файл>   номер ключа и открытый ключ
   skill pack <папка>      папка навыка одним файлом
   skill sign <файл>       подписать пакет
   skill show <файл>       проверить пакет и сказать, что в нём
+  skill install <файл>    посмотреть пакет, согласиться и установить на хаб
+  skill update <файл>     то же для новой версии того, что есть
+  skill list              что есть на хабе и почему что-то не работает
+  skill activate <id> <версия>   установить версию, что лежит наготове
+  skill discard <id> <версия>    убрать версию, которая не используется
+  skill rollback <id>     вернуться к прежней версии
+  skill remove <id>       удалить навык со всем, что он хранит
+  skill logs <id>         что навык записал в журнал
+  skill publishers        чьим пакетам есть доверие
+  skill trust <ключ>      доверять ключу издателя
+  skill revoke <ключ>     никогда больше не принимать подписанного ключом
+  skill developer <on|off>   принимать пакеты без подписи или больше нет
   doctor                  осмотреть всё: что не так и что делать
   health                  в порядке ли эта версия
   selftest                заводская проверка радио, звука и памяти
@@ -178,10 +284,19 @@ const ru: Record<keyof typeof en, string> = {
   login: `ingle login [--new-passkey] [--json]
 Печатает страницу, код на 10 минут, ссылку и её QR-код; ждёт, пока браузер подключится.
   --new-passkey   разрешить новый ключ доступа, хотя у владельца он уже есть`,
-  'hub serve': `ingle hub serve [--root <url>] [--data <папка>] [--json]
+  'hub serve': `ingle hub serve [--root <url>] [--data <папка>] [--host <адрес>] [--port <n>] [--json]
 Держит связь хаба с root в этом терминале; сообщает, когда хаб подключён и когда подключился браузер.
   --root <url>      адрес службы root
-  --data <папка>    состояние хаба, запущенного из папки проекта, по умолчанию .ingle`,
+  --data <папка>    состояние хаба, запущенного из папки проекта, по умолчанию .ingle
+  --host <адрес>    IP-адрес локального API, по умолчанию 127.0.0.1
+  --port <n>        его порт; без него свободный, который остаётся тем же`,
+  'hub stop': `ingle hub stop [--data <папка>] [--json]
+Завершает хаб, запущенный "ingle hub serve" или "npm start": новое не начинается, начатое доводится до конца, потом
+процессы завершаются; кто не успел, того прерывают. На готовом хабе это делает systemd по просьбе root.
+  --data <папка>    состояние нужного хаба, по умолчанию .ingle здесь или в папке выше`,
+  'hub restart': `ingle hub restart [--data <папка>] [--json]
+Завершает процессы хаба, как "ingle hub stop", запускает их заново там же и ждёт, пока они ответят.
+  --data <папка>    состояние нужного хаба, по умолчанию .ingle здесь или в папке выше`,
   status: `ingle status [--json]
 Связь с root, хаб, подключённые браузеры и открытые каналы. Код возврата 69, пока root недоступен.`,
   'browsers list': `ingle browsers list [--json]
@@ -197,6 +312,18 @@ const ru: Record<keyof typeof en, string> = {
 по событию в строке, до Ctrl-C. Что там есть: ingle api call GET /api/openapi.json
   --query <имя=значение>   то, что стоит в пути после "?"; можно указать несколько раз
   --body <файл | ->        файл с тем, что отправить, для большинства путей объект JSON; "-" читает стандартный ввод`,
+  say: `ingle say <текст> [--lang <en | ru>] [--json]
+Произносит текст до 500 знаков через лучший выход.
+  --lang <en | ru>   его язык; без него — язык хаба`,
+  'hook new': `ingle hook new <имя> <тема> [--json]
+Создаёт вебхук и печатает его путь и секрет, который показан один раз. Сообщения приходят событиями темы, которая
+начинается с «external.». Отправитель подписывает их по Standard Webhooks.`,
+  'hook list': `ingle hook list [--json]
+Вебхуки без секретов: когда каждый сработал и почему сообщению отказали в последний раз.`,
+  'hook remove': `ingle hook remove <id> [--json]
+Убирает вебхук; с этой минуты его сообщения не принимаются.`,
+  'hook rotate': `ingle hook rotate <id> [--json]
+Создаёт новый секрет вебхука и печатает его один раз; старый с этой минуты не действует.`,
   completion: `ingle completion <оболочка> [--json]
 Печатает скрипт, по которому bash, zsh или fish дополняют то, что набрано после "ingle". Чтобы включить:
   bash   ingle completion bash > ~/.local/share/bash-completion/completions/ingle
@@ -222,6 +349,15 @@ const ru: Record<keyof typeof en, string> = {
 Перезапускает хаб с установленной версией, сейчас или с 03:00 до 05:00. Если она не заработает, хаб вернётся.`,
   'update rollback': `ingle update rollback [--json]
 Возвращает версию из другого слота и перезапускает. Установленное, но не запущенное откладывается.`,
+  'skill new': `ingle skill new <имя> [--json]
+Создаёт папку <имя> с навыком на TypeScript: манифест, код, тексты, проверка. Папка, которая уже есть, не тронута.`,
+  'skill build': `ingle skill build <папка> [--json]
+Проверяет манифест и собирает skill.ts со всем, что он импортирует: <папка>/dist берёт "ingle skill pack".`,
+  'skill test': `ingle skill test <папка> [--json]
+Собирает файлы *.test.ts из папки и запускает их средствами Node. Хаб им не нужен (@ingle/skill-sdk/test).`,
+  'skill dev': `ingle skill dev <папка> [--json]
+Запускает навык в хабе из "npm start" поблизости, в режиме разработчика: это видно в названии, подписи нет. При каждом
+сохранении собирает и запускает его заново. Новому навыку нужен один перезапуск хаба. Работает до Ctrl+C.`,
   'skill key new': `ingle skill key new <файл> [--json]
 Делает ключ издателя (Ed25519, PKCS#8 в PEM), который читает только владелец файла. Существующий файл не меняется.`,
   'skill key show': `ingle skill key show <файл> [--json]
@@ -235,6 +371,36 @@ const ru: Record<keyof typeof en, string> = {
   'skill show': `ingle skill show <файл> [--json]
 Проверяет подпись и каждый файл; печатает версию, издателя, доверяет ли ему хаб, файлы и что навыку можно.
 Код выхода 64, если пакет испорчен, 65, если слишком велик, 77, если подпись неверна или издатель не тот.`,
+  'skill install': `ingle skill install <файл> [--yes] [--json]
+Передаёт пакет хабу, тот его проверяет; говорит, чей он и что навыку можно, и спрашивает согласия. Следит за проверкой до
+конца: версия, которая не запустилась, уступает место прежней.
+  --yes   установить без вопроса, для скриптов`,
+  'skill update': `ingle skill update <файл> [--yes] [--json]
+Как "ingle skill install", для навыка, который уже есть: говорит, с какой версии на какую. Его состояние остаётся.
+  --yes   обновить без вопроса, для скриптов`,
+  'skill list': `ingle skill list [--json]
+Все навыки: версия, издатель и состояние; что лежит наготове и почему последняя проверенная версия не используется.`,
+  'skill activate': `ingle skill activate <id> <версия> [--json]
+Начинает проверку версии, что лежит наготове, и следит за ней до конца.`,
+  'skill discard': `ingle skill discard <id> <версия> [--json]
+Убирает версию, которая не используется.`,
+  'skill rollback': `ingle skill rollback <id> [--json]
+Возвращается к прежней версии; состояние навыка остаётся.`,
+  'skill remove': `ingle skill remove <id> [--yes] [--json]
+Удаляет навык со всеми версиями, всем, что он хранит, его документами и местом на столе. Сначала спрашивает.
+  --yes   удалить без вопроса, для скриптов`,
+  'skill logs': `ingle skill logs <id> [--json]
+Последние записи процесса навыка, старые сначала, без секретов.`,
+  'skill publishers': `ingle skill publishers [--json]
+Чьим пакетам есть доверие, для каких навыков, и какие ключи отозваны.`,
+  'skill trust': `ingle skill trust <ключ> --name <имя> [--ids <список>] [--json]
+Доверяет открытому ключу издателя. Сначала сравните его номер с тем, что издатель сообщил вам другим путём.
+  --name <имя>     как вы зовёте издателя
+  --ids <список>   какие навыки он может выпускать, через запятую; "acme_*" значит любые с таким началом; без этого любые`,
+  'skill revoke': `ingle skill revoke <ключ> [--json]
+Отзывает ключ навсегда. Установленное работает, пока его не удалят.`,
+  'skill developer': `ingle skill developer <on|off> [--json]
+В режиме разработчика принимаются пакеты без подписи. Установленное так помечено навсегда.`,
   doctor: `ingle doctor [--json]
 Осматривает службы, root, часы, диск, разделы и обновления, звук, Wi-Fi, Bluetooth, сертификаты и базы данных; говорит,
 что не так и что делать. Работает и на лежащем хабе. На хабе запускайте от root, чтобы осмотреть всё.

@@ -37,12 +37,6 @@ const en = {
   files: 'files',
   file: '  {size}  {path}',
   may: 'what it may do',
-  mayNoScreen: '  It has no screen.',
-  mayScreen: '  It shows a screen that the application draws from data.',
-  mayPage: '  It shows pages of its own, from {entrypoint}.',
-  mayOwner: '  It opens only after a fresh passkey check.',
-  mayAll: '  Every paired browser may open it.',
-  maySandbox: '  It runs in a sandbox of its own: no network, no files of others.',
 } as const;
 
 const ru: Record<keyof typeof en, Text> = {
@@ -82,12 +76,6 @@ const ru: Record<keyof typeof en, Text> = {
   files: 'файлы',
   file: '  {size}  {path}',
   may: 'что ему можно',
-  mayNoScreen: '  Экрана у него нет.',
-  mayScreen: '  Показывает экран, который приложение рисует по данным.',
-  mayPage: '  Показывает свои страницы, начиная с {entrypoint}.',
-  mayOwner: '  Открывается только после новой проверки ключа доступа.',
-  mayAll: '  Открыть его может любой подключённый браузер.',
-  maySandbox: '  Работает в своей песочнице: без сети и без чужих файлов.',
 };
 
 export const packageTexts: Texts<keyof typeof en> = { en, ru };

@@ -126,7 +126,11 @@ function once(
     else
       pipeline(async function* () {
         yield first;
-        for (let n = await rest.next(); !n.done; n = await rest.next()) yield n.value;
+        for (let n = await rest.next(); !n.done; n = await rest.next()) {
+          // A large body on a slow line comes for longer than an answer may take.
+          late.refresh();
+          yield n.value;
+        }
       }, outgoing).catch((e) => outgoing.destroy(e as Error));
   });
 }

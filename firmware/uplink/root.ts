@@ -5,6 +5,7 @@ import { DEVICE_CODE_TTL, MAX_BODY } from '../protocol/limits.ts';
 import { rotationMessage } from '../protocol/noise/rotation.ts';
 import { POW_HEADER, solvePow } from '../protocol/pairing/pow.ts';
 import { puzzleOf } from '../protocol/pairing/puzzle.ts';
+import { exchange } from '../system/http.ts';
 import type { UplinkText } from '../text/uplink.ts';
 import { type HubKeys, signWith } from './keys.ts';
 import { makeProof, type ProofClaims, readCertificate } from './proof.ts';
@@ -47,21 +48,18 @@ export function rootClient(o: RootOptions) {
   const improper = () => new IngleError('unavailable', o.text('improper', named));
 
   async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    let said: unknown;
-    let answer: Response;
-    try {
-      answer = await fetch(o.root_url + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-        redirect: 'error',
-        signal: AbortSignal.timeout(TIMEOUT),
-      });
-      said = await jsonOf(answer);
-    } catch {
+    const answer = await exchange(o.root_url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      timeoutMs: TIMEOUT,
+      maxBytes: MAX_BODY,
+    }).catch(() => undefined);
+    // Root sends nobody elsewhere.
+    if (!answer || (answer.status >= 300 && answer.status < 400))
       throw new IngleError('unavailable', o.text('noAnswer', named));
-    }
-    if (!answer.ok) return { refusal: fromBody(said, answer.status) };
+    const said = jsonOf(answer.body);
+    if (answer.status >= 400) return { refusal: fromBody(said, answer.status) };
     if (said === null || typeof said !== 'object') throw improper();
     return { said: said as Record<string, unknown> };
   }
@@ -183,17 +181,10 @@ export function rootClient(o: RootOptions) {
 
 export type RootClient = ReturnType<typeof rootClient>;
 
-/** The JSON of an answer of reasonable size, null when it is none. @throws RangeError when it does not end */
-async function jsonOf(answer: Response): Promise<unknown> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of answer.body ?? []) {
-    size += part.length;
-    if (size > MAX_BODY) throw new RangeError('the answer is too long');
-    parts.push(part);
-  }
+/** The JSON of an answer, null when it is none. */
+function jsonOf(body: Buffer): unknown {
   try {
-    return JSON.parse(Buffer.concat(parts).toString());
+    return JSON.parse(body.toString());
   } catch {
     return null;
   }

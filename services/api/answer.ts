@@ -1,59 +1,76 @@
 // From a request on the wire to its answer: who asks, whose things it is about, and what is done once by its key.
 import type { Caller } from '../../firmware/documents/acl.ts';
 import type { Commands } from '../../firmware/documents/commands.ts';
+import { deprecation } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { MAX_BODY } from '../../firmware/protocol/limits.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { TokenCheck } from '../../firmware/system/token.ts';
 import { callerOf } from './auth.ts';
-import { type Dispatch, isJournaled } from './dispatch.ts';
-import type { Service } from './server.ts';
+import { type Dispatch, isJournaled, type Routed } from './dispatch.ts';
+import { type Admitted, errorResponse, type Head, type Response, type Service } from './server.ts';
 
 export function answering(o: {
   dispatch: Dispatch;
   commands: Pick<Commands, 'once'>;
   skills: Pick<Skills, 'owners' | 'addOwner'>;
   token: TokenCheck;
-}): Pick<Service, 'admit' | 'handle'> {
+}): Pick<Service, 'admit'> {
   const { dispatch, commands, skills, token } = o;
 
   /** Whose things a caller asks about: its own, and for local control those of the hub's owner. */
   async function ownerOf(caller: Caller): Promise<string> {
     const owner_id = caller?.owner_id ?? skills.owners().at(-1) ?? 'local';
-    await skills.addOwner(owner_id);
+    if (!skills.owners().includes(owner_id)) await skills.addOwner(owner_id);
     return owner_id;
+  }
+
+  /** An answer with what an endpoint that is on its way out says beside it, a refusal too. */
+  async function dated(said: Record<string, string>, answer: Promise<Response>): Promise<Response> {
+    const r = await answer.catch(errorResponse);
+    return { ...r, headers: { ...r.headers, ...said } };
+  }
+
+  async function handle(
+    head: Head,
+    caller: Caller,
+    routed: Routed,
+    [body, left]: Parameters<Admitted['handle']>,
+  ): Promise<Response> {
+    const owner_id = await ownerOf(caller);
+    const { path, query, headers } = head;
+    const given = headers['idempotency-key'];
+    if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/.test(given))
+      throw new IngleError('invalid_request', 'Idempotency-Key must be 1 to 64 letters, digits and "_.:-".');
+    const { endpoint, method, answer } = routed;
+    const last_event_id = headers['last-event-id'];
+    const work = (id: string) =>
+      answer(
+        { id, owner_id, method, path, search: query, caller, last_event_id, left, origin: headers.origin },
+        body,
+      );
+    // What is only read is simply read again.
+    if (given === undefined || !isJournaled(endpoint, method)) return work(crypto.randomUUID());
+    const whole = query.size > 0 ? `${path}?${query}` : path;
+    return commands.once({ id: given, owner_id, principal: caller, method, path: whole, body }, work);
   }
 
   return {
     admit(head) {
       const open = dispatch.open(head.method, head.path);
       if (open) return open;
+      if (dispatch.isSigned(head.path))
+        return { who: 'signed', maxBody: MAX_BODY, handle: (body) => dispatch.signed(head, body) };
       const caller = callerOf(head.headers, token);
-      return caller ? `${caller.owner_id}/${caller.browser}` : '';
-    },
-    async handle(request) {
-      const caller = callerOf(request.headers, token);
-      const owner_id = await ownerOf(caller);
-      const given = request.headers['idempotency-key'];
-      if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/.test(given))
-        throw new IngleError(
-          'invalid_request',
-          'Idempotency-Key must be 1 to 64 letters, digits and "_.:-".',
-        );
-      const { path, query, body } = request;
-      const { endpoint, method, answer } = dispatch.route({ caller, method: request.method }, path);
-      const asked = {
-        owner_id,
-        method,
-        path,
-        search: query,
-        caller,
-        last_event_id: request.headers['last-event-id'],
+      const routed = dispatch.route({ caller, method: head.method }, head.path);
+      return {
+        who: caller ? `${caller.owner_id}/${caller.browser}` : '',
+        maxBody: routed.endpoint.maxBody ?? MAX_BODY,
+        handle(...a) {
+          const answered = handle(head, caller, routed, a);
+          return routed.endpoint.deprecated ? dated(deprecation(routed.endpoint), answered) : answered;
+        },
       };
-      const work = (id: string) => answer({ id, ...asked }, body);
-      // What is only read is simply read again.
-      if (given === undefined || !isJournaled(endpoint, method)) return work(crypto.randomUUID());
-      const whole = query.size > 0 ? `${path}?${query}` : path;
-      return commands.once({ id: given, owner_id, principal: caller, method, path: whole, body }, work);
     },
   };
 }

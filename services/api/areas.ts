@@ -1,11 +1,19 @@
 // Every area of the local API; one that is added here is routed, checked, documented and tested.
 import { createHash } from 'node:crypto';
+import { audioApi } from '../../firmware/audio/api.ts';
 import { documentsApi } from '../../firmware/documents/api.ts';
+import { hooksApi } from '../../firmware/hooks/api.ts';
+import { ioApi, ioTopics } from '../../firmware/io/api.ts';
+import { mcpApi } from '../../firmware/mcp/api.ts';
+import { nodeApi } from '../../firmware/node/api.ts';
 import { observeApi } from '../../firmware/observe/api.ts';
 import { type Described, openapi } from '../../firmware/protocol/endpoint/openapi.ts';
 import { apiPage, pageStyle } from '../../firmware/protocol/endpoint/page.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
+import { packagesApi } from '../../firmware/skills/packages-api.ts';
+import { adminApi } from '../../firmware/supervisor/admin.ts';
+import { servicesApi } from '../../firmware/supervisor/api.ts';
 import { systemApi } from '../../firmware/system/api.ts';
 import { version } from '../../firmware/system/config.ts';
 import { localSecurity } from '../../firmware/system/local-api.ts';
@@ -14,10 +22,18 @@ import { updateApi } from '../../firmware/update/api.ts';
 export const areas = {
   system: systemApi,
   observe: observeApi,
+  io: ioApi,
+  speech: audioApi,
+  hooks: hooksApi,
+  mcp: mcpApi,
   setup: setupApi,
   update: updateApi,
   documents: documentsApi,
+  packages: packagesApi,
   skills: skillsApi,
+  services: servicesApi,
+  node: nodeApi,
+  admin: adminApi,
 };
 
 const described: Described = {
@@ -26,6 +42,7 @@ const described: Described = {
   description:
     'Over HTTP on this computer, and through the end-to-end channel from a paired browser. Errors have one shape.',
   areas,
+  topics: ioTopics,
   ...localSecurity,
 };
 

@@ -3,12 +3,13 @@ import { type Caller, isElevated } from '../../firmware/documents/acl.ts';
 import type { Call } from '../../firmware/documents/commands.ts';
 import type { Endpoint, Method } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
-import { type Bound, type Found, router } from '../../firmware/protocol/endpoint/router.ts';
+import { type Bound, type Found, nothing, router } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
+import type { Lifecycle } from '../../firmware/supervisor/lifecycle.ts';
 import type { LocalWho } from '../../firmware/system/local-api.ts';
-import type { Response } from './server.ts';
+import type { Head, Response } from './server.ts';
 
 /** A request whose caller is known; `owner_id` is whose things it is about. */
 export interface Asked extends Omit<Call, 'principal' | 'body'> {
@@ -17,13 +18,20 @@ export interface Asked extends Omit<Call, 'principal' | 'body'> {
   search: URLSearchParams;
   /** The header Last-Event-ID: where a stream that broke off had come to. */
   last_event_id?: string | undefined;
+  /** The header Origin: the page of a browser that asks. */
+  origin?: string | undefined;
+  /** Of a message that shows by its headers whose it is. */
+  headers?: Readonly<Record<string, string>>;
+  /** Calls when who asks over HTTP has gone before the answer. */
+  left?: (f: () => void) => void;
 }
 
 export type LocalEndpoint = Bound<Asked, Response>;
 
+const ofJson = { 'content-type': 'application/json' };
 export const json = (body: unknown, status = 200): Response => ({
   status,
-  headers: { 'content-type': 'application/json' },
+  headers: ofJson,
   body: JSON.stringify(body),
 });
 
@@ -34,6 +42,16 @@ export function usable(skills: Skills, skill_id: string, caller: Caller): Manife
   if (known.manifest.permissions?.ownerOnly) guards.elevated(caller, {}, skills);
   return known.manifest;
 }
+
+/** The manifests of all skills the caller may use now. */
+export const usableBy = (skills: Skills, caller: Caller): Manifest[] =>
+  [...skills.known().keys()].flatMap((id) => {
+    try {
+      return [usable(skills, id, caller)];
+    } catch {
+      return [];
+    }
+  });
 
 /** Refuses by throwing; asked before the journal is, so that nobody gets an answer that is not for them. */
 const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, skills: Skills) => void> = {
@@ -48,32 +66,47 @@ const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, 
     if (!isElevated(caller, Date.now() / 1000))
       throw new IngleError('assertion_required', 'Confirm with your passkey to open this.');
   },
+  // What is signed goes another way, and nobody has rights by it.
+  signed() {
+    throw nothing();
+  },
   skill: (caller, { skill_id = '' }, skills) => void usable(skills, skill_id, caller),
 };
+
+/** What answers a request whose caller may ask it. */
+export interface Routed {
+  endpoint: Endpoint;
+  method: Method;
+  /** `asked` is this request's alone: what the declaration reads from it is added. */
+  answer(asked: Asked, body: Uint8Array): Promise<Response>;
+}
 
 export interface Dispatch {
   /** The answer of a public endpoint, which needs no caller; undefined where there is none. */
   open(method: string, path: string): Promise<Response> | undefined;
+  /** Whether a path is for those who sign what they send. */
+  isSigned(path: string): boolean;
+  /** The answer of an endpoint that looks by itself who has signed. */
+  signed(head: Head, body: Uint8Array): Promise<Response>;
   /**
    * What answers a request, once the caller may ask it. A command may ask for what is declared so, and nothing else.
    * @throws IngleError `not_found`, `method_not_allowed`, `forbidden`, `assertion_required`
    */
-  route(
-    asked: Pick<Asked, 'caller' | 'method'>,
-    path: string,
-    by?: 'command',
-  ): { endpoint: Endpoint; method: Method; answer(asked: Asked, body: Uint8Array): Promise<Response> };
+  route(asked: Pick<Asked, 'caller' | 'method'>, path: string, by?: 'command'): Routed;
 }
 
 /** @param o.admit refuses what may not be done now, by throwing */
 export function dispatcher(o: {
   endpoints: readonly LocalEndpoint[];
   skills: Skills;
-  admit(method: string, path: string): void;
+  admit: Lifecycle['admit'];
 }): Dispatch {
   const { find } = router(o.endpoints);
   const forCommands = o.endpoints
     .filter((e) => e.endpoint.command)
+    .map((e) => e.endpoint.path.replace(/\{.*/, ''));
+  const forSigned = o.endpoints
+    .filter((e) => e.endpoint.who === 'signed')
     .map((e) => e.endpoint.path.replace(/\{.*/, ''));
   const isOpen = new Set(o.endpoints.filter((e) => e.endpoint.who === 'public').map((e) => e.endpoint.path));
 
@@ -91,7 +124,8 @@ export function dispatcher(o: {
   async function answer({ bound, method, params }: Found<LocalEndpoint>, asked: Asked, body: Uint8Array) {
     const { endpoint } = bound;
     const input = inputOf(endpoint)(params, asked.search, body);
-    const said = await bound.answer({ ...asked, method, ...input });
+    o.admit(method, endpoint);
+    const said = await bound.answer(Object.assign(asked, { method }, input));
     return endpoint.answer ? json(said) : (said as Response);
   }
   return {
@@ -100,20 +134,24 @@ export function dispatcher(o: {
       const nobody = { id: '', owner_id: '', caller: null, method, path, search: new URLSearchParams() };
       return answer(find(method, path), nobody, new Uint8Array());
     },
+    isSigned: (path) => forSigned.some((prefix) => path.startsWith(prefix)),
+    async signed({ method, path, query, headers }, body) {
+      const found = find(method, path);
+      if (found.bound.endpoint.who !== 'signed') throw nothing();
+      const nobody = { id: crypto.randomUUID(), owner_id: '', caller: null, method, path, search: query };
+      return answer(found, { ...nobody, headers }, body);
+    },
     route({ caller, method }, path, by) {
       const found = by === 'command' ? findForCommand(method, path) : find(method, path);
       guards[found.bound.endpoint.who as LocalWho](caller, found.params, o.skills);
       return {
         endpoint: found.bound.endpoint,
         method: found.method,
-        async answer(asked, body) {
-          o.admit(found.method, path);
-          return answer(found, asked, body);
-        },
+        answer: (asked, body) => answer(found, asked, body),
       };
     },
   };
 }
 
 /** Whether a request with an Idempotency-Key is answered from the journal the second time. */
-export const isJournaled = (e: Endpoint, method: Method): boolean => method !== 'GET' && !e.safe;
+export const isJournaled = (e: Endpoint, method: Method): boolean => method !== 'GET' && !e.safe && !e.secret;

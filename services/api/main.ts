@@ -4,22 +4,35 @@ import { archiveSchema, listDocuments } from '../../firmware/documents/archive.t
 import { type Call, runCommands } from '../../firmware/documents/commands.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
+import { hooksSchema, openHooks } from '../../firmware/hooks/hooks.ts';
+import { openVault } from '../../firmware/hooks/vault.ts';
+import { openBoots } from '../../firmware/node/boots.ts';
 import { followSkills, type Skills } from '../../firmware/skills/follow.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
-import { settleSlots, skillNames } from '../../firmware/skills/table.ts';
-import { dataOf, readConfig } from '../../firmware/system/config.ts';
+import { readSlots, settleSlots, skillNames } from '../../firmware/skills/table.ts';
+import { lifecycle } from '../../firmware/supervisor/lifecycle.ts';
+import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { openStore, sqliteVersion } from '../../firmware/system/store.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { answering } from './answer.ts';
 import { callerOf } from './auth.ts';
-import { dispatcher } from './dispatch.ts';
+import { type Dispatch, dispatcher } from './dispatch.ts';
 import { documentEndpoints } from './documents.ts';
+import { hookEndpoints } from './hooks.ts';
+import { installing } from './installing.ts';
+import { ioEndpoints } from './io.ts';
+import { adminEndpoints } from './lifecycle.ts';
+import { mcpEndpoints } from './mcp.ts';
+import { nodeEndpoints } from './node.ts';
 import { observe } from './observe.ts';
 import { skillEndpoints } from './screens.ts';
 import { listen } from './server.ts';
+import { serviceEndpoints } from './services.ts';
+import { speechEndpoints } from './speech.ts';
 import { aboutHub } from './status.ts';
+import { openSwitch } from './switch.ts';
 import { syncServer } from './sync.ts';
 import { updates } from './update.ts';
 
@@ -28,12 +41,33 @@ const data = dataOf(config, 'api');
 const life = await startService('api');
 const { bus, log } = life;
 const token = tokenCheck(join(data, 'token'));
-const store = await openStore(join(data, 'api.db'), archiveSchema);
+// What is new goes to the end: a file counts the steps it has taken.
+const store = await openStore(join(data, 'api.db'), [...archiveSchema, ...hooksSchema]);
 life.onStop(store.close);
+const boots = await openBoots({
+  data,
+  runtime: join(config.runtime, 'api'),
+  version,
+  failed: (cause) => log.warn('the boots are not written down', { cause }),
+});
 const sqlite = await sqliteVersion();
 const signer = openSigner(join(data, 'document.key'));
 const observing = observe(bus);
-const updating = await updates(bus, observing.stream);
+const lifetime = lifecycle(log);
+const updating = await updates(bus, observing.stream, lifetime);
+const hooks = await openHooks({
+  store,
+  vault: openVault(join(data, 'hooks.key')),
+  log,
+  publication(topic, payload) {
+    const publish = bus.publication(topic, payload);
+    return () => {
+      publish();
+      observing.event(topic, payload);
+    };
+  },
+  flushed: bus.flushed,
+});
 let skills: Skills | undefined;
 const library = openLibrary({ store, signer, log, needed: (key) => skills?.isLive(key) ?? false });
 const commands = runCommands({
@@ -60,19 +94,39 @@ skills = await followSkills({
 });
 const following = skills;
 const sync = syncServer({ store, library, skills, commands, log });
-const dispatch = dispatcher({
+const installs = await installing({
+  ...{ bus, config, store, library, skills, sync, log },
+  event: observing.event,
+});
+const mcp = await openSwitch(store, 'mcp');
+const dispatch: Dispatch = dispatcher({
   endpoints: [
     ...aboutHub({
       bus,
       config,
-      slots: skillNames(slots),
+      isDeveloper: installs.isDeveloper,
+      isMcp: mcp.get,
       skills,
       sqlite,
-      isReady: life.healthy,
+      isReady: () => life.healthy() && lifetime.view().state === 'running',
       counts: () => server.counts(),
     }),
     ...observing.endpoints,
-    ...updating.endpoints,
+    ...(await ioEndpoints(bus, log)),
+    ...hookEndpoints(hooks),
+    ...mcpEndpoints({ skills, mcp, route: (...a) => dispatch.route(...a) }),
+    ...speechEndpoints(bus),
+    ...serviceEndpoints({ bus, config, slots: () => skillNames(readSlots(config).slots) }),
+    ...nodeEndpoints({ bus, boots, store, library }),
+    ...adminEndpoints({
+      bus,
+      log,
+      life: lifetime,
+      counts: () => server.counts(),
+      commands: commands.size,
+    }),
+    ...updating,
+    ...installs.endpoints,
     ...documentEndpoints({ store, skills, signer }),
     ...skillEndpoints({
       store,
@@ -84,7 +138,7 @@ const dispatch = dispatcher({
     }),
   ],
   skills,
-  admit: updating.admit,
+  admit: lifetime.admit,
 });
 
 const server = await listen(config.api.host, config.api.port, {
@@ -102,6 +156,7 @@ await bus.watchName(uplink1.bus, (owner) => {
     .catch((cause) => log.debug('uplink does not tell the owner', { cause }));
 });
 await commands.resume();
+await installs.begin();
 
 const expiring = setInterval(() => sync.expire(), 5000);
 const sweeping = setInterval(() => {
@@ -116,10 +171,13 @@ process.on('SIGHUP', () => {
   log.notice('the token was read again');
 });
 life.onStop(library.close);
+life.onStop(installs.stop);
 life.onStop(() => server.close(3000));
 life.onStop(() => {
   clearInterval(expiring);
   clearInterval(sweeping);
 });
+life.onStop((status) => (status === 0 ? boots.end() : undefined));
+life.onStop(lifetime.stop);
 life.ready();
 log.info('listening', { host: config.api.host, port: server.port });

@@ -2,12 +2,13 @@
 import { commandsKey, formatKey } from '../../firmware/documents/key.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { actionsOf, checkInput } from '../../firmware/skills/actions.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Mode } from '../../firmware/skills/manifest.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import { pickBranch } from '../../firmware/ui/overlay.ts';
-import { type Asked, type LocalEndpoint, usable } from './dispatch.ts';
+import { type Asked, type LocalEndpoint, usable, usableBy } from './dispatch.ts';
 import { listIcons, orderIcons, pinIcon } from './icons.ts';
 import type { Response } from './server.ts';
 
@@ -22,6 +23,7 @@ export function skillEndpoints(p: Parts): LocalEndpoint[] {
   const { store, skills } = p;
   const handlers: Handlers<typeof skillsApi, Asked, Response> = {
     icons: ({ caller, owner_id }) => listIcons(store, skills.known(), caller, owner_id),
+    actions: ({ caller }) => ({ actions: actionsOf(usableBy(skills, caller)) }),
     async pin({ owner_id, body }) {
       await pinIcon(store, skills.known(), owner_id, body);
       return { ok: true };
@@ -35,6 +37,8 @@ export function skillEndpoints(p: Parts): LocalEndpoint[] {
       const query = search.size > 0 ? `?${search}` : '';
       const path = `/v1/${params.path}${query}`;
       const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+      const { manifest } = skills.known().get(params.skill_id)!;
+      checkInput(manifest, method, params.path, bytes);
       const a = await skills.request(params.skill_id, { id, owner_id, method, path, body: bytes });
       const type = a.headers['content-type'];
       const headers: Record<string, string> = type ? { 'content-type': type } : {};

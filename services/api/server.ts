@@ -9,14 +9,24 @@ import {
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import { MAX_BODY } from '../../firmware/protocol/limits.ts';
 
-export interface Request {
+/** A request before its body. */
+export interface Head {
   method: string;
   /** As sent, not decoded. */
   path: string;
   query: URLSearchParams;
-  /** Lower-case names. */
+  /** Those of `read`, under their lower-case names; one that is not there or empty is left out. */
   headers: Record<string, string>;
-  body: Uint8Array;
+}
+
+/** A request that may send its body. */
+export interface Admitted {
+  /** Whose request it is, as the places are shared by those who ask. */
+  who: string;
+  /** The largest body it may bring, bytes. */
+  maxBody: number;
+  /** @param left calls when the client has gone before its answer */
+  handle(body: Uint8Array, left: (f: () => void) => void): Promise<Response>;
 }
 
 export interface Response {
@@ -50,20 +60,16 @@ export interface SocketEvents {
 }
 
 export interface Service {
-  /**
-   * Before the body is read: refuses by throwing, answers what needs no body, or names whose request it is, as the
-   * places are shared by those who ask.
-   */
-  admit(request: Omit<Request, 'body'>): Promise<Response> | string;
-  handle(request: Request): Promise<Response>;
+  /** Before the body is read: refuses by throwing, answers what needs no body, or lets the body come. */
+  admit(head: Head): Promise<Response> | Admitted;
   /** Refuses the upgrade by throwing. */
-  upgrade(request: Omit<Request, 'body'>): SocketEvents;
+  upgrade(head: Head): SocketEvents;
 }
 
 export interface Server {
   readonly port: number;
-  /** Requests under way and open sockets. */
-  counts(): { requests: number; sockets: number };
+  /** Requests under way, those of them that are streams, and open sockets. */
+  counts(): { requests: number; streams: number; sockets: number };
   /** Refuses new ones, ends sockets with 1001, and settles when requests under way are answered or `graceMs` is over. */
   close(graceMs: number): Promise<void>;
 }
@@ -71,11 +77,16 @@ export interface Server {
 const MAX_REQUESTS = 256;
 /** Requests under way of one who asks: a browser has this many streams, and one may not take all places. */
 const MAX_OF_ONE = 64;
+/** Bodies above MAX_BODY under way, as they are held in memory. */
+const MAX_LARGE = 4;
 const MAX_SOCKETS = 256;
 const MAX_MESSAGE = 256 * 1024;
 const MAX_UNSENT = 2 * 1024 * 1024;
 /** How long a client may take to send a body, milliseconds. */
 const BODY_MS = 15_000;
+/** The same of a large one, which comes through the relay of a slow line. */
+const LARGE_MS = 300_000;
+const LOOK_MS = 500;
 
 /** A request while it is answered. */
 interface Exchange {
@@ -84,6 +95,10 @@ interface Exchange {
   /** Nothing more is to be answered. */
   aborted: boolean;
   streaming?: Streaming;
+  /** Until when its body has come, on the clock of `performance`; 0 once it is there. */
+  due: number;
+  left?: () => void;
+  late?: () => void;
 }
 
 interface UserData {
@@ -91,24 +106,49 @@ interface UserData {
   socket: Socket;
 }
 
-function readHead(req: HttpRequest): Omit<Request, 'body'> {
+/** The headers anybody reads here: each costs a string for every request. */
+const read = [
+  'x-service-token',
+  'x-ingle-principal',
+  'idempotency-key',
+  'last-event-id',
+  'content-length',
+  'origin',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+  'sec-websocket-key',
+  'sec-websocket-protocol',
+  'sec-websocket-extensions',
+];
+const forSockets = read.length - 3;
+const noQuery = new URLSearchParams();
+
+function readHead(req: HttpRequest, count = forSockets): Head {
   const headers: Record<string, string> = {};
-  req.forEach((name, value) => {
-    headers[name] = value;
-  });
+  for (let i = 0; i < count; i++) {
+    const value = req.getHeader(read[i]!);
+    if (value !== '') headers[read[i]!] = value;
+  }
+  const query = req.getQuery();
   return {
     method: req.getCaseSensitiveMethod(),
     path: req.getUrl(),
-    query: new URLSearchParams(req.getQuery() ?? ''),
+    query: query ? new URLSearchParams(query) : noQuery,
     headers,
   };
 }
 
-const common: Record<string, string> = {
+const common = Object.entries({
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-};
+});
+
+function writeHeaders(res: HttpResponse, headers: Record<string, string> = {}): void {
+  for (const [name, value] of common) if (headers[name] === undefined) res.writeHeader(name, value);
+  for (const name of Object.keys(headers)) res.writeHeader(name, headers[name]!);
+}
 
 /** The one error shape as a response. */
 export function errorResponse(cause: unknown): Response {
@@ -127,13 +167,40 @@ export function errorResponse(cause: unknown): Response {
   };
 }
 
+const nothing = new Uint8Array();
+
+/** Small ones share a slab, as memory of their own costs more than what is in them. */
+function copyOf(chunk: ArrayBuffer): Uint8Array {
+  const copy = Buffer.allocUnsafe(chunk.byteLength);
+  copy.set(new Uint8Array(chunk));
+  return copy;
+}
+
 /** @throws IngleError `conflict` when the address is taken. */
 export function listen(host: string, port: number, service: Service): Promise<Server> {
   let requests = 0;
+  let large = 0;
+  let streams = 0;
   const byWho = new Map<string, number>();
   let closing = false;
   const sockets = new Set<{ end(code: number, reason: string): void }>();
+  /** Requests whose bodies are still to come. */
+  const arriving = new Set<Exchange>();
+  let looking: NodeJS.Timeout | undefined;
   const app = App();
+
+  /** One timer for all, as most bodies are there before one timer each were set. */
+  function expect(state: Exchange, isLarge: boolean): void {
+    state.due = performance.now() + (isLarge ? LARGE_MS : BODY_MS);
+    arriving.add(state);
+    looking ??= setTimeout(look, LOOK_MS);
+  }
+  function look(): void {
+    looking = undefined;
+    const now = performance.now();
+    for (const state of arriving) if (state.due <= now) state.late?.();
+    if (arriving.size > 0) looking = setTimeout(look, LOOK_MS);
+  }
 
   /** @returns whether the answer goes on */
   function respond(res: HttpResponse, r: Response, state: Exchange): boolean {
@@ -141,11 +208,15 @@ export function listen(host: string, port: number, service: Service): Promise<Se
     const stream = state.isHead ? undefined : r.stream;
     res.cork(() => {
       res.writeStatus(String(r.status));
-      for (const [name, value] of Object.entries({ ...common, ...r.headers })) res.writeHeader(name, value);
+      writeHeaders(res, r.headers);
       // After a refused body the rest of it may still come; such a connection is not used again.
       const isLast = r.status === 413;
-      if (state.isHead) res.endWithoutBody(r.stream ? undefined : Buffer.byteLength(r.body ?? ''), isLast);
-      else if (!stream) res.end(r.body ?? '', isLast);
+      if (state.isHead) {
+        // uWebSockets would wait for a length it is told, and the next request end the connection; it takes `undefined`
+        // for one, too.
+        if (!r.stream) res.writeHeader('content-length', String(Buffer.byteLength(r.body ?? '')));
+        res.endWithoutBody();
+      } else if (!stream) res.end(r.body ?? '', isLast);
     });
     if (!stream) return false;
     res.onWritable(() => {
@@ -160,71 +231,91 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       });
       return fine;
     });
+    streams++;
     return true;
   }
 
   app.any('/*', (res, req) => {
-    const state: Exchange = { isHead: req.getCaseSensitiveMethod() === 'HEAD', aborted: false };
+    const state: Exchange = { isHead: req.getCaseSensitiveMethod() === 'HEAD', aborted: false, due: 0 };
     let counted = true;
-    let who: string | undefined;
+    let admitted: Admitted | undefined;
+    let most = MAX_BODY;
     requests++;
     const done = () => {
       if (!counted) return;
       counted = false;
       requests--;
-      if (who === undefined) return;
-      const left = byWho.get(who)! - 1;
-      if (left > 0) byWho.set(who, left);
-      else byWho.delete(who);
+      if (state.streaming) streams--;
+      if (most > MAX_BODY) large--;
+      if (!admitted) return;
+      const left = byWho.get(admitted.who)! - 1;
+      if (left > 0) byWho.set(admitted.who, left);
+      else byWho.delete(admitted.who);
     };
     res.onAborted(() => {
       state.aborted = true;
       state.streaming?.stop();
+      state.left?.();
       done();
-      clearTimeout(late);
+      arriving.delete(state);
     });
     const answer = (r: Response) => {
-      clearTimeout(late);
+      arriving.delete(state);
       respond(res, r, state);
       done();
       // What else comes of this body is read and dropped.
       state.aborted = true;
     };
     const refuse = (cause: unknown) => answer(errorResponse(cause));
-    const late = setTimeout(
-      () => refuse(new IngleError('timeout', 'The request took too long to arrive.')),
-      BODY_MS,
-    );
+    /** Refuses a body that is larger than this endpoint takes, or than there is room for. */
+    const makeRoom = (size: number) => {
+      if (!(size > most)) return;
+      const largest = admitted!.maxBody;
+      if (size > largest) throw new IngleError('too_large', `A body may have at most ${largest} bytes.`);
+      if (large >= MAX_LARGE)
+        throw new IngleError('rate_limited', 'Too many large bodies at once.', { retry_after: 2 });
+      large++;
+      most = largest;
+      state.due += LARGE_MS - BODY_MS;
+    };
     const head = readHead(req);
     try {
       if (closing) throw new IngleError('unavailable', 'The hub is stopping.');
       if (requests > MAX_REQUESTS)
         throw new IngleError('rate_limited', 'Too many requests at once.', { retry_after: 1 });
-      if (Number(head.headers['content-length'] ?? 0) > MAX_BODY)
-        throw new IngleError('too_large', `A body may have at most ${MAX_BODY} bytes.`);
-      const admitted = service.admit(head);
-      if (typeof admitted !== 'string') return void admitted.catch(errorResponse).then(answer);
-      const mine = byWho.get(admitted) ?? 0;
+      const letIn = service.admit(head);
+      if (letIn instanceof Promise) return void letIn.catch(errorResponse).then(answer);
+      const mine = byWho.get(letIn.who) ?? 0;
       if (mine >= MAX_OF_ONE)
         throw new IngleError('rate_limited', 'Too many requests of one browser at once.', { retry_after: 1 });
-      who = admitted;
-      byWho.set(who, mine + 1);
+      admitted = letIn;
+      byWho.set(letIn.who, mine + 1);
+      makeRoom(Number(head.headers['content-length'] ?? 0));
     } catch (e) {
       return refuse(e);
     }
+    const { handle } = admitted;
+    state.late = () => refuse(new IngleError('timeout', 'The request took too long to arrive.'));
+    expect(state, most > MAX_BODY);
     const parts: Uint8Array[] = [];
     let size = 0;
     res.onData((chunk, isLast) => {
       if (state.aborted) return;
       size += chunk.byteLength;
-      if (size > MAX_BODY)
-        return refuse(new IngleError('too_large', `A body may have at most ${MAX_BODY} bytes.`));
+      try {
+        makeRoom(size);
+      } catch (e) {
+        return refuse(e);
+      }
       // uWebSockets takes the chunk back when this returns.
-      parts.push(new Uint8Array(chunk.slice(0)));
+      if (chunk.byteLength > 0) parts.push(copyOf(chunk));
       if (!isLast) return;
-      clearTimeout(late);
-      service
-        .handle({ ...head, body: Buffer.concat(parts) })
+      arriving.delete(state);
+      const left = (f: () => void) => {
+        if (state.aborted) f();
+        else state.left = f;
+      };
+      handle(parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? nothing), left)
         .catch(errorResponse)
         .then((r) => {
           if (!respond(res, r, state)) done();
@@ -239,7 +330,7 @@ export function listen(host: string, port: number, service: Service): Promise<Se
     idleTimeout: 60,
     sendPingsAutomatically: true,
     upgrade(res, req, context) {
-      const head = readHead(req);
+      const head = readHead(req, read.length);
       const keys = ['key', 'protocol', 'extensions'].map((n) => head.headers[`sec-websocket-${n}`] ?? '');
       try {
         if (closing) throw new IngleError('unavailable', 'The hub is stopping.');
@@ -248,7 +339,7 @@ export function listen(host: string, port: number, service: Service): Promise<Se
         const events = service.upgrade(head);
         res.upgrade({ events, socket: { send() {}, end() {} } }, keys[0]!, keys[1]!, keys[2]!, context);
       } catch (e) {
-        respond(res, errorResponse(e), { isHead: false, aborted: false });
+        respond(res, errorResponse(e), { isHead: false, aborted: false, due: 0 });
       }
     },
     open(ws) {
@@ -299,13 +390,14 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       }
       resolve({
         port: us_socket_local_port(token),
-        counts: () => ({ requests, sockets: sockets.size }),
+        counts: () => ({ requests, streams, sockets: sockets.size }),
         async close(graceMs) {
           closing = true;
           us_listen_socket_close(token);
           for (const s of [...sockets]) s.end(1001, 'The hub is stopping.');
           const end = Date.now() + graceMs;
           while (requests > 0 && Date.now() < end) await new Promise((r) => setTimeout(r, 20));
+          clearTimeout(looking);
         },
       });
     });

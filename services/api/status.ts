@@ -1,5 +1,6 @@
 // What the hub says of itself: the service, the machine, the units, setup.
 import { arch, cpus, freemem, hostname, loadavg, release, totalmem, uptime } from 'node:os';
+import type { Answer } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
@@ -8,27 +9,54 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import { systemApi } from '../../firmware/system/api.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { type Config, version } from '../../firmware/system/config.ts';
-import { unitStates } from '../../firmware/system/units.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { localDocument, localPage } from './areas.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response, Server } from './server.ts';
+
+/** How long what uplink said of the link is told again, milliseconds: many who ask at once ask it once. */
+const LINK_MS = 250;
+
+function linkOf(bus: Bus): () => Promise<Answer<typeof systemApi.status>['link']> {
+  let said: ReturnType<ReturnType<typeof linkOf>> | undefined;
+  let until = 0;
+  return () => {
+    if (said && performance.now() < until) return said;
+    until = performance.now() + LINK_MS;
+    said = bus
+      .client(uplink1)
+      .Status({}, 3000)
+      .then(
+        ({ connected, root, hub_id, subnet_id, browsers, channels }) => ({
+          connected,
+          root,
+          hub_id,
+          subnet_id,
+          browsers,
+          channels,
+        }),
+        () => null,
+      );
+    return said;
+  };
+}
 
 /** Answers of firmware/system/api.ts and firmware/setup/api.ts. */
 export function aboutHub(o: {
   bus: Bus;
   config: Config;
-  /** Bus name of a slot -> its skill. */
-  slots: ReadonlyMap<string, string>;
+  isDeveloper(): boolean;
+  isMcp(): boolean;
   skills: Skills;
   sqlite: string;
   isReady(): boolean;
-  counts(): { requests: number; sockets: number };
+  counts: Server['counts'];
 }): LocalEndpoint[] {
+  const askLink = linkOf(o.bus);
   const system: Handlers<typeof systemApi, Asked, Response> = {
     live: () => ({ ok: true }),
     ready() {
-      if (!o.isReady()) throw new IngleError('unavailable', 'Not ready.');
+      if (!o.isReady()) throw new IngleError('unavailable', 'Not ready: it stops, or takes no changes now.');
       return { ok: true };
     },
     openapi: () => ({ ...localDocument() }),
@@ -42,20 +70,7 @@ export function aboutHub(o: {
     },
     brand: () => ({ ...o.config.brand }),
     async status() {
-      const link = await o.bus
-        .client(uplink1)
-        .Status({}, 3000)
-        .then(
-          (s) => ({
-            connected: s.connected,
-            root: s.root,
-            hub_id: s.hub_id,
-            subnet_id: s.subnet_id,
-            browsers: s.browsers,
-            channels: s.channels,
-          }),
-          () => null,
-        );
+      const link = await askLink();
       const known = [...o.skills.known().values()];
       return {
         name: o.config.name,
@@ -66,6 +81,8 @@ export function aboutHub(o: {
         uptime_s: Math.floor(process.uptime()),
         link,
         skills: { known: known.length, available: known.filter((k) => k.available).length },
+        developer_mode: o.isDeveloper(),
+        mcp: o.isMcp(),
         ...o.counts(),
       };
     },
@@ -78,23 +95,6 @@ export function aboutHub(o: {
       load: loadavg(),
       memory: { total_bytes: totalmem(), free_bytes: freemem() },
     }),
-    async services() {
-      const [taken, startable] = await Promise.all([o.bus.listNames(), o.bus.listActivatableNames()]);
-      return {
-        services: unitStates({
-          taken,
-          startable,
-          kept: o.config.kept,
-          skills: o.slots,
-          api: true,
-        }).map((u) => ({
-          unit: u.unit,
-          skill_id: u.skill || null,
-          bus_name: u.bus || null,
-          state: u.running ? 'running' : startable.includes(u.bus) ? 'activatable' : 'stopped',
-        })),
-      };
-    },
   };
   const setup: Handlers<typeof setupApi, Asked, Response> = {
     async status() {

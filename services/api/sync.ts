@@ -18,6 +18,8 @@ import type { Socket, SocketEvents } from './server.ts';
 export interface Sync {
   /** The events of a socket that asks for `path` (`/sync/<room>`). Refusals are told inside the socket. */
   connect(path: string, caller: Caller): SocketEvents;
+  /** Closes the sockets of a skill that is no longer there. */
+  expel(skill_id: string): void;
   /** Closes sockets whose right to an admin skill has run out. */
   expire(): void;
 }
@@ -35,6 +37,7 @@ export function syncServer(o: {
   log: Log;
 }): Sync {
   const admin = new Map<Socket, Caller>();
+  const joined = new Map<Socket, string>();
 
   /** Checks the right to join; at every join anew. */
   async function admit(
@@ -84,6 +87,7 @@ export function syncServer(o: {
       const s = socket;
       member = { canWrite: admitted.canWrite, send: (bytes) => s.send(bytes) };
       if (admitted.ownerOnly && caller) admin.set(s, caller);
+      joined.set(s, key.skill_id);
       room.join(member);
       o.skills.viewersChanged(key.owner_id, key.skill_id);
     }
@@ -108,7 +112,7 @@ export function syncServer(o: {
       },
       close() {
         over = true;
-        if (socket) admin.delete(socket);
+        if (socket) for (const map of [admin, joined]) map.delete(socket);
         void line.idle().then(() => {
           if (room && member) room.leave(member);
           if (key) o.skills.viewersChanged(key.owner_id, key.skill_id);
@@ -119,6 +123,14 @@ export function syncServer(o: {
 
   return {
     connect,
+    expel(skill_id) {
+      const e = new IngleError('not_found', 'The skill was removed.');
+      for (const [socket, of] of joined)
+        if (of === skill_id) {
+          socket.send(encodeDenied(e.message));
+          socket.end(closeCode(e), `${e.code}: ${e.message}`);
+        }
+    },
     expire() {
       const now = Date.now() / 1000;
       const e = new IngleError('assertion_required', 'Confirm with your passkey to open this.');

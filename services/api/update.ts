@@ -1,6 +1,7 @@
 // /api/admin/update/*: the owner's orders about updates, passed on to ingle-update.
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import type { Lifecycle } from '../../firmware/supervisor/lifecycle.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { isAbsent } from '../../firmware/system/bus-errors.ts';
 import { version } from '../../firmware/system/config.ts';
@@ -10,27 +11,24 @@ import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Observe } from './observe.ts';
 import type { Response } from './server.ts';
 
-export interface Updates {
-  endpoints: LocalEndpoint[];
-  /** Refuses what changes something while the hub is about to restart. @throws IngleError `unavailable` */
-  admit(method: string, path: string): void;
-}
-
 /** States in which nothing new begins. */
 const ending = new Set(['draining', 'restarting']);
-const RETRY_S = 60;
 /** Whoever asks may be the one the service is started for, on a slow machine; milliseconds. */
 const STATUS_MS = 25_000;
 
-export async function updates(bus: Bus, stream: Observe['stream']): Promise<Updates> {
+export async function updates(
+  bus: Bus,
+  stream: Observe['stream'],
+  life: Lifecycle,
+): Promise<LocalEndpoint[]> {
   const update = bus.client(update1);
-  let draining = false;
   await bus.onSignal(update1, 'StateChanged', ({ state }) => {
-    draining = ending.has(state);
+    if (ending.has(state)) life.drain('update');
+    else life.resume('update');
   });
   // A service that went without a word has restarted nothing.
   await bus.watchName(update1.bus, (owner) => {
-    if (!owner) draining = false;
+    if (!owner) life.resume('update');
   });
 
   const none = (e: unknown): never => {
@@ -61,13 +59,5 @@ export async function updates(bus: Bus, stream: Observe['stream']): Promise<Upda
     cancel: () => order(update.Cancel({})),
     rollback: () => order(update.Rollback({})),
   };
-  return {
-    endpoints: bind(updateApi, handlers),
-    admit(method, path) {
-      if (!draining || method === 'GET' || path.startsWith('/api/admin/update/')) return;
-      throw new IngleError('unavailable', 'The hub is restarting for an update. Try again in a minute.', {
-        retry_after: RETRY_S,
-      });
-    },
-  };
+  return bind(updateApi, handlers);
 }

@@ -15,6 +15,7 @@ import type { Log } from '../../firmware/system/log.ts';
 import { audioTexts } from '../../firmware/text/audio.ts';
 import { type Language, pickLanguage, translator } from '../../firmware/text/i18n.ts';
 import { testPair } from './pair.ts';
+import { recognizer } from './recognizer.ts';
 import { capture, listDevices, play } from './sound.ts';
 import { listen, recognise, speak } from './speech.ts';
 
@@ -35,6 +36,7 @@ export function audioService(o: { profiles: Profiles; runtime: string; log: Log 
   let served: Served<Audio1> | undefined;
   let job: { name: string; abort: AbortController } | undefined;
   const speaking = openQueue();
+  const recording = recognizer(runtime);
   const measured = new Map<string, { pair: Pair; m: Measurement }>();
 
   /** Runs the one job that may use the microphone. */
@@ -274,6 +276,11 @@ export function audioService(o: { profiles: Profiles; runtime: string; log: Log 
         return { spoken };
       });
     },
+    Recognize: (asked) => recording.recognise(asked),
+    StopRecognizing({ id }) {
+      recording.stop(id);
+      return {};
+    },
     async SaveProfile({ sink_id, source_id }) {
       const pair = await pairOf(sink_id, source_id);
       const p = profileOf(pair, measured.get(keyOf(pair.sink.id, pair.source.id))?.m, new Date());
@@ -297,7 +304,7 @@ export function audioService(o: { profiles: Profiles; runtime: string; log: Log 
   return {
     impl,
     devicesChanged: (c) => served?.emit('DevicesChanged', c),
-    idle: () => job === undefined && speaking.size === 0,
+    idle: () => job === undefined && speaking.size === 0 && !recording.isBusy(),
     attach: (s) => (served = s),
   };
 

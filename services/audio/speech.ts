@@ -1,8 +1,15 @@
 // Speech out (espeak-ng) and in (WebRTC VAD, pocketsphinx with a grammar). All offline.
 import { randomUUID } from 'node:crypto';
-import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Answer, answerOf, yesNoGrammar } from '../../firmware/audio/grammar.ts';
+import {
+  type Answer,
+  answerOf,
+  type Phrases,
+  phraseGrammar,
+  wordsOf,
+  yesNoGrammar,
+} from '../../firmware/audio/grammar.ts';
 import { levels } from '../../firmware/audio/level.ts';
 import { fromS16, parseWav } from '../../firmware/audio/pcm.ts';
 import { VAD_RATE, voiceDetector } from '../../firmware/audio/vad.ts';
@@ -96,7 +103,28 @@ export async function listen(
   return { heard: detector.spoken, short, samples };
 }
 
-const models = ['/usr/share/pocketsphinx/model/en-us'];
+const model = '/usr/share/pocketsphinx/model/en-us';
+const dictionary = join(model, 'cmudict-en-us.dict');
+const anything = join(model, 'en-us.lm.bin');
+
+function mustHaveModel(): void {
+  if (!existsSync(model))
+    throw new IngleError('not_supported', 'The English model of pocketsphinx is not installed.');
+}
+
+/**
+ * Looks phrases over before anything is begun.
+ * @throws IngleError `invalid_request` naming a word the recogniser has never heard, `not_supported`
+ */
+export function checkPhrases(phrases: Phrases): void {
+  mustHaveModel();
+  if (phrases.length === 0) return;
+  phraseGrammar(phrases);
+  const left = new Set(wordsOf(phrases));
+  for (const [, word] of readFileSync(dictionary, 'latin1').matchAll(/^(\S+) /gm)) left.delete(word!);
+  for (const word of left)
+    throw new IngleError('invalid_request', `The recogniser does not know the word "${word}". Use another.`);
+}
 
 /**
  * Whether a recording (16 kHz, mono) says yes or no.
@@ -107,18 +135,46 @@ export async function recognise(
   runtime: string,
   signal?: AbortSignal,
 ): Promise<{ answer: Answer; phrase: string }> {
-  const model = models.find((m) => existsSync(m));
-  if (!model) throw new IngleError('not_supported', 'The English model of pocketsphinx is not installed.');
-  const base = join(runtime, `ingle-answer-${randomUUID().slice(0, 8)}`);
+  return answerOf(await heard(samples, { runtime, signal, grammar: yesNoGrammar }));
+}
+
+/**
+ * What a recording (16 kHz, mono) says: one of the phrases, or anything without any.
+ * @throws IngleError `not_supported` without pocketsphinx and its models.
+ */
+export async function transcribe(
+  samples: Int16Array,
+  o: { phrases: Phrases; runtime: string; signal: AbortSignal },
+): Promise<string> {
+  if (o.phrases.length === 0 && !existsSync(anything))
+    throw new IngleError(
+      'not_supported',
+      'This hub has no model of all English. Say in "phrases" what may have been said.',
+    );
+  const grammar = o.phrases.length > 0 ? phraseGrammar(o.phrases) : undefined;
+  return (await heard(samples, { ...o, grammar })).replace(/\s+/g, ' ').trim();
+}
+
+async function heard(
+  samples: Int16Array,
+  o: { runtime: string; signal?: AbortSignal | undefined; grammar: string | undefined },
+): Promise<string> {
+  mustHaveModel();
+  const base = join(o.runtime, `ingle-answer-${randomUUID().slice(0, 8)}`);
   const bytes = Buffer.alloc(2 * samples.length);
   for (let i = 0; i < samples.length; i++) bytes.writeInt16LE(samples[i]!, 2 * i);
   try {
-    writeFileSync(`${base}.gram`, yesNoGrammar, { mode: 0o600 });
+    if (o.grammar) writeFileSync(`${base}.gram`, o.grammar, { mode: 0o600 });
     writeFileSync(`${base}.raw`, bytes, { mode: 0o600 });
-    const args = ['-infile', `${base}.raw`, '-jsgf', `${base}.gram`, '-logfn', '/dev/null'];
-    const where = ['-hmm', join(model, 'en-us'), '-dict', join(model, 'cmudict-en-us.dict')];
-    const out = await must('pocketsphinx_continuous', [...args, ...where], { timeoutMs: 20_000, signal });
-    return answerOf(out.toString());
+    const said = o.grammar ? ['-jsgf', `${base}.gram`] : ['-lm', anything];
+    const args = ['-infile', `${base}.raw`, ...said, '-logfn', '/dev/null'];
+    const where = ['-hmm', join(model, 'en-us'), '-dict', dictionary];
+    const out = await must('pocketsphinx_continuous', [...args, ...where], {
+      timeoutMs: 20_000,
+      maxBytes: 64 * 1024,
+      signal: o.signal,
+    });
+    return out.toString();
   } finally {
     bytes.fill(0);
     for (const f of [`${base}.gram`, `${base}.raw`]) if (existsSync(f)) unlinkSync(f);

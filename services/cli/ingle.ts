@@ -19,6 +19,7 @@ import { rescue } from './hub/rescue.ts';
 import { selftest } from './hub/selftest.ts';
 import { finishSetup, restartSetup, setupStatus } from './hub/setup.ts';
 import { technician } from './hub/technician.ts';
+import { restartHub, stopHub } from './owner/control.ts';
 import { asker, init } from './owner/init.ts';
 import { login } from './owner/login.ts';
 import { serve } from './owner/serve.ts';
@@ -26,6 +27,7 @@ import { here } from './place.ts';
 import { reference } from './reference.ts';
 import { languageOf, type Say, speaker } from './say.ts';
 import { plain, when } from './show.ts';
+import { isOnHub, type OnHub, onHub } from './skill/on-hub.ts';
 import { type SkillCommand, skill } from './skill/skill.ts';
 
 type Parsed = Extract<AnyParsed, { what: 'run' }>;
@@ -44,8 +46,15 @@ type Work = (
 /** Commands that find a hub by themselves, also one that is down, or need none. */
 type Look =
   | 'api call'
+  | 'say'
+  | 'hook new'
+  | 'hook list'
+  | 'hook remove'
+  | 'hook rotate'
   | 'completion'
   | 'doctor'
+  | 'hub stop'
+  | 'hub restart'
   | 'health'
   | 'licences'
   | 'selftest'
@@ -53,7 +62,7 @@ type Look =
   | 'technician'
   | 'rescue';
 
-const work: Record<Exclude<Command, 'hub serve' | Look | SkillCommand>, Work> = {
+const work: Record<Exclude<Command, 'hub serve' | Look | SkillCommand | OnHub>, Work> = {
   init: ({ bus }, say, flags, _, json, values) =>
     init(bus.client(uplink1), say, { flags, values, ask: asker(json) }),
   login: ({ bus }, say, flags, _, json) => login(bus, say, { newPasskey: flags.has('new-passkey'), json }),
@@ -123,6 +132,14 @@ const looks: Record<
     await callApi(await here(), { method, path, query: lists['query'] ?? [], body }, say);
     return 0;
   },
+  say: (say, _, { lang }, { arguments: [text = ''] }) =>
+    asked(say, 'POST', '/api/say', { text, ...(lang ? { lang } : {}) }),
+  'hook new': (say, _, __, { arguments: [name = '', topic = ''] }) =>
+    asked(say, 'POST', '/api/hooks', { name, topic }),
+  'hook list': (say) => asked(say, 'GET', '/api/hooks'),
+  'hook remove': (say, _, __, { arguments: [id = ''] }) => asked(say, 'DELETE', `/api/hooks/${segment(id)}`),
+  'hook rotate': (say, _, __, { arguments: [id = ''] }) =>
+    asked(say, 'POST', `/api/hooks/${segment(id)}/rotate`),
   async completion(say, language, _, { arguments: [shell = ''] }) {
     if (!isShell(shell))
       throw new IngleError('invalid_request', say.text('badShell', { shells: shells.join(', ') }));
@@ -133,6 +150,14 @@ const looks: Record<
     );
     say.event({ shell, script });
     say.line(script.trimEnd());
+    return 0;
+  },
+  async 'hub stop'(say, _, { data }) {
+    await stopHub(say, data);
+    return 0;
+  },
+  async 'hub restart'(say, _, { data }) {
+    await restartHub(say, data);
     return 0;
   },
   doctor: async (say, language) => doctor(await here(), say, language),
@@ -156,7 +181,22 @@ const looks: Record<
     return 0;
   },
 };
-const isOfSkills = (command: Command): command is SkillCommand => command.startsWith('skill ');
+/** What a person typed as one segment of a path. */
+const segment = (id: string) => encodeURIComponent(id).replaceAll('.', '%2E');
+
+/** Asks the local API by one of its paths. */
+async function asked(
+  say: Say,
+  method: string,
+  path: string,
+  json?: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  await callApi(await here(), { method, path, query: [], ...(json ? { json } : {}) }, say);
+  return 0;
+}
+
+const isOfSkills = (command: Command): command is SkillCommand =>
+  command.startsWith('skill ') && !isOnHub(command);
 const isLook = (command: Command): command is Look => Object.hasOwn(looks, command);
 
 /** Runs one command; answers the exit status of the error table. */
@@ -179,9 +219,11 @@ export async function main(argv: readonly string[]): Promise<number> {
       say.event({ help: text });
       say.line(text);
     } else if (p.command === 'hub serve') {
-      await serve(say, { root: p.values['root'], data: p.values['data'] });
+      await serve(say, p.values);
     } else if (isLook(p.command)) {
       return await looks[p.command](say, languageOf(env), p.values, p);
+    } else if (isOnHub(p.command)) {
+      await onHub(p.command, p, say, languageOf(env), asker(json));
     } else if (isOfSkills(p.command)) {
       await skill(p.command, p.arguments[0] ?? '', p.values, say, languageOf(env));
     } else {

@@ -13,7 +13,7 @@ export interface Here extends Place {
 }
 
 /** A flashed hub has its device file; a house of `npm start` is never looked for there. */
-const isFlashed = () => existsSync('/usr/share/ingle/device.json');
+export const isFlashed = () => existsSync('/usr/share/ingle/device.json');
 
 export async function here(): Promise<Here> {
   const given = process.env['INGLE_BUS_ADDRESS'];

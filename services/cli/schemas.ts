@@ -1,12 +1,16 @@
 // The schemas that others write files by; the build publishes each as dist/schemas/<name>.json (rollup.schemas.js).
 import { deviceSchema } from '../../firmware/device/device.ts';
+import { interestSchema } from '../../firmware/interest/request.ts';
 import { manifestSchema } from '../../firmware/skills/manifest.ts';
 import { packageSchema } from '../../firmware/skills/package-meta.ts';
 import { viewSchema } from '../../firmware/ui/schema.ts';
+import { weatherSchema } from '../../firmware/weather/report.ts';
 
 export const schemas = {
   manifest: manifestSchema,
   package: packageSchema,
   device: deviceSchema,
   'ui-v0': viewSchema,
+  interest: interestSchema,
+  'weather-update': weatherSchema,
 };

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SerialPort } from 'serialport';
+import { topics } from '../../firmware/io/topics.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { attendance } from '../../firmware/setup/attendance.ts';
 import { openConsole } from '../../firmware/setup/console.ts';
@@ -36,6 +37,11 @@ const baudRate = Number(process.env['INGLE_BAUD'] ?? 115200);
 
 const setup = bus.client(setup1);
 const onProgress = progressOf(bus);
+/** Before the line is read, so that nothing is missed; who prints it decides later. */
+const printers = new Set<(payload: unknown) => void>();
+await bus.subscribe(topics.print, (_, payload) => {
+  for (const print of printers) print(payload);
+});
 const port = new SerialPort({ path, baudRate, lock: false, hupcl: false });
 port.on('error', (e) => life.stop(new IngleError('unavailable', `The line ${path} fails: ${e.message}`)));
 port.on('close', () => life.stop());
@@ -44,6 +50,7 @@ const person = attendance(IDLE_MS);
 const term = terminal((bytes) => port.write(bytes), language);
 const line = openConsole({
   ...{ way, term, person, setup, onProgress, language, log },
+  onPrint: (f) => void printers.add(f),
   secret: config.console_secret,
   technician: {
     logs: async (lines) =>

@@ -51,6 +51,8 @@ const ports = enabled(
 );
 const setup = await serveSetup(bus, {
   ports,
+  // Each start of a hub begins with its bus.
+  start: await bus.id(),
   version,
   model: config.model,
   file: await openState(join(data, 'setup.db')),

@@ -1,6 +1,8 @@
 // ingle-wifi: owns the radios. Known networks are joined again at its start; the access point comes when asked for.
 import { join } from 'node:path';
+import { MAX_BODY } from '../../firmware/protocol/limits.ts';
 import { dataOf, readConfig } from '../../firmware/system/config.ts';
+import { exchange } from '../../firmware/system/http.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import { wifi1 } from '../../firmware/wifi/contract.ts';
@@ -18,13 +20,11 @@ const runtime = join(config.runtime, 'wifi');
 
 async function online(): Promise<boolean> {
   // A portal in between answers with a page of its own or sends elsewhere.
-  const answer = await fetch(`${config.root_url}/health/live`, {
-    redirect: 'error',
-    signal: AbortSignal.timeout(5000),
+  const answer = await exchange(`${config.root_url}/health/live`, {
+    timeoutMs: 5000,
+    maxBytes: MAX_BODY,
   }).catch(() => undefined);
-  const type = answer?.headers.get('content-type') ?? '';
-  await answer?.body?.cancel();
-  return answer?.status === 200 && !type.includes('text/html');
+  return answer?.status === 200 && !answer.headers['content-type']?.includes('text/html');
 }
 
 await removeStray(runtime);

@@ -1,6 +1,7 @@
 // gate: in, it bundles in this process and starts no program
 // The published schemas: valid by a validator that is not ours, right about every file there is, and of one mind with
 // the checks of the product.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -9,11 +10,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
 import { checkDevice } from '../../firmware/device/device.ts';
-import { SAYS } from '../../firmware/protocol/endpoint/check.ts';
+import { checkInterest } from '../../firmware/interest/request.ts';
+import { faultsOf, SAYS } from '../../firmware/protocol/endpoint/check.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { checkMeta } from '../../firmware/skills/package-meta.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
+import { simulated, weatherSchema } from '../../firmware/weather/report.ts';
 import { hubStatusView } from '../../services/skills/hub_status/view.ts';
 import { updatesView } from '../../services/skills/updates/view.ts';
 import { lanternView } from '../lab/browser/lantern.ts';
@@ -91,7 +94,32 @@ const thrown = (check: (document: Json) => unknown) => (document: Json) => {
   }
 };
 
+const wish = {
+  topic: 'weather.update',
+  area: { lat: 52.5, lon: 13.4, radius_km: 10 },
+  period: '5m',
+  ttl: '8h',
+  format: 'compact',
+};
+const report = { ...simulated(0), place: 'Oslo' };
 const kinds: Record<string, Kind> = {
+  interest: {
+    good: [json({ streams: [wish] }), json({ streams: [{ ...wish, area: undefined, format: undefined }] })],
+    faults: thrown(checkInterest),
+    beyond: /must be 10 s to 1 d|must be 1 m to 7 d|longer than the ttl/,
+    bad: [
+      {},
+      { streams: [] },
+      { streams: [{ ...wish, topic: 'A' }] },
+      { streams: [{ ...wish, period: '5' }] },
+    ],
+  },
+  'weather-update': {
+    good: [json(report), json({ ...report, forecast: undefined })],
+    faults: (value) => faultsOf(weatherSchema, value).map((f) => f.says),
+    beyond: /^$/,
+    bad: [{}, { ...report, ts: 'now' }, { ...report, temp_c: '1' }, { ...report, place: '' }],
+  },
   package: {
     good: [json(pack), json({ ...pack, publisher: undefined })],
     faults: thrown(checkMeta),
@@ -178,7 +206,7 @@ test.before(async () => {
   for (const [name, schema] of Object.entries(published)) valid[name] = ajv.compile(schema);
 });
 
-test('the build publishes a schema of manifests, packages, device files and views, and nothing else', () => {
+test('the build publishes a schema of manifests, packages, device files, views, interest and weather, and nothing else', () => {
   assert.equal(Object.keys(published).sort(), Object.keys(kinds).sort());
 });
 

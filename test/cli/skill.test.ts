@@ -19,6 +19,7 @@ import * as assert from 'uvu/assert';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
 import { writePublishers } from '../../firmware/skills/publisher-files.ts';
 import { nobody, withPublisher, withRevoked } from '../../firmware/skills/publishers.ts';
+import { mayDo } from '../../firmware/text/may-do.ts';
 import { speaker } from '../../services/cli/say.ts';
 import { type SkillCommand, skill } from '../../services/cli/skill/skill.ts';
 import { manifest } from '../skills/archive.ts';
@@ -94,6 +95,14 @@ test('a folder becomes a package, which says what it is and what it may do', asy
   assert.is(event['trust'], 'unknown');
   assert.is((event['publisher'] as { id: string }).id, id);
   assert.match(await ingle('skill show', out, {}, false, 'ru'), 'подпись верна');
+});
+
+test('before a skill is installed one reads which hosts it fetches from', () => {
+  const hosts = ['api.example.org', 'api.example.net'];
+  const manifest = { id: 'lamp', version: '1.0.0', capabilities: {}, permissions: { hosts } };
+  const said = (language: 'en' | 'ru') => mayDo(manifest, language).join('\n');
+  assert.match(said('en'), /these hosts only: api\.example\.org, api\.example\.net\.\n.*no other network/);
+  assert.match(said('ru'), /только с этих узлов: api\.example\.org, api\.example\.net\./);
 });
 
 test('a hub that knows the publisher says so, and refuses a revoked one', async () => {

@@ -226,6 +226,42 @@ test('what is not known or wrong below a reference, a list or a condition is tol
   );
 });
 
+test('a schema that became a function says of every value what it said before', () => {
+  const closed = { additionalProperties: false };
+  const make = () =>
+    T.Object(
+      {
+        id: T.String({ pattern: '^[a-z]{1,8}$' }),
+        n: T.Optional(T.Integer({ minimum: 0, maximum: 9 })),
+        kind: T.Optional(T.Union([T.Literal('a'), T.Literal('b')])),
+        rows: T.Optional(T.Array(T.Object({ at: T.Number() }, closed), { maxItems: 3, uniqueItems: true })),
+      },
+      closed,
+    );
+  const hot = make();
+  for (let i = 0; i < 50; i++) faultsOf(hot, { id: 'lamp' });
+  const nearly = fc.record(
+    {
+      id: fc.oneof(fc.string(), fc.constant('lamp'), fc.anything()),
+      n: fc.oneof(fc.integer({ min: -2, max: 12 }), fc.double(), fc.anything()),
+      kind: fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.anything()),
+      rows: fc.oneof(fc.array(fc.record({ at: fc.anything() })), fc.anything()),
+      more: fc.anything(),
+    },
+    { requiredKeys: [] },
+  );
+  let fine = 0;
+  fc.assert(
+    fc.property(fc.oneof(nearly, fc.anything(), fc.constant({ id: 'a', n: 3, kind: 'b' })), (value) => {
+      const faults = faultsOf(hot, value);
+      if (faults.length === 0) fine++;
+      assert.equal(faults, faultsOf(make(), value));
+    }),
+    { numRuns: 2000 },
+  );
+  assert.ok(fine > 100, `${fine}`);
+});
+
 test('whatever comes is taken as it is or refused with pointers that lead somewhere', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

@@ -8,6 +8,7 @@ import { setup1 } from '../../firmware/setup/contract.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import type { Implementation } from '../../firmware/system/contract.ts';
 import { rotateToken } from '../../firmware/system/token.ts';
+import { keepAlive } from '../lab/keepalive.ts';
 import { tried, until } from '../lab/wait.ts';
 import { principal, startHub, type TestHub } from './hub.ts';
 
@@ -217,6 +218,18 @@ test('HEAD gets the head of what GET would get, and ends', async ({ hub }) => {
     headers: { 'x-service-token': hub.token() },
   });
   assert.equal([refused.status, refused.headers.get('allow')], [405, 'POST']);
+});
+
+test('a connection goes on after HEAD, with and without a body', async ({ hub }) => {
+  const line = keepAlive(Number(new URL(hub.base).port));
+  const ask = (method: string, path: string, body?: string) =>
+    line.ask({ method, path, headers: { 'x-service-token': hub.token() }, ...(body ? { body } : {}) });
+  for (const path of ['/v1/brand', '/v1/icons/pin', '/nothing']) {
+    const { status } = await ask('HEAD', path);
+    assert.is((await ask('HEAD', path, '{}')).status, status, path);
+    assert.is((await ask('GET', path)).status, status, path);
+  }
+  line.close();
 });
 
 test('a path that is not there is told from a method it does not take', async ({ hub }) => {

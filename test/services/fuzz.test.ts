@@ -1,5 +1,6 @@
 // timeout: 300 s
-// Every JSON type at every field of every path of the local API: an answer in the one shape, and never a failure inside.
+// Every path of the local API against its declaration: who gets in, what it answers, what the document says of it.
+// What comes of garbage is in garbage.test.ts.
 
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
@@ -9,9 +10,11 @@ import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
 import { type Area, type Endpoint, methodsOf } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { isErrorCode } from '../../firmware/protocol/errors.ts';
+import { packSkill } from '../../firmware/skills/package.ts';
 import type { LocalWho } from '../../firmware/system/local-api.ts';
 import { areas } from '../../services/api/areas.ts';
 import { garbage } from '../lab/garbage.ts';
+import { lamp, signerOfSeed } from '../skills/archive.ts';
 import { type Answered, owner, startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('fuzz');
@@ -24,16 +27,26 @@ test.after((c) => c.hub.stop());
 const all = Object.entries(areas).flatMap(([area, endpoints]) =>
   Object.entries(endpoints as Area).map(([name, endpoint]) => ({ name: `${area}.${name}`, endpoint })),
 );
+const key = toBase64url(signerOfSeed(1).key);
 /** A path as an endpoint takes it. */
-const pathOf = (e: Endpoint) => e.path.replace('{skill_id}', 'hub_status').replace('{path*}', 'refresh');
+const pathOf = (e: Endpoint) =>
+  e.path
+    .replace('{skill_id}', e.path.startsWith('/api/skills/') ? 'lamp' : 'hub_status')
+    .replace('{name}', 'ingle-api')
+    .replace('{path*}', 'refresh')
+    .replace('{id}', 'A'.repeat(22))
+    .replace('{version}', '1.2.0')
+    .replace('{key}', key);
 /** Streams do not end by themselves. */
 const ends = (e: Endpoint) => !e.path.endsWith('/stream');
 /** A body that fits the schema, one value for each field. */
 function bodyOf(e: Endpoint): Record<string, unknown> {
   if (!e.body || e.body === 'raw') return {};
   const known: Record<string, unknown> = {
-    ...{ skill_id: 'hub_status', mode: 'modal', order: ['hub_status'] },
+    ...{ skill_id: 'hub_status', mode: 'modal', order: ['hub_status'], seconds: 60, what: 'restart' },
     events: [{ topic: 'external.test', payload: {} }],
+    ...{ text: 'Hello', lang: 'en', level: 'info', topic: 'external.door' },
+    ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0' },
   };
   return Object.fromEntries(
     Object.entries(e.body.properties).map(([k, s]) => [
@@ -47,30 +60,6 @@ function answered(r: Answered, says: string): void {
   assert.is.not(r.status, 500, says);
   if (r.status >= 400) assert.ok(isErrorCode(r.body.error), says);
 }
-
-test('whatever comes in a body or a query of any path, with a key or without', async ({ hub }) => {
-  let n = 0;
-  for (const { name, endpoint } of all.filter(({ endpoint }) => ends(endpoint))) {
-    const path = pathOf(endpoint);
-    for (const method of methodsOf(endpoint).filter((m) => m !== 'GET')) {
-      const body = bodyOf(endpoint);
-      for (const field of [...Object.keys(body), 'unknown'])
-        for (const value of garbage) {
-          const headers: Record<string, string> = n++ % 2 ? { 'idempotency-key': `g${n}` } : {};
-          const says = `${name} ${field} ${JSON.stringify(value).slice(0, 40)}`;
-          answered(await hub.ask(method, path, { as: {}, headers, body: { ...body, [field]: value } }), says);
-        }
-      for (const value of garbage)
-        answered(await hub.ask(method, path, { as: {}, raw: JSON.stringify(value) }), `${name} whole`);
-    }
-    if (methodsOf(endpoint).includes('GET'))
-      for (const value of garbage)
-        for (const key of [...Object.keys(endpoint.query ?? {}), 'unknown']) {
-          const text = encodeURIComponent(JSON.stringify(value)).slice(0, 2000);
-          answered(await hub.ask('GET', `${path}?${key}=${text}`, { as: {} }), `${name} ${key}`);
-        }
-  }
-});
 
 /** Who calls, and what each word of `who` must answer them: the code of a refusal, or nothing. hub_status is for its elevated owner. */
 const callers: [
@@ -87,19 +76,27 @@ const callers: [
       owner: 'unauthenticated',
       elevated: 'unauthenticated',
       skill: 'unauthenticated',
+      signed: '',
     },
   ],
-  ['local control', null, { public: '', token: '', owner: '', elevated: '', skill: '' }],
-  ['the owner, elevated', {}, { public: '', token: '', owner: '', elevated: '', skill: '' }],
+  ['local control', null, { public: '', token: '', owner: '', elevated: '', skill: '', signed: '' }],
+  ['the owner, elevated', {}, { public: '', token: '', owner: '', elevated: '', skill: '', signed: '' }],
   [
     'the owner, not elevated',
     { elevated_until: 1 },
-    { public: '', token: '', owner: '', elevated: 'assertion_required', skill: 'assertion_required' },
+    {
+      public: '',
+      token: '',
+      owner: '',
+      elevated: 'assertion_required',
+      skill: 'assertion_required',
+      signed: '',
+    },
   ],
   [
     'a guest who calls itself elevated',
     { role: 'guest' },
-    { public: '', token: '', owner: 'forbidden', elevated: 'forbidden', skill: 'forbidden' },
+    { public: '', token: '', owner: 'forbidden', elevated: 'forbidden', skill: 'forbidden', signed: '' },
   ],
 ];
 for (const [caller, as, refused] of callers)
@@ -135,14 +132,24 @@ test('the document is served, valid OpenAPI 3.1, and names every endpoint', asyn
 });
 
 test('answers are as they are declared', async ({ hub }) => {
+  // The other key is revoked by now.
+  const fresh = signerOfSeed(2);
+  const { bytes } = packSkill(lamp(), fresh);
+  await hub.ask('POST', '/api/skills/publishers', { body: { key: toBase64url(fresh.key), name: 'Fresh' } });
+  const given = (method: string, e: Endpoint) =>
+    method === 'GET' ? {} : e.body === 'raw' ? { raw: bytes } : e.body ? { body: bodyOf(e) } : {};
   for (const { name, endpoint } of all) {
     if (!endpoint.answer || !ends(endpoint)) continue;
     const [method] = methodsOf(endpoint);
-    const r = await hub.ask(method!, pathOf(endpoint), method === 'GET' ? {} : { body: bodyOf(endpoint) });
+    const r = await hub.ask(method!, pathOf(endpoint), given(method!, endpoint));
     if (r.status === 200) assert.equal(faultsOf(endpoint.answer, r.body), [], name);
     else
       assert.ok(
-        ['not_supported', 'unavailable', 'forbidden', 'internal'].includes(r.body.error),
+        // What is on trial takes no other order meanwhile.
+        ['not_supported', 'unavailable', 'forbidden', 'internal'].includes(r.body.error) ||
+          (name.startsWith('packages.') && r.body.error === 'conflict') ||
+          // No hook has the id asked for, and nobody has signed.
+          (endpoint.path.includes('{id}') && ['not_found', 'invalid_request'].includes(r.body.error)),
         `${name}: ${JSON.stringify(r.body)}`,
       );
   }

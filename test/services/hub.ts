@@ -7,7 +7,7 @@ import WebSocket from 'ws';
 import type { Principal } from '../../firmware/documents/acl.ts';
 import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { skillBusName } from '../../firmware/skills/contract.ts';
-import { parsePins } from '../../firmware/skills/slots.ts';
+import { parsePins, SLOTS } from '../../firmware/skills/slots.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
@@ -62,6 +62,8 @@ export async function startHub(
     startable?: string[];
     installed?: InstalledSkill[];
     services?: string[];
+    /** The bus starts whatever lives in any slot, as on a hub. */
+    pool?: boolean;
     env?: Record<string, string>;
   } = {},
 ) {
@@ -73,7 +75,8 @@ export async function startHub(
     if (!slot) throw new Error(`no slot for ${id}`);
     return slot;
   };
-  for (const n of (o.startable ?? []).map(slotOf))
+  const pool = o.pool ? Array.from({ length: SLOTS }, (_, i) => i + 1) : [];
+  for (const n of new Set([...(o.startable ?? []).map(slotOf), ...pool]))
     writeFileSync(
       join(activation, `${skillBusName(n)}.service`),
       `[D-BUS Service]\nName=${skillBusName(n)}\nExec=/bin/sh ${activation}/start ${n}\n`,
@@ -85,6 +88,7 @@ export async function startHub(
   const env = {
     INGLE_BUS_ADDRESS: bus.address,
     INGLE_DATA: data,
+    INGLE_RUNTIME: join(data, '.run'),
     INGLE_SKILLS: skills,
     INGLE_API_PORT: String(port),
     INGLE_CONFIG: '/nonexistent',

@@ -125,6 +125,7 @@ test('a skill that floods is unheard and shown as unavailable, while another goe
       Manifest: () => ({ manifest: toDict({ ...flood }) }),
       Attach: () => ({ documents: [] }),
       Watch: () => ({}),
+      Leave: () => ({}),
       Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
     },
     { busName: skillBusName(hub.slotOf('flood')) },

@@ -152,6 +152,7 @@ test('a slot that calls itself by another name is refused, and changes nothing o
     },
     Attach: () => ({ documents: [] }),
     Watch: () => ({}),
+    Leave: () => ({}),
     Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
   };
   await bus.serve(skill1, served as never, { busName: skillBusName(hub.slotOf('posed')) });
@@ -174,6 +175,7 @@ test('what a process says of its rights counts for nothing', async ({ hub }) => 
       Manifest: () => ({ manifest: toDict(said) }),
       Attach: () => ({ documents: [] }),
       Watch: () => ({}),
+      Leave: () => ({}),
       Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
     },
     { busName: skillBusName(hub.slotOf('posed')) },

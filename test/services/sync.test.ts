@@ -323,4 +323,20 @@ test('a right to an admin skill that runs out closes its sockets', async ({ hub 
   console.warn = warn;
 });
 
+test('workspaces are counted and sized while somebody is in them, for their owner alone', async ({ hub }) => {
+  const here = join(hub, 'o1/hub_status/view:main', {});
+  await here.synced();
+  const workspaces = async (owner_id: string) =>
+    (await hub.ask('GET', '/api/node/workspaces', { as: { owner_id } })).body.workspaces;
+  type Found = { prefix: string; members: number; documents: number; bytes: number };
+  const view = async () =>
+    (await workspaces('o1')).find((w: Found) => w.prefix === 'o1/hub_status/view') as Found;
+  const there = await view();
+  assert.ok(there.members >= 1 && there.bytes > 100 && there.documents === 1, JSON.stringify(there));
+  assert.equal(Object.keys(there).sort(), ['bytes', 'documents', 'members', 'prefix']);
+  here.end();
+  await until(async () => (await view()).members < there.members, 'the member to be gone');
+  for (const w of await workspaces('o')) assert.not.match(w.prefix, /^o1/);
+});
+
 test.run();

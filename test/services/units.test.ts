@@ -40,6 +40,13 @@ test('every unit shown has a file, and every service the target wants is shown',
   for (const unit of services) assert.ok(shown.includes(unit), unit);
 });
 
+test('the supervisor is a unit where the bus can start it, and none where the house supervises', () => {
+  const bus = 'io.ingle.Supervisor1';
+  const units = (o: object) => unitStates({ ...nothing, taken: [bus], ...o }).map((u) => u.unit);
+  assert.equal(units({ startable: [bus] }), ['ingle-api', 'ingle-supervisor']);
+  assert.equal(units({}), ['ingle-api']);
+});
+
 test('a unit is shown once, skills last, and runs while its name is taken', () => {
   const startable = [skillBusName(2), skillBusName(7), 'io.ingle.Wifi1', 'org.bluez'];
   const taken = [skillBusName(1), 'io.ingle.Wifi1', 'org.freedesktop.DBus', ':1.3'];

@@ -1,12 +1,15 @@
 // A hub without an owner is never finished: what the ladder does by (state, event, what is known).
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { setup1 } from '../../firmware/setup/contract.ts';
 import { type LadderEvent, type LadderState, ladder } from '../../firmware/setup/ladder.ts';
 import { afterAudio, afterIdle, afterRetest, atStart, whenOnline } from '../../firmware/setup/owner.ts';
 import { sharedPairing } from '../../firmware/setup/pairing.ts';
 import type { SetupState } from '../../firmware/setup/state.ts';
+import { connect } from '../../firmware/system/bus.ts';
 import { peekStore } from '../../firmware/system/store.ts';
 import { until } from '../lab/wait.ts';
+import { fakeHub } from './fake-hub.ts';
 import { house, patient } from './world.ts';
 
 const bool = [false, true];
@@ -64,10 +67,48 @@ test('what a start makes of the kept state, after a power cut or not', () => {
     READY_WITH_LIMITS: ['CHANNELS', 'READY_WITH_LIMITS'],
   };
   for (const [state, to] of Object.entries(rows) as [LadderState, LadderState[]][])
-    for (const owned of [false, true, null]) {
-      const event = atStart({ state, owned } satisfies Pick<SetupState, 'state' | 'owned'>);
-      assert.is(ladder.BOOT[event], to[owned === false ? 0 : 1], `${state}, owned: ${owned}`);
-    }
+    for (const owned of [false, true, null])
+      for (const again of bool) {
+        const event = atStart({ state, owned } satisfies Pick<SetupState, 'state' | 'owned'>, again);
+        // A look at a finished hub starts the service, and opens nothing.
+        const asOwned = owned !== false || (again && state.startsWith('READY'));
+        assert.is(ladder.BOOT[event], to[asOwned ? 1 : 0], `${state}, owned: ${owned}, again: ${again}`);
+      }
+});
+
+test('whoever asks while the service starts is told how far the hub is, never that it begins', async () => {
+  const hub = await fakeHub();
+  const asker = await connect(hub.address);
+  const asked = asker.client(setup1).Status({});
+  await asker.listNames();
+  await hub.setup.begin();
+  assert.is.not((await asked).state, 'BOOT');
+  asker.close();
+  await hub.stop();
+});
+
+test('a finished hub nobody has paired with opens its ways in at its next start, and not when somebody asks', async () => {
+  const world = wired();
+  const first = await house(world, undefined, 'start 1');
+  await first.setup.begin();
+  await first.reach('CHANNELS');
+  await until(() => first.setup.status().channels.length === 2);
+  await first.setup.finish('serial');
+  await first.reach('READY_WITH_LIMITS');
+  await first.setup.stop();
+  const asked = await house(world, first.file, 'start 1');
+  await asked.setup.begin();
+  await asked.setup.begun;
+  assert.is(asked.setup.state, 'READY_WITH_LIMITS');
+  await new Promise((done) => setTimeout(done, 300));
+  assert.is(asked.setup.state, 'READY_WITH_LIMITS');
+  assert.equal(asked.setup.status().channels, []);
+  await asked.setup.stop();
+  const next = await house(world, first.file, 'start 2');
+  await next.setup.begin();
+  await next.reach('CHANNELS');
+  await until(() => next.setup.status().channels.length === 2);
+  await next.setup.stop();
 });
 
 test('no event but one of a person or an owner makes a hub without an owner ready', () => {

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { topics } from '../../firmware/io/topics.ts';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
 import { checkSecret, hashSecret } from '../../firmware/setup/console-secret.ts';
 import { packetType, serialPacket } from '../../firmware/setup/improv.ts';
@@ -276,12 +277,16 @@ test('with a console secret the line shows nothing and takes nothing before it',
   await tty.expect('Enter');
   tty.write('\r');
   await tty.expect('Console secret: ');
+  hub.bus.publish(topics.print, { text: 'of the house' });
   tty.write('wrong\r');
   const said = await tty.expect('That is not the console secret.');
   assert.not.match(said, /Access point|wrong\r/);
   await tty.expect('Console secret: ');
   tty.write('correct horse\r');
-  await tty.expect('What next?');
+  assert.not.match(await tty.expect('What next?'), 'of the house');
+  // Not before the secret was typed, and then what is printed from now on.
+  hub.bus.publish(topics.print, { text: '\x1b[2JThe door is open', level: 'warning' });
+  await tty.expect('[warning] [2JThe door is open\r\n');
 });
 
 /** An Improv Serial command, byte by byte as https://www.improv-wifi.com/serial has it. */

@@ -52,6 +52,7 @@ export const patient = (more: Partial<World> = {}): World => ({
 export async function house(
   world: World,
   file = join(mkdtempSync(join(tmpdir(), 'ingle-setup-')), 'setup.db'),
+  start?: string,
 ) {
   const calls: string[] = [];
   const states: LadderState[] = [];
@@ -128,6 +129,7 @@ export async function house(
       language: 'en',
       ...(world.label ? { label: world.label } : {}),
     },
+    ...(start ? { start } : {}),
     uptime: () => world.uptime ?? 0,
     onState(state) {
       states.push(state);

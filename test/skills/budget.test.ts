@@ -26,10 +26,11 @@ for (const [what, failed, now, off] of table)
 function budget() {
   const folder = mkdtempSync(join(tmpdir(), 'ingle-budget-'));
   const clock = { now: 50_000, booted: 49_000 };
-  const open = () =>
+  const open = (bundle?: string) =>
     openBudget(
       folder,
       'lamp',
+      bundle,
       () => clock.now,
       () => clock.booted,
     );
@@ -80,6 +81,16 @@ test('what a restart of the machine cut short does not count, nor does a clock t
     assert.is(b.code(), '', text);
     assert.is(JSON.parse(readFileSync(b.file, 'utf8')).at(-1), 1000);
   }
+});
+
+test('a new version begins with its whole budget, and so does the one that comes back', () => {
+  const b = budget();
+  for (let i = 0; i < FAILURES; i++) b.open('lamp-1').begin();
+  assert.throws(() => b.open('lamp-1').begin(), /stays off/);
+  for (let i = 0; i < FAILURES; i++) b.open('lamp-2').begin();
+  assert.throws(() => b.open('lamp-2').begin(), /stays off/);
+  b.open('lamp-1').begin();
+  b.open().begin();
 });
 
 test('what began up to five seconds before the machine is of this start: its clock is not that exact', () => {

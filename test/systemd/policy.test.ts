@@ -248,4 +248,30 @@ check(
   },
 );
 
+check('the supervisor is asked by the local API alone, and nobody poses as it', async () => {
+  assert.equal(await as('root', 'skill', 'io.ingle.Supervisor1'), { ok: true });
+  const to = ['io.ingle.Supervisor1', '/io/ingle/Supervisor1', 'io.ingle.Supervisor1'];
+  for (const member of ['List', 'Start', 'Stop', 'Restart', 'Log', 'Failures', 'Shutdown']) {
+    // Nobody answers behind the name; who may ask is told that, who may not is refused.
+    assert.is((await as('ingle-api', 'call', ...to, member))['error'], 'not_supported', member);
+    for (const user of ['stranger', 'member', 'root', 'ingle-uplink', 'ingle-setup', 'ingle-skill-1'])
+      assert.is((await as(user, 'call', ...to, member))['error'], 'forbidden', `${user} ${member}`);
+  }
+  for (const user of ['stranger', 'member', 'ingle-api', 'ingle-uplink', 'ingle-skill-1'])
+    assert.is((await as(user, 'own', 'io.ingle.Supervisor1'))['error'], 'forbidden', user);
+});
+
+check('every slot may ask for a fetch, and nobody else', async () => {
+  assert.equal(await as('ingle-fetch', 'skill', 'io.ingle.Fetch1'), { ok: true });
+  const to = ['io.ingle.Fetch1', '/io/ingle/Fetch1', 'io.ingle.Fetch1', 'Fetch'];
+  // Nobody answers behind the name; who may ask is told that, who may not is refused.
+  for (const slot of [1, 3, SLOTS])
+    assert.is((await as(`ingle-skill-${slot}`, 'call', ...to))['error'], 'not_supported', `${slot}`);
+  for (const user of ['stranger', 'member', 'ingle-api', 'ingle-uplink', 'ingle-wizard'])
+    assert.is((await as(user, 'call', ...to))['error'], 'forbidden', user);
+  for (const user of ['stranger', 'member', 'ingle-skill-3'])
+    assert.is((await as(user, 'own', 'io.ingle.Fetch1'))['error'], 'forbidden', user);
+  assert.is((await as('ingle-fetch', 'own', skillBusName(3)))['error'], 'forbidden');
+});
+
 test.run();

@@ -220,6 +220,17 @@ test('large bodies stream both ways', async ({ api, seen }) => {
   assert.ok(seen[0]!.body.equals(Buffer.concat(big)));
 });
 
+test('a large body on a slow line may come for longer than an answer may take', async ({ api, seen }) => {
+  async function* slow() {
+    for (let i = 0; i < 24; i++) {
+      if (i > 5) await new Promise((done) => setTimeout(done, 100));
+      yield new Uint8Array(16_384).fill(i);
+    }
+  }
+  await forward({ ...api, headTimeout: 1000 }, { ...get('/large'), method: 'PUT' }, slow(), me, never);
+  assert.is(seen[0]!.body.length, 24 * 16_384);
+});
+
 test('while the local API is away the browser gets 503 and may ask again', async (c) => {
   const dead = { ...c.api, port: 1 };
   const a = await forward(dead, get('/x'), body(), me, never);

@@ -15,6 +15,7 @@ import { journal, reach } from '../lab/vm/hub.ts';
 import { boot, cannotRun } from '../lab/vm/lab.ts';
 import { checksOf, figure, type Lab } from '../lab/vm/suite.ts';
 import { rescue } from './steps/rescue.ts';
+import { supervisor } from './steps/supervisor.ts';
 import { technician } from './steps/technician.ts';
 
 const why = cannotRun();
@@ -108,6 +109,7 @@ check('a byte that changed in the root is noticed, and never read', async ({ vm 
 });
 
 technician(check, label);
+supervisor(check);
 rescue(check);
 
 test.run();

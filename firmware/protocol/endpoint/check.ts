@@ -1,6 +1,6 @@
 // Data from outside against a JSON Schema (2020-12, by TypeBox): every fault at once, in words, with its pointer.
 import type { Static, TObject, TSchema } from 'typebox';
-import { Check, Errors } from 'typebox/schema';
+import { Check, Compile, Errors } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { IngleError } from '../errors.ts';
 
@@ -90,12 +90,23 @@ const rank = (f: Found) =>
       ? 1
       : 2;
 
+/** Looks at a schema's values before it becomes a function, which is sixty times as fast and memory for good. */
+const COMPILE_AFTER = 20;
+const looks = new WeakMap<TSchema, number | { Check(value: unknown): boolean }>();
+
+function fits(schema: TSchema, value: unknown): boolean {
+  const known = looks.get(schema) ?? 0;
+  if (typeof known !== 'number') return known.Check(value);
+  looks.set(schema, known < COMPILE_AFTER ? known + 1 : Compile(schema));
+  return Check(schema, value);
+}
+
 /**
  * Everything that is wrong with `value`, each pointer once.
  * @param words puts a fault into words; `spoken` where it is not given
  */
 export function faultsOf(schema: TSchema, value: unknown, words: (f: Found) => string = spoken): Fault[] {
-  if (Check(schema, value)) return [];
+  if (fits(schema, value)) return [];
   const told = new Map<string, string>();
   for (const f of found(schema, value).sort((a, b) => rank(a) - rank(b)))
     if (!told.has(f.pointer)) told.set(f.pointer, words(f));
@@ -150,15 +161,19 @@ export function refusal(faults: readonly Fault[], head: string, message?: string
   });
 }
 
+function withoutNulls(schema: TObject, value: Record<string, unknown>): Record<string, unknown> {
+  const isLeftOut = (k: string) =>
+    value[k] === null && !(schema.required as string[] | undefined)?.includes(k);
+  if (!Object.keys(value).some(isLeftOut)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([k]) => !isLeftOut(k)));
+}
+
 /**
  * `value` as the schema has it. An optional field that is null is left out.
  * @throws IngleError `invalid_request`: a sentence on the first fault; its details as `refusal` has them.
  */
 export function checked<S extends TObject>(schema: S, value: unknown): Static<S> {
-  const required = new Set((schema.required as string[] | undefined) ?? []);
-  const given = isObject(value)
-    ? Object.fromEntries(Object.entries(value).filter(([k, v]) => v !== null || required.has(k)))
-    : value;
+  const given = isObject(value) ? withoutNulls(schema, value) : value;
   const faults = faultsOf(schema, given);
   const [first] = faults;
   if (!first) return given as Static<S>;

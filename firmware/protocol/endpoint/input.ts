@@ -34,15 +34,16 @@ function readerOf(endpoint: Endpoint): Reader {
   const body = endpoint.body === 'raw' ? undefined : (endpoint.body ?? object({}, strict));
   const hasBody = methodsOf(endpoint).some((m) => m !== 'GET');
 
+  const textsOf = (query: URLSearchParams) =>
+    Object.fromEntries(names.flatMap((k) => (query.has(k) ? [[k, query.get(k)!]] : [])));
   return (
     params: Record<string, string>,
     query: URLSearchParams,
     bytes: Uint8Array | string,
   ): Input<Endpoint> => {
-    if (faultsOf(segments, params).length > 0) throw nothing();
-    const named = names.flatMap((k) => (query.has(k) ? [[k, query.get(k)!]] : []));
-    const given = checked(texts, Object.fromEntries(named));
-    const value = !body ? bytes : hasBody ? checked(body, parseObject(bytes)) : null;
+    if (endpoint.params && faultsOf(segments, params).length > 0) throw nothing();
+    const given = names.length > 0 ? checked(texts, textsOf(query)) : {};
+    const value = !body ? bytes : hasBody ? checked(body, parseObject(bytes, endpoint.maxBody)) : null;
     return { params, query: given, body: value as never };
   };
 }

@@ -1,13 +1,15 @@
 // The OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.1) of declared endpoints.
 import type { TSchema } from 'typebox';
 import { errorTable } from '../errors.ts';
-import { type Area, commonErrors, type Endpoint, methodsOf } from './endpoint.ts';
+import { type Area, commonErrors, type Endpoint, methodsOf, type Topic } from './endpoint.ts';
 
 export interface Described {
   title: string;
   version: string;
   description: string;
   areas: Readonly<Record<string, Area>>;
+  /** Bus topics that replace endpoints or stand beside them, by name. */
+  topics?: Readonly<Record<string, Topic>>;
   /** What each word of `who` asks for: names of `schemes`, all of which must be met, and a sentence. */
   who: Readonly<Record<string, { needs: readonly string[]; doc: string }>>;
   /** Security Scheme Objects by name. */
@@ -65,6 +67,7 @@ function operation(name: string, area: string, e: Endpoint, method: string, d: D
       ? {
           requestBody: {
             content: e.body === 'raw' ? { '*/*': {} } : content(e.body),
+            ...(e.maxBody ? { description: `At most ${e.maxBody} bytes.`, 'x-max-bytes': e.maxBody } : {}),
           },
         }
       : {}),
@@ -77,6 +80,12 @@ function operation(name: string, area: string, e: Endpoint, method: string, d: D
         ]),
       ),
     },
+    ...(e.deprecated
+      ? {
+          deprecated: true,
+          externalDocs: { url: e.deprecated.successor, description: `Since ${e.deprecated.since}.` },
+        }
+      : {}),
     ...(e.command ? { 'x-command': true } : {}),
   };
 }
@@ -95,6 +104,7 @@ export function openapi(d: Described): object {
     info: { title: d.title, version: d.version, description: d.description, license: { name: 'Apache-2.0' } },
     tags: Object.keys(d.areas).map((name) => ({ name })),
     paths,
+    ...(d.topics ? { 'x-topics': d.topics } : {}),
     components: { securitySchemes: d.schemes, schemas: { Error: errorBody } },
   };
 }

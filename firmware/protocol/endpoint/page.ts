@@ -97,7 +97,16 @@ function article(area: string, name: string, e: Endpoint, d: Described): string 
   const rows = [
     ...(e.params ? [row('In the path', fields(e.params))] : []),
     ...(e.query ? [row('After the “?”', fields(e.query))] : []),
-    ...(e.body ? [row('Body', e.body === 'raw' ? '<p>As it is sent.</p>' : block(typeText(e.body)))] : []),
+    ...(e.body
+      ? [
+          row(
+            'Body',
+            e.body === 'raw'
+              ? `<p>As it is sent${e.maxBody ? `, at most ${e.maxBody} bytes` : ''}.</p>`
+              : block(typeText(e.body)),
+          ),
+        ]
+      : []),
     ...(e.answer ? [row('Answer', block(typeText(e.answer)))] : []),
     ...(e.errors?.length
       ? [row('Errors', `<p>${e.errors.map((c) => `<a href="#errors"><code>${c}</code></a>`).join(', ')}</p>`)]
@@ -106,7 +115,17 @@ function article(area: string, name: string, e: Endpoint, d: Described): string 
   const who = d.who[e.who]?.doc ?? '';
   return `<article id="${html(`${area}.${name}`)}"><h3>${methods}<code>${html(e.path)}</code></h3>
 <p>${html(e.doc)} <span class="soft">${html(who)}${e.command ? ' A command document may ask for it.' : ''}</span></p>
+${e.deprecated ? `<p><strong>Deprecated</strong> since ${html(e.deprecated.since)}. <a href="${html(e.deprecated.successor.replace(/^[^#]*#/, '#'))}">What replaces it</a></p>` : ''}
 ${rows.length > 0 ? `<dl>${rows.join('')}</dl>` : ''}</article>`;
+}
+
+function topics(all: NonNullable<Described['topics']>): string {
+  const each = Object.entries(all).map(
+    ([name, { doc, payload }]) =>
+      `<article id="topic-${html(name)}"><h3><code>${html(name)}</code></h3><p>${html(doc)}</p>${block(typeText(payload))}</article>`,
+  );
+  return `<section id="topics" aria-labelledby="topics-title"><h2 id="topics-title">Bus topics</h2>
+<p>Signals <code>Event(topic, payload)</code> of <code>io.ingle.Bus1</code> at <code>/io/ingle/Bus1</code> on the hub's D-Bus, for its own services.</p>${each.join('')}</section>`;
 }
 
 function errors(): string {
@@ -128,7 +147,9 @@ ${Object.entries(endpoints)
   .map(([name, e]) => article(area, name, e, d))
   .join('\n')}</section>`,
   );
-  const links = [...names, 'errors'].map((n) => `<li><a href="#${html(n)}">${html(n)}</a></li>`).join('');
+  const links = [...names, ...(d.topics ? ['topics'] : []), 'errors']
+    .map((n) => `<li><a href="#${html(n)}">${html(n)}</a></li>`)
+    .join('');
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${html(d.title)}</title><style>${pageStyle}</style></head>
@@ -136,6 +157,6 @@ ${Object.entries(endpoints)
 <p class="soft">Version ${html(d.version)}. Programs read the same as OpenAPI 3.1 from <code>/api/openapi.json</code>.</p></header>
 <nav aria-label="Areas"><ul>${links}</ul></nav>
 <main>${sections.join('\n')}
-${errors()}</main></body></html>
+${d.topics ? topics(d.topics) : ''}${errors()}</main></body></html>
 `;
 }

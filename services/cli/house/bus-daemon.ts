@@ -1,6 +1,15 @@
 // The private D-Bus daemon of a house on one's own computer; on a hub the system bus does this.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+const servicesOf = (dir: string) => join(dir, 'services');
+
+/** Has the daemon start a program when a name is called; to be said before the daemon starts. */
+export function activate(dir: string, name: string, command: readonly string[]): void {
+  mkdirSync(servicesOf(dir), { recursive: true, mode: 0o700 });
+  const quoted = command.map((part) => `'${part.replaceAll("'", `'\\''`)}'`).join(' ');
+  writeFileSync(join(servicesOf(dir), `${name}.service`), `[D-BUS Service]\nName=${name}\nExec=${quoted}\n`);
+}
 
 /** Writes a configuration under which only this user may connect, and says how to start the daemon. */
 export function busDaemon(dir: string): { args: string[]; address: string } {
@@ -11,6 +20,7 @@ export function busDaemon(dir: string): { args: string[]; address: string } {
     `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>session</type><listen>${address}</listen><auth>EXTERNAL</auth>
+<servicedir>${servicesOf(dir)}</servicedir>
 <policy context="default">
 <deny user="*"/><allow user="${process.getuid?.() ?? 0}"/>
 <allow send_destination="*"/><allow receive_sender="*"/><allow own_prefix="io.ingle"/>

@@ -3,17 +3,23 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fetch1 } from '../../../firmware/fetch/contract.ts';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
+import { skillBusName } from '../../../firmware/skills/contract.ts';
+import { SLOTS } from '../../../firmware/skills/slots.ts';
 import { settleSlots, skillNames } from '../../../firmware/skills/table.ts';
+import { serveSupervisor } from '../../../firmware/supervisor/serve.ts';
 import { type Bus, connect } from '../../../firmware/system/bus.ts';
 import type { Caller, Values } from '../../../firmware/system/contract.ts';
 import { run, start } from '../../../firmware/system/exec.ts';
 import { logger } from '../../../firmware/system/log.ts';
+import { unitOf } from '../../../firmware/system/units.ts';
 import { uplink1 } from '../../../firmware/uplink/contract.ts';
 import type { Say } from '../say.ts';
-import { busDaemon } from './bus-daemon.ts';
+import { activate, busDaemon } from './bus-daemon.ts';
 import { apiPort, arrived, claim, findRunning, makeData, portState, unclaim } from './runtime.ts';
 import { type Program, type Supervised, supervise } from './supervised.ts';
+import { houseSupervisor } from './supervisor.ts';
 
 export interface HouseOptions {
   /** Folder of all state; default `.ingle` in the present folder. */
@@ -28,6 +34,8 @@ export interface HouseOptions {
   api?: string;
   /** Use a root elsewhere and start none here. */
   root?: string;
+  /** Where the local API listens: default 127.0.0.1, and the port of last time. */
+  apiAt?: { host?: string | undefined; port?: number | undefined };
   /** Added to every process's environment. */
   env?: Record<string, string>;
   say?: Say;
@@ -61,6 +69,8 @@ export interface House {
   hold(name: string): Promise<void>;
   release(name: string): void;
   log(name: string, lines?: number): string;
+  /** Settles when the owner ended it through the API. */
+  readonly poweredOff: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -69,6 +79,10 @@ const here = dirname(fileURLToPath(import.meta.url));
 const top = resolve(here, '../../..');
 const dist = join(top, 'dist');
 const upWithinMs = 60_000;
+
+/** Where a client reaches what listens at `host`; an IPv6 address stands in brackets (RFC 3986, 3.2.2). */
+const hostOf = (host: string) =>
+  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
 
 /**
  * Starts a house from dist/ and settles when the hub is up.
@@ -87,12 +101,13 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
 
   const run_ = mkdtempSync(join(process.env['XDG_RUNTIME_DIR'] || tmpdir(), 'ingle-'));
   const daemon = busDaemon(run_);
-  const apiAt = await apiPort(data);
+  const apiHost = o.apiAt?.host ?? '127.0.0.1';
+  const apiAt = o.apiAt?.port ?? (await apiPort(data));
   const hub = join(data, 'hub');
   mkdirSync(hub, { recursive: true, mode: 0o700 });
   const skills = join(dist, 'skills');
   const rootUrl = o.root ?? `http://localhost:${port}`;
-  const api = `http://127.0.0.1:${apiAt}`;
+  const api = `http://${hostOf(apiHost)}:${apiAt}`;
   try {
     claim(data, { origin, root: rootUrl, bus: daemon.address, api, hub, skills });
   } catch (e) {
@@ -113,6 +128,29 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
   const running = new Map<string, Supervised>();
   let stopping = false;
   let bus: Promise<Bus> | undefined;
+  let powerOff: () => void = () => {};
+  const poweredOff = new Promise<void>((resolve) => (powerOff = resolve));
+  /** The hub's own processes by the unit each is on a hub; root and the bus are not the hub's. */
+  const supervisor = houseSupervisor({
+    processes() {
+      const units = new Map([
+        ['ingle-api', 'api'],
+        ['ingle-uplink', 'uplink'],
+        ...[...skillNames(slots)].map(([at, id]): [string, string] => [unitOf(at)!, `skill ${id}`]),
+      ]);
+      return new Map(
+        [...units].flatMap(([unit, name]): [string, Supervised][] => {
+          const p = running.get(name);
+          return p ? [[unit, p]] : [];
+        }),
+      );
+    },
+    async shutdown(what) {
+      if (what === 'poweroff') return powerOff();
+      const all = [...supervisor.own()].map(({ unit }) => unit);
+      await Promise.all(all.map((unit) => supervisor.order(unit, 'restart')));
+    },
+  });
   const common = {
     NODE_ENV: 'production',
     INGLE_BUS_ADDRESS: daemon.address,
@@ -120,7 +158,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     INGLE_DATA: hub,
     INGLE_RUNTIME: run_,
     INGLE_ROOT: rootUrl,
-    INGLE_API_HOST: '127.0.0.1',
+    INGLE_API_HOST: apiHost,
     INGLE_API_PORT: String(apiAt),
     INGLE_SKILLS: skills,
     INGLE_KEPT: [uplink1.bus, ...skillNames(slots).keys()].join(' '),
@@ -176,6 +214,12 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
       if (state === 'EACCES') throw new IngleError('conflict', say.text('portForbidden', { port, next }));
       if (state) throw new IngleError('conflict', say.text('portTaken', { port, next }));
     }
+    const { host: apiHost = '127.0.0.1', port: apiPort } = o.apiAt ?? {};
+    if (apiPort !== undefined) {
+      const state = await portState(apiPort, apiHost);
+      if (state)
+        throw new IngleError('conflict', say.text('apiTaken', { host: apiHost, port: apiPort, why: state }));
+    }
     await run('dbus-daemon', ['--version']).catch(() => {
       throw new IngleError('not_supported', say.text('noBus'));
     });
@@ -187,12 +231,20 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
   }
 
   function connection(): Promise<Bus> {
-    bus ??= connect(daemon.address).then((b) => {
-      b.closed.then(() => (bus = undefined));
+    bus ??= connect(daemon.address).then(async (b) => {
+      b.closed.then(() => {
+        bus = undefined;
+        comeBack();
+      });
+      await serveSupervisor(b, supervisor, { log: logger('house') });
       return b;
     });
     bus.catch(() => (bus = undefined));
     return bus;
+  }
+  /** The daemon's successor is to know the supervisor, too. */
+  function comeBack(): void {
+    if (!stopping) setTimeout(() => stopping || connection().catch(comeBack), 500).unref();
   }
   const uplink = async () => (await connection()).client(uplink1);
 
@@ -229,6 +281,15 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
   }
 
   try {
+    // The others wait for a skill that is installed; its process lives with the bus.
+    for (let slot = 1; slot <= SLOTS; slot++)
+      if (!slots.has(slot))
+        activate(run_, skillBusName(slot), [
+          process.execPath,
+          join(dist, 'services/skill-host/main.js'),
+          `${slot}`,
+        ]);
+    activate(run_, fetch1.bus, [process.execPath, join(dist, 'services/fetch/main.js')]);
     launch({ name: 'dbus', program: 'dbus-daemon', args: daemon.args });
     await until('dbus', async () => (await connection()).name !== '');
     if (!o.root) service('root', 'root', [], rootEnv);
@@ -287,6 +348,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     hold: (name) => get(name).hold(),
     release: (name) => get(name).release(),
     log: (name, lines = 200) => get(name).tail(lines),
+    poweredOff,
     stop,
   };
 }

@@ -41,7 +41,7 @@ export async function runStart(o: StartOptions): Promise<number> {
     say.line(say.text('started', { origin: house.origin, data: house.data }));
     say.event({ event: 'started', origin: house.origin, data: house.data, api: house.api });
     keepCode(house);
-    await asked;
+    await Promise.race([asked, house.poweredOff]);
     return 0;
   } catch (cause) {
     const e = toIngleError(cause);

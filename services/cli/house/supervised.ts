@@ -1,5 +1,5 @@
 // One child process in a group of its own: logged to a file, started again when it dies, ended whole.
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { start } from '../../../firmware/system/exec.ts';
 
@@ -18,6 +18,12 @@ export interface Supervised {
   readonly pid: number | undefined;
   /** Times it was started again after dying by itself. */
   readonly restarts: number;
+  /** Whether it is kept down. */
+  readonly held: boolean;
+  /** When it began or ended last, Unix milliseconds. */
+  readonly since: number;
+  /** Its newest ends that nobody asked for, newest first: Unix milliseconds, and a signal or `status 1`. */
+  readonly deaths: readonly { at: number; how: string }[];
   /** Sends a signal to the whole group; the process is then started again. */
   kill(signal: NodeJS.Signals): void;
   /** Ends it and keeps it down until `release`. Settles when it is gone. */
@@ -31,6 +37,9 @@ export interface Supervised {
 const backoff = [100, 300, 1000, 3000, 5000];
 const steadyMs = 10_000;
 const graceMs = 3000;
+const MAX_DEATHS = 20;
+/** What is read of a log from its end. */
+const TAIL_BYTES = 512 * 1024;
 
 /**
  * Starts `p` and keeps it running.
@@ -44,6 +53,8 @@ export function supervise(
   let restarts = 0;
   let failures = 0;
   let held = false;
+  let since = Date.now();
+  const deaths: { at: number; how: string }[] = [];
   let timer: NodeJS.Timeout | undefined;
   let ended: () => void = () => {};
   let end = Promise.resolve();
@@ -56,6 +67,7 @@ export function supervise(
     const child = start(p.program, p.args, { env: p.env, detached: true, stdio: ['ignore', log, log] });
     closeSync(log);
     pid = child.pid;
+    since = began;
     if (pid !== undefined) hear.spawned(pid);
     end = new Promise((resolve) => (ended = resolve));
     let over = false;
@@ -68,8 +80,11 @@ export function supervise(
         hear.gone(pid);
       }
       pid = undefined;
+      since = Date.now();
       ended();
       if (held) return;
+      deaths.unshift({ at: since, how });
+      deaths.splice(MAX_DEATHS);
       if (Date.now() - began > steadyMs) failures = 0;
       hear.died(how);
       restarts++;
@@ -88,6 +103,13 @@ export function supervise(
     get restarts() {
       return restarts;
     },
+    get held() {
+      return held;
+    },
+    get since() {
+      return since;
+    },
+    deaths,
     kill(signal) {
       if (pid !== undefined) signalGroup(pid, signal);
     },
@@ -108,9 +130,22 @@ export function supervise(
     },
     tail(lines) {
       if (!existsSync(p.log)) return '';
-      return readFileSync(p.log, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
+      return endOf(p.log).trimEnd().split('\n').slice(-lines).join('\n');
     },
   };
+}
+
+/** The end of a file, which may be long; a line that is cut is left out. */
+function endOf(file: string): string {
+  const fd = openSync(file, 'r');
+  try {
+    const { size } = statSync(file);
+    const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    const text = buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, size - buffer.length));
+    return size > TAIL_BYTES ? text.slice(text.indexOf('\n') + 1) : text;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

@@ -1,15 +1,14 @@
 // `ingle api call`: one question to the hub's local API as local control, checked against what that API says it has.
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
 import type { Method } from '../../../firmware/protocol/endpoint/endpoint.ts';
 import { router } from '../../../firmware/protocol/endpoint/router.ts';
-import { fromBody, IngleError, toIngleError } from '../../../firmware/protocol/errors.ts';
+import { IngleError, toIngleError } from '../../../firmware/protocol/errors.ts';
 import { parseObject } from '../../../firmware/protocol/json.ts';
 import { MAX_BODY } from '../../../firmware/protocol/limits.ts';
-import { readToken } from '../../../firmware/system/token.ts';
 import type { Say } from '../say.ts';
 import { plain } from '../show.ts';
-import { type Answer, follow, isError, jsonOf, show, textOf, whole } from './answer.ts';
+import { follow, isError, jsonOf, show, textOf, whole } from './answer.ts';
+import { type Ask, type At, asker, refusal, waits } from './ask.ts';
 
 export interface Question {
   method: string;
@@ -19,16 +18,9 @@ export interface Question {
   query: readonly string[];
   /** A file, or `-`. */
   body?: string | undefined;
+  /** A body that is at hand. */
+  json?: Readonly<Record<string, unknown>>;
 }
-
-/** Where the API is, and whose state. */
-interface At {
-  api: string;
-  data: string;
-}
-
-/** Until the API has said what it has, until it answers, and between two pieces of an answer, milliseconds. */
-const waits = { first: 10_000, answer: 60_000 };
 
 /**
  * Prints the answer; of a stream each event until SIGINT or SIGTERM.
@@ -40,8 +32,11 @@ export async function callApi(at: At, q: Question, say: Say, wait?: number): Pro
   const url = addressOf(at, q, say);
   const ask = asker(at, say);
   const operation = await find(ask, at, wait ?? waits.first, method, url.pathname, say);
-  const body =
-    q.body === undefined ? undefined : await bodyOf(q.body, operation, `${method} ${url.pathname}`, say);
+  const body = q.json
+    ? Buffer.from(JSON.stringify(q.json))
+    : q.body === undefined
+      ? undefined
+      : await bodyOf(q.body, operation, `${method} ${url.pathname}`, say);
   const answer = await ask(url, wait ?? waits.answer, { method, ...(body ? { body } : {}) });
   if (/^text\/event-stream\b/.test(answer.type)) return follow(answer, say);
   const bytes = await whole(answer, say);
@@ -62,67 +57,8 @@ function addressOf(at: At, q: Question, say: Say): URL {
   return url;
 }
 
-type Ask = (url: URL, wait: number, init: { method: string; body?: Uint8Array }) => Promise<Answer>;
-
-/** Asks with the token, and ends what is silent for longer than `wait`. */
-function asker(at: At, say: Say): Ask {
-  const token = tokenOf(at, say);
-  return async (url, wait, { method, body }) => {
-    const over = new AbortController();
-    const silent = () => over.abort(new IngleError('timeout', say.text('apiSilent', { url: at.api })));
-    let timer = setTimeout(silent, wait);
-    const why = (cause: unknown, otherwise: IngleError) => {
-      clearTimeout(timer);
-      return over.signal.reason instanceof IngleError
-        ? over.signal.reason
-        : cause instanceof IngleError
-          ? cause
-          : otherwise;
-    };
-    const r = await fetch(url, {
-      method,
-      headers: { 'x-service-token': token, ...(body ? { 'content-type': 'application/json' } : {}) },
-      redirect: 'manual',
-      signal: over.signal,
-      ...(body ? { body: Buffer.from(body) } : {}),
-    }).catch((cause) => {
-      throw why(cause, new IngleError('unavailable', say.text('noHouse')));
-    });
-    async function* pieces() {
-      try {
-        for await (const piece of r.body ?? []) {
-          clearTimeout(timer);
-          timer = setTimeout(silent, wait);
-          yield piece as Uint8Array;
-        }
-      } catch (cause) {
-        throw why(cause, new IngleError('unavailable', say.text('apiEnded')));
-      } finally {
-        clearTimeout(timer);
-      }
-    }
-    return {
-      status: r.status,
-      type: r.headers.get('content-type') ?? '',
-      pieces: pieces(),
-      end: () => over.abort(),
-    };
-  };
-}
-
-function tokenOf(at: At, say: Say): string {
-  const file = join(at.data, 'api', 'token');
-  try {
-    return readToken(file);
-  } catch (e) {
-    const { code, message } = e as NodeJS.ErrnoException;
-    if (code === 'EACCES') throw new IngleError('forbidden', say.text('tokenForbidden', { file }));
-    throw new IngleError('unavailable', code === 'ENOENT' ? say.text('noHouse') : message);
-  }
-}
-
 interface Operation {
-  requestBody?: { content?: Record<string, unknown> };
+  requestBody?: { content?: Record<string, unknown>; 'x-max-bytes'?: number };
   parameters?: { name: string; 'x-rest'?: true }[];
 }
 
@@ -180,6 +116,7 @@ async function bodyOf(file: string, operation: Operation, what: string, say: Say
     const [method = '', path = ''] = what.split(' ');
     throw new IngleError('invalid_request', say.text('apiNoBody', { method, path: plain(path, 200) }));
   }
+  const most = operation.requestBody?.['x-max-bytes'] ?? MAX_BODY;
   const name = plain(file, 200);
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -187,7 +124,7 @@ async function bodyOf(file: string, operation: Operation, what: string, say: Say
     for await (const part of file === '-' ? process.stdin : createReadStream(file)) {
       size += (part as Uint8Array).byteLength;
       // A file without an end (a device, a pipe) is not read to it.
-      if (size > MAX_BODY) break;
+      if (size > most) break;
       parts.push(part as Uint8Array);
     }
   } catch (e) {
@@ -197,7 +134,7 @@ async function bodyOf(file: string, operation: Operation, what: string, say: Say
   }
   const refuse = (code: 'too_large' | 'invalid_request', why: string, details?: Record<string, unknown>) =>
     new IngleError(code, say.text('apiBody', { file: name, why }), details);
-  if (size > MAX_BODY) throw refuse('too_large', say.text('apiLarge', { most: MAX_BODY }));
+  if (size > most) throw refuse('too_large', say.text('apiLarge', { most }));
   const body = Buffer.concat(parts);
   if (Object.hasOwn(content, 'application/json'))
     try {
@@ -206,12 +143,4 @@ async function bodyOf(file: string, operation: Operation, what: string, say: Say
       throw refuse('invalid_request', toIngleError(e).message, toIngleError(e).details);
     }
   return body;
-}
-
-function refusal(answer: Answer, bytes: Uint8Array, at: At, say: Say): IngleError {
-  const file = join(at.data, 'api', 'token');
-  if (answer.status === 401)
-    return new IngleError('unauthenticated', say.text('apiToken', { url: at.api, file }));
-  const e = fromBody(jsonOf(textOf(bytes) ?? ''), answer.status);
-  return new IngleError(e.code, plain(e.message, 1000), e.details);
 }

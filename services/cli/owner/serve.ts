@@ -1,5 +1,6 @@
 // `ingle hub serve`: the link to root in this terminal, on the bus that is there or on a private one.
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
@@ -13,7 +14,18 @@ import type { Say } from '../say.ts';
 import { plain } from '../show.ts';
 
 /** Runs until SIGINT or SIGTERM. @throws IngleError `conflict` when the hub already runs here. */
-export async function serve(say: Say, o: { root?: string; data?: string }): Promise<void> {
+export async function serve(
+  say: Say,
+  o: {
+    root?: string | undefined;
+    data?: string | undefined;
+    host?: string | undefined;
+    port?: string | undefined;
+  },
+): Promise<void> {
+  const apiAt = { host: o.host, port: portOf(o.port, say) };
+  if (apiAt.host !== undefined && isIP(apiAt.host) === 0)
+    throw new IngleError('invalid_request', say.text('serveHost'));
   let wake: (e?: IngleError) => void = () => {};
   const asked = new Promise<void>((resolve, reject) => {
     wake = (e) => (e ? reject(e) : resolve());
@@ -23,10 +35,12 @@ export async function serve(say: Say, o: { root?: string; data?: string }): Prom
   const root = o.root ?? readConfig().root_url;
   const address = process.env['INGLE_BUS_ADDRESS'];
 
-  if (!address && (findHouse() || !existsSync('/run/dbus/system_bus_socket') || o.data)) {
-    const house = await startHouse({ root, data: o.data, say: { ...say, line: () => {} } });
+  if (!address && (findHouse() || !existsSync('/run/dbus/system_bus_socket') || o.data || o.host || o.port)) {
+    const house = await startHouse({ root, data: o.data, apiAt, say: { ...say, line: () => {} } });
     try {
       const bus = await house.connection();
+      say.event({ event: 'serving_api', api: house.api });
+      say.line(say.text('hubApi', { api: house.api }));
       await tell(bus, say, root);
       bus.closed.then(() => wake(new IngleError('unavailable', say.text('noHouse'))));
       // Enrolment is part of serving: without it there is no socket to open.
@@ -34,7 +48,7 @@ export async function serve(say: Say, o: { root?: string; data?: string }): Prom
         .uplink()
         .then((u) => u.Enrol({}))
         .catch((e: IngleError) => say.line(e.message));
-      await asked;
+      await Promise.race([asked, house.poweredOff]);
     } finally {
       await house.stop();
     }
@@ -58,6 +72,13 @@ export async function serve(say: Say, o: { root?: string; data?: string }): Prom
     await stop(child);
     bus.close();
   }
+}
+
+function portOf(given: string | undefined, say: Say): number | undefined {
+  if (given === undefined) return undefined;
+  const port = /^\d{1,5}$/.test(given) ? Number(given) : 0;
+  if (port < 1 || port > 65_535) throw new IngleError('invalid_request', say.text('badPort'));
+  return port;
 }
 
 /** Says what happens on the link from now on. */

@@ -1,11 +1,10 @@
-// `ingle skill`: a publisher's key, making and signing packages, looking at one. Asks no hub.
+// `ingle skill`: writing a skill, a publisher's key, making and signing packages, looking at one.
 import { createReadStream, existsSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { toBase64url } from '../../../firmware/protocol/bytes.ts';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import { isPacked } from '../../../firmware/skills/gzip.ts';
-import type { Manifest } from '../../../firmware/skills/manifest.ts';
 import { checkPackage, type PackedFile, packSkill, readPackage } from '../../../firmware/skills/package.ts';
 import { readPublishers } from '../../../firmware/skills/publisher-files.ts';
 import { keyIdOf, nobody, type Publishers } from '../../../firmware/skills/publishers.ts';
@@ -13,14 +12,19 @@ import { makeSigner, readSigner, type Signer } from '../../../firmware/skills/si
 import { writeWhole } from '../../../firmware/system/atomic.ts';
 import { readConfig } from '../../../firmware/system/config.ts';
 import type { Language } from '../../../firmware/text/i18n.ts';
+import { mayDo } from '../../../firmware/text/may-do.ts';
 import type { Command } from '../args.ts';
 import { findHouse } from '../find.ts';
 import type { Say } from '../say.ts';
 import { plain } from '../show.ts';
+import { build, testSkill } from './build.ts';
+import { dev } from './dev.ts';
 import { filesIn } from './folder.ts';
-import { type Text, textOf } from './text.ts';
+import { newSkill } from './new.ts';
+import type { OnHub } from './on-hub.ts';
+import { devTextOf, type Text, textOf } from './text.ts';
 
-export type SkillCommand = Extract<Command, `skill ${string}`>;
+export type SkillCommand = Exclude<Extract<Command, `skill ${string}`>, OnHub>;
 
 const kib = (bytes: number) => Math.ceil(bytes / 1024);
 
@@ -91,19 +95,7 @@ async function write(
   );
 }
 
-/** What a manifest lets its skill do, a line each. */
-export function mayDo({ capabilities: { visual, ui }, permissions }: Manifest, t: Text): string[] {
-  const shows = visual || ui;
-  return [
-    ...(!shows ? [t('mayNoScreen')] : []),
-    ...(ui?.schema ? [t('mayScreen')] : []),
-    ...(ui?.entrypoint ? [t('mayPage', { entrypoint: ui.entrypoint })] : []),
-    ...(shows ? [t(permissions?.ownerOnly ? 'mayOwner' : 'mayAll')] : []),
-    t('maySandbox'),
-  ];
-}
-
-async function show(file: string, say: Say, t: Text): Promise<void> {
+async function show(file: string, say: Say, t: Text, language: Language): Promise<void> {
   const { meta, digest, publisher, trust, manifest } = await checkPackage(contentOf(file, t), trustedHere());
   say.event({
     id: meta.id,
@@ -120,7 +112,7 @@ async function show(file: string, say: Say, t: Text): Promise<void> {
   say.line(t('files'));
   for (const { path, size } of meta.files) say.line(t('file', { size: String(size).padStart(8), path }));
   say.line(t('may'));
-  for (const line of mayDo(manifest, t)) say.line(line);
+  for (const line of mayDo(manifest, language)) say.line(`  ${line}`);
 }
 
 async function sign(file: string, signer: Signer, out: string | undefined, say: Say, t: Text) {
@@ -149,7 +141,12 @@ export async function skill(
   const t = textOf(language);
   const { key, out } = values;
   try {
-    if (command === 'skill key new') {
+    const d = devTextOf(language);
+    if (command === 'skill new') newSkill(what, say, d);
+    else if (command === 'skill build') await build(what, say, d);
+    else if (command === 'skill test') await testSkill(what, say, d);
+    else if (command === 'skill dev') await dev(what, say, d);
+    else if (command === 'skill key new') {
       const made = makeSigner(what);
       say.line(t('keyMade', { file: resolve(what) }));
       sayKey(made, say, t, { file: resolve(what) });
@@ -160,7 +157,7 @@ export async function skill(
     } else if (command === 'skill sign') {
       if (!key) throw new IngleError('invalid_request', say.text('wantsValue', { option: '--key', command }));
       await sign(what, readSigner(key), out, say, t);
-    } else await show(what, say, t);
+    } else await show(what, say, t, language);
   } catch (e) {
     if (!(e instanceof IngleError)) throw e;
     const lines = e.message.split('\n').map((line) => plain(line, 2000));

@@ -1,7 +1,8 @@
 // hub_status: this hub's real uptime, load, versions, services and link, as a view and a live state.
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
-import type { JsonObject, Skill, SkillContext, SkillDefinition } from '../../../firmware/skills/skill.ts';
+import type { JsonObject, Skill } from '../../../firmware/skills/sdk/skill.ts';
+import type { HubContext, HubSkill } from '../../../firmware/skills/skill.ts';
 import { readSlots, skillNames } from '../../../firmware/skills/table.ts';
 import { readConfig, version } from '../../../firmware/system/config.ts';
 import { labelOf, messageBus, unitStates } from '../../../firmware/system/units.ts';
@@ -22,7 +23,7 @@ const t = localizer(hubStatusText);
 const titleIn = (language: Language) => translator(hubStatusText, language)('title');
 const proc = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
 
-function start(ctx: SkillContext): Skill {
+function start(ctx: HubContext): Skill {
   const config = readConfig();
   const { name, kept } = config;
   const samples: { at: number; cpu: number; memory: number }[] = [];
@@ -129,7 +130,7 @@ function start(ctx: SkillContext): Skill {
       // What was measured before the last sleep is the chart's beginning.
       const before = ctx.state(owner)['samples'];
       if (samples.length === 0 && Array.isArray(before)) samples.push(...(before as typeof samples));
-      ctx.setView(owner, hubStatusView() as unknown as JsonObject);
+      ctx.setView(owner, hubStatusView());
       if (ctx.state(owner)['refresh'] === undefined)
         ctx.setState(owner, { refresh: { count: 0, refreshed_at: null, text: t('never') } });
       run();
@@ -176,7 +177,7 @@ function start(ctx: SkillContext): Skill {
   };
 }
 
-export const skill: SkillDefinition = {
+export const skill: HubSkill = {
   title: titleIn,
   start,
 };

@@ -1,6 +1,6 @@
 // What Update1 tells, in words for the owner. Pure.
 
-import type { JsonObject } from '../../../firmware/skills/skill.ts';
+import type { JsonObject } from '../../../firmware/skills/sdk/skill.ts';
 import type { Caller } from '../../../firmware/system/contract.ts';
 import {
   type Language,

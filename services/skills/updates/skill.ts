@@ -1,11 +1,6 @@
 // updates: which version runs, what there is, how far it is, what came of it; and the orders, as buttons.
-import type {
-  JsonObject,
-  Skill,
-  SkillContext,
-  SkillDefinition,
-  SkillReply,
-} from '../../../firmware/skills/skill.ts';
+import type { JsonObject, Skill, SkillReply } from '../../../firmware/skills/sdk/skill.ts';
+import type { HubContext, HubSkill } from '../../../firmware/skills/skill.ts';
 import { isAbsent } from '../../../firmware/system/bus-errors.ts';
 import { version } from '../../../firmware/system/config.ts';
 import { type Language, translator } from '../../../firmware/text/i18n.ts';
@@ -21,7 +16,7 @@ const STILL_MS = 5000;
 
 const titleIn = (language: Language) => translator(updateText, language)('title');
 
-function start(ctx: SkillContext): Skill {
+function start(ctx: HubContext): Skill {
   const update = ctx.client(update1);
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -111,7 +106,7 @@ function start(ctx: SkillContext): Skill {
   };
 }
 
-export const skill: SkillDefinition = {
+export const skill: HubSkill = {
   title: titleIn,
   start,
 };

@@ -1,7 +1,7 @@
 // A skill of the tests' own, installed beside those of the image: a lamp with a choice, a way to another skill, and two
 // sizes.
 import type { Manifest } from '../../../firmware/skills/manifest.ts';
-import type { JsonObject, SkillDefinition } from '../../../firmware/skills/skill.ts';
+import type { JsonObject, SkillDefinition } from '../../../firmware/skills/sdk/skill.ts';
 import type { InstalledSkill } from '../installed.ts';
 
 export const lanternView: JsonObject = {

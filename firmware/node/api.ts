@@ -1,0 +1,78 @@
+// The local API about this hub as a machine among others: how reliable it is, what it is for, what it has.
+import * as T from 'typebox';
+import { localArea } from '../system/local-api.ts';
+import { boot } from './boots.ts';
+
+const nullable = <S extends T.TSchema>(schema: S) => T.Union([schema, T.Null()]);
+
+const device = T.Object({
+  id: T.String(),
+  name: T.String(),
+  type: T.String(),
+  muted: T.Boolean(),
+  volume: T.Number({ description: '1 is 100 %.' }),
+  connected: T.Boolean(),
+  usable: T.Boolean(),
+});
+const role = T.Literal('hub');
+const hub_id = nullable(T.String({ description: 'null before the hub is enrolled.' }));
+
+export const nodeApi = localArea({
+  reliability: {
+    method: 'GET',
+    path: '/api/node/reliability',
+    who: 'owner',
+    doc: 'How long machine and services run, how boots ended, what failed last. Times in Unix seconds.',
+    answer: T.Object({
+      uptime_s: T.Integer(),
+      boots: T.Array(boot, { description: 'Newest first, at most 32.' }),
+      services: T.Array(
+        T.Object({
+          unit: T.String(),
+          uptime_s: nullable(T.Integer({ description: 'null while it does not run.' })),
+          restarts: T.Integer({ description: 'By itself, since the machine started.' }),
+          cause: nullable(T.String({ description: "The newest fault, in systemd's words." })),
+        }),
+      ),
+      restarts: T.Integer(),
+      last_crash: nullable(T.Object({ unit: T.String(), at: T.Number(), cause: T.String() })),
+    }),
+  },
+  role: {
+    method: 'GET',
+    path: '/api/node/role',
+    who: 'owner',
+    doc: 'What this hub is in its subnet.',
+    answer: T.Object({ role, hub_id, subnet_id: nullable(T.String()) }),
+  },
+  members: {
+    method: 'GET',
+    path: '/api/node/members',
+    who: 'owner',
+    doc: 'The members of the subnet this hub knows.',
+    answer: T.Object({ members: T.Array(T.Object({ hub_id, role, state: T.Literal('here') })) }),
+  },
+  media: {
+    method: 'GET',
+    path: '/api/node/media',
+    who: 'owner',
+    doc: 'Devices sound goes out and comes in by, best first.',
+    answer: T.Object({ sinks: T.Array(device), sources: T.Array(device) }),
+  },
+  workspaces: {
+    method: 'GET',
+    path: '/api/node/workspaces',
+    who: 'owner',
+    doc: 'Kinds of shared documents, who is in them now and their size; no content. At most 1000.',
+    answer: T.Object({
+      workspaces: T.Array(
+        T.Object({
+          prefix: T.String({ description: 'owner_id/skill_id/doc_type' }),
+          documents: T.Integer(),
+          members: T.Integer(),
+          bytes: T.Integer(),
+        }),
+      ),
+    }),
+  },
+});

@@ -1,0 +1,98 @@
+// Fetches for skills: who asks by the bus's word, what it may by its manifest on disk, and how much.
+import { fetch1 } from '../fetch/contract.ts';
+import { exchange, type Way } from '../fetch/exchange.ts';
+import { type Bucket, openBucket, rate, take } from '../protocol/bucket.ts';
+import { IngleError } from '../protocol/errors.ts';
+import type { Bus } from '../system/bus.ts';
+import { type Config, version } from '../system/config.ts';
+import type { Log } from '../system/log.ts';
+import { skillBusName } from './contract.ts';
+import { checkManifest } from './manifest.ts';
+import type { Slot } from './slots.ts';
+import { manifestOf, readSlots } from './table.ts';
+
+/** Fetches of a slot at once, and a minute. */
+const AT_ONCE = 4;
+const perMinute = rate(60, 1);
+
+/** How the hub calls itself (RFC 9110, 10.1.5), with whom to turn to where the maker says it. */
+export function agentOf({ contact }: Pick<Config, 'contact'>): string {
+  const plain = contact.replace(/[^\x21-\x7e]|[()\\]/g, '').slice(0, 200);
+  return `Ingle/${version}${plain ? ` (+${plain})` : ''}`;
+}
+
+/** Whose connection this is: that of the owner of a slot's name, which the bus gives to the slot's user alone. */
+async function slotOf(bus: Bus, slots: ReadonlyMap<number, Slot>, sender: string): Promise<Slot> {
+  const ask = async (slot: Slot) => {
+    const dbus = 'org.freedesktop.DBus';
+    const named = bus.call(dbus, '/org/freedesktop/DBus', dbus, 'GetNameOwner', 's', [
+      skillBusName(slot.slot),
+    ]);
+    return (await named.catch(() => []))[0] === sender ? [slot] : [];
+  };
+  const [found] = (await Promise.all([...slots.values()].map(ask))).flat();
+  if (!found) throw new IngleError('forbidden', 'Only a skill may have the hub fetch for it.');
+  return found;
+}
+
+/** What one slot has used. */
+interface Used {
+  bucket: Bucket;
+  now: number;
+}
+
+/**
+ * Serves io.ingle.Fetch1.
+ * @returns whether a fetch goes on
+ */
+export async function serveFetch(
+  bus: Bus,
+  o: {
+    config: Pick<Config, 'skills' | 'data' | 'contact'>;
+    way: Way;
+    log: Log;
+    onCall?: () => void;
+    ms?: number;
+  },
+): Promise<{ busy(): boolean }> {
+  const used = new Map<number, Used>();
+  const agent = agentOf(o.config);
+
+  function begin(slot: number): Used {
+    const now = performance.now();
+    const u = used.get(slot) ?? { bucket: openBucket(perMinute, now), now: 0 };
+    used.set(slot, u);
+    if (u.now >= AT_ONCE)
+      throw new IngleError('rate_limited', `At most ${AT_ONCE} fetches go on at once. Wait for one to end.`);
+    if (!take(u.bucket, perMinute, now))
+      throw new IngleError('rate_limited', 'A skill may fetch 60 times a minute. Wait a minute.');
+    u.now++;
+    return u;
+  }
+
+  const { onCall } = o;
+  await bus.serve(
+    fetch1,
+    {
+      async Fetch(asked, { sender }) {
+        const slot = await slotOf(bus, readSlots(o.config).slots, sender);
+        const u = begin(slot.slot);
+        try {
+          const { permissions } = checkManifest(manifestOf(o.config, slot));
+          return await exchange(o.way, asked, permissions?.hosts ?? [], agent, o.ms);
+        } catch (cause) {
+          // The address may hold a key, so the log has none of it.
+          o.log.info('a fetch failed', {
+            skill: slot.skill_id,
+            why: (cause as Partial<IngleError>).code ?? 'internal',
+          });
+          throw cause;
+        } finally {
+          u.now--;
+        }
+      },
+    },
+    onCall ? { onCall } : {},
+  );
+  return { busy: () => [...used.values()].some((u) => u.now > 0) };
+}

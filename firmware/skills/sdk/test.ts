@@ -1,0 +1,246 @@
+// @ingle/skill-sdk/test: a skill in memory, for its tests. No hub, no bus, no disk; time is given.
+import { randomUUID } from 'node:crypto';
+import * as Y from 'yjs';
+import { readContent } from '../../documents/content.ts';
+import { checkAsked } from '../../fetch/request.ts';
+import { utf8 } from '../../protocol/bytes.ts';
+import { IngleError } from '../../protocol/errors.ts';
+import type { Language } from '../../text/i18n.ts';
+import { memoryDisk } from '../disk.ts';
+import { contentCheck } from '../documents.ts';
+import { type Fetches, fetchOver } from '../fetch.ts';
+import { type Host, startHost } from '../host.ts';
+import { openKept } from '../keep.ts';
+import { checkManifest, type Manifest } from '../manifest.ts';
+import { openStorage } from '../storage.ts';
+import type { Clock } from '../timers.ts';
+import type { Json, JsonObject, SkillDefinition, SkillLog, SkillStorage } from './skill.ts';
+import type { View } from './view.ts';
+
+export interface TestOptions {
+  /** The content of manifest.json. */
+  manifest: unknown;
+  /** Milliseconds since 1970 at the beginning; by default 1 January 2026. */
+  now?: number;
+  language?: Language;
+  log?: Partial<SkillLog>;
+  /** Stands in for the internet. Hosts and bounds are checked before, as by the hub. Without it there is no network. */
+  fetch?: (asked: TestFetch) => TestFetched | Promise<TestFetched>;
+}
+
+/** What a stand-in is asked. */
+export interface TestFetch {
+  url: string;
+  method: 'GET' | 'POST';
+  /** Names in lower case, without what the hub leaves out. */
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+/** What a stand-in answers; `body` as JSON unless it is a text or bytes. */
+export interface TestFetched {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: Json | Uint8Array;
+}
+
+export interface TestReply {
+  status: number;
+  /** The JSON of the answer; undefined without a body. */
+  body: Json | undefined;
+}
+
+export interface TestSkill {
+  readonly now: number;
+  /** What it has published, in order. */
+  readonly published: readonly { topic: string; payload: Json }[];
+  /** What it has logged as errors. */
+  readonly errors: readonly string[];
+  /** What is stored, as the skill's own `ctx.storage`. */
+  readonly storage: SkillStorage;
+  attach(owner_id: string): Promise<void>;
+  /** So many look at an owner's documents. */
+  watch(owner_id: string, viewers: number): Promise<void>;
+  /** @throws IngleError what the skill refuses with; `internal` for what else it throws */
+  request(
+    method: string,
+    path: string,
+    o?: { owner_id?: string; body?: JsonObject; id?: string },
+  ): Promise<TestReply>;
+  state(owner_id?: string): JsonObject;
+  /** The view. @throws IngleError `invalid_request` for one the hub would refuse, with every fault */
+  view(owner_id?: string): View;
+  /** Lets time pass: timers fire in order, each with its own time, and what they do ends. */
+  advance(ms: number): Promise<void>;
+  /**
+   * Starts it again, with what was stored and its documents; as another version, its data is migrated.
+   * @param o.after milliseconds it is off
+   * @param o.killed it gets no `stop`
+   * @throws IngleError what keeps it from starting; it can be started again
+   */
+  restart(o?: {
+    definition?: SkillDefinition;
+    manifest?: unknown;
+    after?: number;
+    killed?: boolean;
+  }): Promise<void>;
+  stop(): void;
+}
+
+/** Who calls, on a bus. */
+const caller = { sender: ':test' };
+
+/** Time that stands still until it is moved. */
+function givenTime(begin: number): Clock & { move(ms: number, settle: () => Promise<void>): Promise<void> } {
+  let now = begin;
+  const waiting = new Set<{ at: number; work: () => void }>();
+  return {
+    now: () => now,
+    after(ms, work) {
+      const one = { at: now + ms, work };
+      waiting.add(one);
+      return () => void waiting.delete(one);
+    },
+    async move(ms, settle) {
+      const end = now + ms;
+      for (;;) {
+        await settle();
+        const next = [...waiting].filter((w) => w.at <= end).sort((a, b) => a.at - b.at)[0];
+        if (!next) break;
+        waiting.delete(next);
+        now = Math.max(now, next.at);
+        next.work();
+      }
+      now = end;
+    },
+  };
+}
+
+/** Lets everything that waits for nothing outside go on. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise((done) => setImmediate(done));
+}
+
+/**
+ * Starts a skill.
+ * @throws IngleError `invalid_request` for a manifest that is none; what the skill's `start` throws
+ */
+export async function startSkill(definition: SkillDefinition, o: TestOptions): Promise<TestSkill> {
+  const disk = memoryDisk();
+  const clock = givenTime(o.now ?? Date.UTC(2026, 0, 1));
+  const published: { topic: string; payload: Json }[] = [];
+  const errors: string[] = [];
+  const owners = new Map<string, Map<string, Y.Doc>>();
+  const none = () => {};
+  const log: SkillLog = { error: none, warn: none, notice: none, info: none, debug: none, ...o.log };
+  const error: SkillLog['error'] = (message, fields) => {
+    const cause = fields?.['cause'];
+    errors.push(cause instanceof Error ? `${message}: ${cause.message}` : message);
+    log.error(message, fields);
+  };
+  let [code, manifest] = [definition, o.manifest];
+  let host: Host | undefined;
+  let storage: SkillStorage | undefined;
+
+  const fetches =
+    ({ permissions }: Manifest): Fetches =>
+    async (asked) => {
+      const { url, ...out } = checkAsked(asked, permissions?.hosts ?? []);
+      if (!o.fetch)
+        throw new IngleError('unavailable', `${url.hostname} cannot be reached. Try again later.`);
+      const { status = 200, headers = {}, body = '' } = await o.fetch({ ...out, url: url.href });
+      const bytes =
+        body instanceof Uint8Array ? body : utf8(typeof body === 'string' ? body : JSON.stringify(body));
+      return { status, url: url.href, headers, body: bytes };
+    };
+
+  async function start(): Promise<void> {
+    const checked = checkManifest(manifest);
+    const vault = await openKept(disk, checked.version, { log: { ...log, error }, migrate: code.migrate });
+    const nowhere = (): never => {
+      throw new IngleError('not_supported', 'There is no bus in a test.');
+    };
+    storage = openStorage(vault);
+    host = startHost(checked, code, {
+      vault,
+      clock,
+      context: {
+        language: o.language ?? 'en',
+        log: { ...log, error },
+        fetch: fetchOver(fetches(checked)),
+        publish: (topic, payload) => published.push({ topic, payload }),
+        client: nowhere,
+        names: nowhere,
+      },
+      update: (owner_id, doc, update) => Y.applyUpdate(owners.get(owner_id)!.get(doc)!, update),
+    });
+    for (const owner_id of owners.keys()) await attach(owner_id);
+  }
+  const running = (): Host => {
+    if (!host) throw new IngleError('unavailable', 'The skill does not run.');
+    return host;
+  };
+  async function attach(owner_id: string): Promise<void> {
+    const docs = owners.get(owner_id) ?? new Map(['view:main', 'state:main'].map((d) => [d, new Y.Doc()]));
+    owners.set(owner_id, docs);
+    const documents = [...docs].map(([doc, y]) => ({ doc, update: Y.encodeStateAsUpdate(y) }));
+    const lacked = await running().implementation.Attach({ owner_id, documents }, caller);
+    for (const { doc, update } of lacked.documents) Y.applyUpdate(docs.get(doc)!, update);
+    await settle();
+  }
+  const content = (doc: string, owner_id: string | undefined): JsonObject => {
+    const one = owner_id ?? owners.keys().next().value ?? '';
+    const docs = owners.get(one);
+    if (!docs) throw new IngleError('not_found', `The owner "${one}" is not attached.`);
+    return readContent(docs.get(doc)!);
+  };
+  const stop = (killed: boolean) => {
+    const h = host;
+    host = undefined;
+    if (!h) return;
+    if (killed) h.abandon();
+    else h.stop();
+  };
+
+  await start();
+  return {
+    get now() {
+      return clock.now();
+    },
+    published,
+    errors,
+    get storage() {
+      return storage!;
+    },
+    attach,
+    async watch(owner_id, viewers) {
+      await running().implementation.Watch({ owner_id, viewers }, caller);
+      await settle();
+    },
+    async request(method, path, { owner_id, body, id } = {}) {
+      const given = new TextEncoder().encode(body ? JSON.stringify(body) : '');
+      const one = owner_id ?? owners.keys().next().value ?? '';
+      const asked = { id: id ?? `t${randomUUID()}`, owner_id: one, method, path, headers: {}, body: given };
+      const r = await running().implementation.Request(asked, caller);
+      await settle();
+      const text = new TextDecoder().decode(r.body);
+      return { status: r.status, body: text ? (JSON.parse(text) as Json) : undefined };
+    },
+    state: (owner_id) => content('state:main', owner_id),
+    view(owner_id) {
+      const view = content('view:main', owner_id);
+      contentCheck('view:main')!(view);
+      return view as unknown as View;
+    },
+    advance: (ms) => clock.move(ms, settle),
+    async restart(r = {}) {
+      stop(r.killed ?? false);
+      await clock.move(r.after ?? 0, settle);
+      if (r.definition) code = r.definition;
+      if (r.manifest !== undefined) manifest = r.manifest;
+      await start();
+      await settle();
+    },
+    stop: () => stop(false),
+  };
+}

@@ -1,0 +1,53 @@
+// What a skill may do, in words: what its owner reads before it is installed, at the terminal and in the application.
+import { type Language, type Text, type Texts, translator } from './i18n.ts';
+
+const en = {
+  mayNoScreen: 'It has no screen.',
+  mayScreen: 'It shows a screen that the application draws from data.',
+  mayPage: 'It shows pages of its own, from {entrypoint}.',
+  mayOwner: 'It opens only after a fresh passkey check.',
+  mayAll: 'Every paired browser may open it.',
+  mayFetch: 'It asks the hub to fetch from the internet, from these hosts only: {hosts}.',
+  mayHub: 'It runs in a sandbox of its own: no other network, no files of others.',
+  maySandbox: 'It runs in a sandbox of its own: no network, no files of others.',
+} as const;
+
+const ru: Record<keyof typeof en, Text> = {
+  mayNoScreen: 'Экрана у него нет.',
+  mayScreen: 'Показывает экран, который приложение рисует по данным.',
+  mayPage: 'Показывает свои страницы, начиная с {entrypoint}.',
+  mayOwner: 'Открывается только после новой проверки ключа доступа.',
+  mayAll: 'Открыть его может любой подключённый браузер.',
+  mayFetch: 'Получает данные из интернета через хаб, только с этих узлов: {hosts}.',
+  mayHub: 'Работает в своей песочнице: без другой сети и без чужих файлов.',
+  maySandbox: 'Работает в своей песочнице: без сети и без чужих файлов.',
+};
+
+export const mayDoTexts: Texts<keyof typeof en> = { en, ru };
+
+/** What of a manifest says so. */
+export interface Abilities {
+  capabilities?: {
+    visual?: boolean | undefined;
+    ui?: { entrypoint?: string | undefined; schema?: string | undefined } | undefined;
+  };
+  permissions?: { ownerOnly?: boolean | undefined; hosts?: string[] | undefined } | undefined;
+}
+
+/** What a manifest lets its skill do, a sentence each. */
+export function mayDo(
+  { capabilities: { visual, ui } = {}, permissions }: Abilities,
+  language: Language,
+): string[] {
+  const t = translator(mayDoTexts, language);
+  const shows = visual || ui;
+  const hosts = permissions?.hosts ?? [];
+  return [
+    ...(!shows ? [t('mayNoScreen')] : []),
+    ...(ui?.schema ? [t('mayScreen')] : []),
+    ...(ui?.entrypoint ? [t('mayPage', { entrypoint: ui.entrypoint })] : []),
+    ...(shows ? [t(permissions?.ownerOnly ? 'mayOwner' : 'mayAll')] : []),
+    ...(hosts.length > 0 ? [t('mayFetch', { hosts: hosts.join(', ') })] : []),
+    t(hosts.length > 0 ? 'mayHub' : 'maySandbox'),
+  ];
+}

@@ -1,0 +1,92 @@
+// /api/node: this hub among others. Its machine is told in status.ts.
+import { uptime } from 'node:os';
+import { audio1 } from '../../firmware/audio/contract.ts';
+import { type Transaction, workspacesOf } from '../../firmware/documents/archive.ts';
+import type { Library } from '../../firmware/documents/library.ts';
+import { nodeApi } from '../../firmware/node/api.ts';
+import type { Boots } from '../../firmware/node/boots.ts';
+import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { supervisor1 } from '../../firmware/supervisor/contract.ts';
+import type { Failure } from '../../firmware/supervisor/serve.ts';
+import type { Bus } from '../../firmware/system/bus.ts';
+import { isAbsent } from '../../firmware/system/bus-errors.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
+import type { Asked, LocalEndpoint } from './dispatch.ts';
+import type { Response } from './server.ts';
+import { isSupervised, supervised } from './services.ts';
+
+/** The sound service starts what it needs first, milliseconds. */
+const AUDIO_MS = 60_000;
+
+export function nodeEndpoints(o: {
+  bus: Bus;
+  boots: Boots;
+  store: Transaction;
+  library: Pick<Library, 'peek'>;
+}): LocalEndpoint[] {
+  const { bus } = o;
+
+  async function place() {
+    const s = await bus
+      .client(uplink1)
+      .Status({}, 3000)
+      .catch(() => undefined);
+    return { hub_id: s?.hub_id || null, subnet_id: s?.subnet_id || null };
+  }
+
+  async function failures(): Promise<Failure[]> {
+    if (!(await isSupervised(bus))) return [];
+    return bus
+      .client(supervisor1)
+      .Failures({}, 20_000)
+      .then(
+        (said) => said.failures,
+        () => [],
+      );
+  }
+
+  const handlers: Handlers<typeof nodeApi, Asked, Response> = {
+    async reliability() {
+      const [states, failed] = await Promise.all([supervised(bus), failures()]);
+      const [newest] = failed;
+      const ran = states.filter((s) => s.since > 0);
+      return {
+        uptime_s: Math.floor(uptime()),
+        boots: [...o.boots.list()],
+        services: ran.map((s) => ({
+          unit: s.unit,
+          uptime_s: s.state === 'active' ? Math.max(0, Math.floor(Date.now() / 1000 - s.since)) : null,
+          restarts: s.restarts,
+          cause: failed.find((f) => f.unit === s.unit)?.result ?? null,
+        })),
+        restarts: states.reduce((n, s) => n + s.restarts, 0),
+        last_crash: newest ? { unit: newest.unit, at: newest.at, cause: newest.result } : null,
+      };
+    },
+    role: async () => ({ role: 'hub', ...(await place()) }),
+    members: async () => ({
+      members: [{ hub_id: (await place()).hub_id, role: 'hub', state: 'here' }],
+    }),
+    async media() {
+      try {
+        return await bus.client(audio1).Enumerate({}, AUDIO_MS);
+      } catch (e) {
+        if (!isAbsent(e)) throw e;
+        throw new IngleError('unavailable', 'This hub has no sound service. A flashed hub has one.');
+      }
+    },
+    async workspaces({ owner_id }) {
+      const found = await workspacesOf(o.store, owner_id);
+      return {
+        workspaces: found.map(({ prefix, keys, bytes }) => ({
+          prefix,
+          documents: keys.length,
+          members: keys.reduce((n, key) => n + (o.library.peek(key)?.members.size ?? 0), 0),
+          bytes,
+        })),
+      };
+    },
+  };
+  return bind(nodeApi, handlers);
+}

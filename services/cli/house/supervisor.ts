@@ -1,0 +1,70 @@
+// The house of `npm start` as io.ingle.Supervisor1: what systemd is on a hub, over the processes kept running here.
+import { readFileSync } from 'node:fs';
+import { fileLine } from '../../../firmware/supervisor/lines.ts';
+import type { Own } from '../../../firmware/supervisor/own.ts';
+import type { Service, Supervises } from '../../../firmware/supervisor/serve.ts';
+import type { Supervised } from './supervised.ts';
+
+/** Resident memory of a process, bytes (proc(5), VmRSS); -1 where it is not told. */
+function memoryOf(pid: number | undefined): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024 || -1;
+  } catch {
+    return -1;
+  }
+}
+
+/** @param unit as systemd's Result says it: `SIGKILL` is signal, `status 1` exit-code */
+const resultOf = (how: string | undefined) =>
+  how === undefined ? 'success' : how.startsWith('SIG') ? 'signal' : 'exit-code';
+
+function stateOf(own: Own, p: Supervised): Service {
+  const runs = p.pid !== undefined;
+  const how = p.deaths[0]?.how;
+  return {
+    ...own,
+    state: runs ? 'active' : p.held ? 'inactive' : 'activating',
+    sub: runs ? 'running' : p.held ? 'dead' : 'auto-restart',
+    since: p.since / 1000,
+    restarts: p.restarts,
+    memory: memoryOf(p.pid),
+    result: runs || p.held ? 'success' : resultOf(how),
+    cause: runs || p.held ? '' : (how ?? ''),
+  };
+}
+
+/**
+ * @param o.processes the hub's own processes by the unit each is on a hub
+ * @param o.shutdown ends the house, or begins the hub's processes anew
+ */
+export function houseSupervisor(o: {
+  processes(): ReadonlyMap<string, Supervised>;
+  shutdown(what: 'restart' | 'poweroff'): Promise<void>;
+}): Supervises {
+  const own = () => [...o.processes().keys()].sort().map((unit) => ({ unit, orders: true }));
+  return {
+    own,
+    states: async (of) =>
+      of.flatMap((one) => {
+        const p = o.processes().get(one.unit);
+        return p ? [stateOf(one, p)] : [];
+      }),
+    async order(unit, what) {
+      const p = o.processes().get(unit)!;
+      if (what !== 'start') await p.hold();
+      if (what !== 'stop') p.release();
+    },
+    async log(unit, lines) {
+      const text = o.processes().get(unit)!.tail(lines);
+      return text === '' ? [] : text.split('\n').map(fileLine);
+    },
+    async failures() {
+      const all = [...o.processes()].flatMap(([unit, p]) =>
+        p.deaths.map(({ at, how }) => ({ unit, at: at / 1000, result: resultOf(how) })),
+      );
+      return all.sort((a, b) => b.at - a.at);
+    },
+    shutdown: o.shutdown,
+  };
+}

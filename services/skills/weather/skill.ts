@@ -1,0 +1,143 @@
+// weather: what it is like at a place, from two services, published on weather.update for whoever asks.
+import { IngleError } from '../../../firmware/protocol/errors.ts';
+import type {
+  Json,
+  JsonObject,
+  Skill,
+  SkillContext,
+  SkillDefinition,
+  Wanted,
+} from '../../../firmware/skills/sdk/skill.ts';
+import { type Localized, localizer, translator } from '../../../firmware/text/i18n.ts';
+import { geocoderUrl, readPlace } from '../../../firmware/weather/providers.ts';
+import type { Conditions, Place, Weather } from '../../../firmware/weather/report.ts';
+import manifest from './manifest.json' with { type: 'json' };
+import { type Found, weatherSource } from './source.ts';
+import { weatherText } from './texts.ts';
+import { weatherView } from './view.ts';
+
+const TOPIC = 'weather.update';
+const t = localizer(weatherText);
+
+/** What is published: made-up weather says so in its place, as the payload has no other field for it. */
+const payloadOf = (place: Place | undefined, { report, kind }: Found): Weather => ({
+  ...report,
+  place: kind === 'simulated' ? `${place?.name ?? '-'} (simulated)` : place!.name,
+});
+
+function noteOf(place: Place | undefined, { report, kind, credit }: Found): Localized {
+  if (kind === 'real') return t('real', { credit });
+  if (kind === 'old') return t('old', (l) => ({ time: new Date(report.ts).toLocaleString(l) }));
+  return t(place ? 'noNetwork' : 'noPlace');
+}
+
+const stateOf = (place: Place | undefined, found: Found): JsonObject => ({
+  place: place?.name ?? t('title'),
+  temp_c: found.report.temp_c,
+  conditions: found.report.conditions,
+  sky: t(found.report.conditions as Conditions),
+  simulated: found.kind === 'simulated',
+  ts: found.report.ts,
+  hours: (found.report.forecast ?? []).map((p) => ({ at: Date.parse(p.ts), temp_c: p.temp_c })),
+  note: noteOf(place, found),
+});
+
+/** A place by hand: a name with both coordinates. */
+function placeByHand({ name, lat, lon }: JsonObject): Place | undefined {
+  const isIn = (n: unknown, most: number): n is number => typeof n === 'number' && Math.abs(n) <= most;
+  return typeof name === 'string' && isIn(lat, 90) && isIn(lon, 180) ? { name, lat, lon } : undefined;
+}
+
+function start(ctx: SkillContext): Skill {
+  const find = weatherSource(ctx, Date.now);
+  const here = () => ctx.storage.get<never>('place') as Place | undefined;
+  let shown: boolean | undefined;
+
+  async function look(): Promise<JsonObject> {
+    const place = here();
+    const found = await find(place);
+    const state = stateOf(place, found);
+    const made = found.kind === 'simulated';
+    for (const owner of ctx.owners()) {
+      if (made !== shown) ctx.setView(owner, weatherView(made) as unknown as JsonObject);
+      ctx.setState(owner, state);
+    }
+    shown = made;
+    return state;
+  }
+  const quietly = () => void look().catch((cause) => ctx.log.warn('the weather cannot be shown', { cause }));
+
+  async function placeOf(body: JsonObject): Promise<Place> {
+    const { name } = body;
+    if (typeof name !== 'string' || name.trim().length < 2 || name.length > 100)
+      throw new IngleError(
+        'invalid_request',
+        'Give the name of a place, 2 to 100 characters, as {"name": "Oslo"}.',
+      );
+    if (body['lat'] !== undefined || body['lon'] !== undefined) {
+      const place = placeByHand(body);
+      if (place) return place;
+      throw new IngleError(
+        'invalid_request',
+        'By hand a place has "lat" (-90 to 90) and "lon" (-180 to 180), in degrees.',
+      );
+    }
+    const r = await ctx.fetch(geocoderUrl(name.trim(), ctx.language));
+    if (!r.ok)
+      throw new IngleError('unavailable', 'Places cannot be looked up now. Give "lat" and "lon" as well.');
+    const place = readPlace(r.json());
+    if (!place) throw new IngleError('not_found', 'No such place was found. Give "lat" and "lon" as well.');
+    return place;
+  }
+
+  return {
+    attached(owner) {
+      ctx.setView(owner, weatherView(true) as unknown as JsonObject);
+      shown = undefined;
+      quietly();
+    },
+    watched(_owner, viewers) {
+      if (viewers > 0) quietly();
+    },
+    async wanted(due: Wanted[]) {
+      for (const { topic, area } of due)
+        if (topic === TOPIC) {
+          const centre = area && { name: `${area.lat}, ${area.lon}`, lat: area.lat, lon: area.lon };
+          const place = centre ?? here();
+          ctx.publish(TOPIC, payloadOf(place, await find(place)) as unknown as Json);
+        }
+      await look();
+    },
+    endpoints: [
+      { method: 'GET', path: '/v1/state', answer: async () => ({ body: await look() }) },
+      {
+        method: 'POST',
+        path: '/v1/refresh',
+        answer: async () => {
+          const state = await look();
+          return { body: { ts: state['ts']!, simulated: state['simulated']! } };
+        },
+      },
+      {
+        method: 'POST',
+        path: '/v1/place',
+        answer: async ({ body }) => {
+          const place = await placeOf(body);
+          await ctx.storage.set('place', { ...place });
+          await look();
+          return { body: { ...place } };
+        },
+      },
+      {
+        method: 'GET',
+        path: '/v1/ui/manifest',
+        answer: () => {
+          const { icon, modes, sizeHints } = manifest.capabilities.ui;
+          return { body: { title: translator(weatherText, ctx.language)('title'), icon, modes, sizeHints } };
+        },
+      },
+    ],
+  };
+}
+
+export const skill: SkillDefinition = { start };

@@ -1,0 +1,141 @@
+// The page of installed skills: a package goes to the hub, is looked at, tried, taken back or removed.
+import { html } from 'htm/preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { toIngleError } from '../firmware/protocol/errors.ts';
+import { Elevate } from './elevate.ts';
+import { failed } from './entrance.ts';
+import { glyph } from './glyphs.ts';
+import { loadIcons } from './icons.ts';
+import { hub, type Installed, isMoving, type Listed } from './manage-hub.ts';
+import { List } from './manage-list.ts';
+import { Review } from './manage-review.ts';
+import { say } from './manage-text.ts';
+import { Upload } from './manage-upload.ts';
+import { Bones } from './open.ts';
+import { toast, useApp } from './store.ts';
+import { t, titleOf } from './text.ts';
+
+/** How often the hub is asked while it is at something, and otherwise, milliseconds. */
+const SOON = 1000;
+const LATER = 10_000;
+
+interface Looked {
+  skill_id: string;
+  version: string;
+}
+
+/** The focus stays in the window when what had it goes: keys are heard there. */
+function useFocusInside() {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body)
+      box.current?.closest<HTMLElement>('.window')?.focus({ preventScroll: true });
+  });
+  return box;
+}
+
+export function Manage() {
+  const { link } = useApp();
+  const [listed, setListed] = useState<Listed | null>(null);
+  const [gate, setGate] = useState(false);
+  const [looked, look] = useState<Looked | null>(null);
+  const [busy, setBusy] = useState(false);
+  /** Told when the passkey was accepted. */
+  const passed = useRef<(() => void)[]>([]);
+  const watched = useRef<Looked | null>(null);
+  const box = useFocusInside();
+
+  const show = (next: Listed) => {
+    setListed(next);
+    const w = watched.current;
+    const now = w && next.skills.find((s) => s.skill_id === w.skill_id);
+    if (!w || (now && isMoving(now))) return;
+    watched.current = null;
+    if (now?.version === w.version) toast(say('installed', { title: titleOf(now), version: w.version }));
+    void loadIcons().catch(failed);
+  };
+  /** Asks the hub; where it wants the passkey first, once more after that. */
+  const ask = async <R>(work: () => Promise<R>): Promise<R> => {
+    try {
+      return await work();
+    } catch (e) {
+      if (toIngleError(e).code !== 'assertion_required') throw e;
+      setGate(true);
+      await new Promise<void>((done) => passed.current.push(done));
+      return work();
+    }
+  };
+  const load = async () => show(await ask(hub.list));
+  const order = (work: () => Promise<unknown>) => {
+    setBusy(true);
+    void ask(work)
+      .then(load)
+      .catch(failed)
+      .finally(() => setBusy(false));
+  };
+  const soon = listed?.skills.some(isMoving) ?? false;
+  useEffect(() => {
+    if (link !== 'up' || gate) return;
+    // A hub that does not answer is asked again; the status bar says how it is reached.
+    const quiet = () => void load().catch(() => {});
+    quiet();
+    const timer = setInterval(quiet, soon ? SOON : LATER);
+    return () => clearInterval(timer);
+  }, [link, gate, soon]);
+
+  const accepted = () => {
+    setGate(false);
+    for (const go of passed.current.splice(0)) go();
+  };
+  const elevate = gate && html`<${Elevate} title=${t('manage')} done=${accepted} />`;
+  if (!listed) return elevate || html`<${Bones} title=${t('manage')} />`;
+  const still = link !== 'up' || busy;
+  const follow = (skill_id: string, version: string, work: () => Promise<unknown>) =>
+    order(async () => {
+      await work();
+      watched.current = { skill_id, version };
+    });
+  const skill = looked && listed.skills.find((s) => s.skill_id === looked.skill_id);
+  const kept = skill?.prepared.find((p) => p.version === looked?.version);
+  const orders = {
+    still,
+    look: (s: Installed, version: string) => look({ skill_id: s.skill_id, version }),
+    rollback: (s: Installed) => follow(s.skill_id, s.previous!, () => hub.rollback(s.skill_id)),
+    remove(s: Installed) {
+      if (confirm(say('remove_sure', { title: titleOf(s) })))
+        order(async () => {
+          await hub.remove(s.skill_id);
+          toast(say('removed', { title: titleOf(s) }));
+          await loadIcons();
+        });
+    },
+  };
+  // What was begun here, a chosen file too, stays behind the question.
+  return html`${elevate}<div class="v-stack manage" ref=${box} hidden=${gate}>
+    <p class="soft">${say('lead')}</p>
+    ${link !== 'up' && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
+    ${listed.developer && html`<div class="note warn">${glyph('alarm')}<span>${say('developer')}</span></div>`}
+    <${Upload} still=${still} ask=${ask} taken=${(next: Looked) => {
+      look(next);
+      void load().catch(failed);
+    }} />
+    ${
+      skill &&
+      kept &&
+      !isMoving(skill) &&
+      html`<${Review} skill=${skill} kept=${kept} still=${still} close=${() => look(null)}
+      install=${() => {
+        look(null);
+        follow(skill.skill_id, kept.version, () => hub.activate(skill.skill_id, kept.version));
+      }}
+      trust=${(key: string, name: string) => order(() => hub.trust(key, name, skill.skill_id))}
+      discard=${() =>
+        order(async () => {
+          await hub.discard(skill.skill_id, kept.version);
+          look(null);
+          toast(say('discarded', { title: titleOf(skill), version: kept.version }));
+        })} />`
+    }
+    <${List} skills=${listed.skills} orders=${orders} />
+  </div>`;
+}

@@ -1,0 +1,160 @@
+// timeout: 300 s
+// The page of installed skills on the owner's phone: a package by the file picker, its publisher trusted, an update that
+// does not start, a step back, and the end of it.
+import type { Browser, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { packSkill } from '../../firmware/skills/package.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { check, faults } from '../lab/browser/check.ts';
+import { launch, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
+import { file, idOfKey, manifest, signerOfSeed } from '../skills/archive.ts';
+
+const acme = signerOfSeed(1);
+const codeOf = (version: string) => `export const skill = { start: (ctx) => ({
+  attached: (owner) => ctx.setView(owner, { schema: 'ui/v0', layout: { type: 'text', text: 'Lamp of ${version}' } }),
+  endpoints: [],
+}) };`;
+
+let house: House;
+let browser: Browser;
+let p: Phone;
+test.before(async () => {
+  [house, browser] = await started(startHouse(), launch());
+  p = await phone(browser, { still: true });
+  await pairByLink(p, house);
+});
+test.after(async () => {
+  await browser?.close();
+  await house?.stop();
+});
+
+const win = (page: Page) => page.locator('[data-window="@skills"]');
+const lamp = (page: Page) => win(page).locator('[data-installed="lamp"]');
+const says = (page: Page, text: string | RegExp) => win(page).getByText(text).first().waitFor();
+
+/** Chooses a package as the file picker does. */
+async function choose(
+  page: Page,
+  version: string,
+  o: { code?: string; unsigned?: boolean; id?: string } = {},
+) {
+  const files = [
+    file('manifest.json', JSON.stringify(manifest(o.id ?? 'lamp', version))),
+    file('skill.js', o.code ?? codeOf(version)),
+  ];
+  const [picker] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    win(page)
+      .getByRole('button', { name: /Choose a package|Выбрать пакет/ })
+      .click(),
+  ]);
+  await picker.setFiles({
+    name: `lamp-${version}.ingle-skill`,
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from(packSkill(files, o.unsigned ? undefined : acme).bytes),
+  });
+}
+
+test('the owner trusts a publisher by the id of its key and installs, opens and sees a skill', async () => {
+  const { page } = p;
+  await press(page, 'Menu');
+  await press(page, 'Manage skills');
+  await says(page, 'Nothing is installed from packages yet.');
+  await check(page, 'skills-1-empty');
+  await choose(page, '1.0.0');
+  await says(page, 'Install Lamp?');
+  assert.is(await win(page).locator('[data-key-id]').textContent(), idOfKey(acme.key));
+  await says(page, /no network, no files of others/);
+  assert.is(await win(page).getByRole('button', { name: 'Install', exact: true }).count(), 0, 'not yet');
+  await check(page, 'skills-2-unknown');
+  await page.getByLabel('What you call this publisher').fill('Acme');
+  await press(page, 'The id is the same: trust it');
+  await says(page, /Acme\. You trust this publisher/);
+  await check(page, 'skills-3-trusted');
+  await win(page).getByRole('button', { name: 'Install', exact: true }).click();
+  await page.locator('[data-installed="lamp"][data-state="active"]').waitFor();
+  await page.getByText('Lamp 1.0.0 is in use').waitFor();
+  await check(page, 'skills-4-installed');
+  await press(page, 'Close');
+  await page.locator('.tile[data-skill="lamp"] .open').click();
+  await page.locator('[data-window="lamp"]').getByText('Lamp of 1.0.0').waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('.window').waitFor({ state: 'detached' });
+});
+
+test('an update that does not start goes back and says so, and one that starts can be taken back', async () => {
+  const { page } = p;
+  await press(page, 'Menu');
+  await press(page, 'Manage skills');
+  await lamp(page).waitFor();
+  await choose(page, '2.0.0', { code: "throw new Error('no lamp here');" });
+  await says(page, 'Version 2.0.0 instead of 1.0.0. What it has stored stays.');
+  await win(page).getByRole('button', { name: 'Update', exact: true }).click();
+  await says(page, /Version 2\.0\.0 is not used: it does not start\.\s+The hub has gone back to 1\.0\.0/);
+  await check(page, 'skills-5-went-back');
+  await choose(page, '2.1.0');
+  await win(page).getByRole('button', { name: 'Update', exact: true }).click();
+  await press(page, 'Lamp: back to 1.0.0');
+  await lamp(page).getByText('Version 1.0.0 · in use').waitFor();
+});
+
+test('a package that nobody signed is refused, and the page says where developer mode is', async () => {
+  const { page } = p;
+  await choose(page, '1.0.0', { id: 'bare', unsigned: true });
+  await says(page, /Nobody signed this package.*ingle skill developer on/);
+  await check(page, 'skills-6-unsigned');
+});
+
+test('a package that was chosen while the hub is away is kept and can be sent again', async () => {
+  const { page } = p;
+  await house.hold('uplink');
+  await page.locator('[data-link="offline"]').waitFor({ state: 'attached' });
+  await says(page, 'The hub is not reached. This is how it was last; nothing can be changed now.');
+  await choose(page, '2.2.0');
+  await says(page, /lamp-2\.2\.0\.ingle-skill is kept here/);
+  await check(page, 'skills-7-offline');
+  assert.ok(await win(page).getByRole('button', { name: 'Remove Lamp' }).isDisabled());
+  house.release('uplink');
+  await online(page);
+  await press(page, 'Send again');
+  await says(page, 'Update Lamp?');
+  await win(page).getByRole('button', { name: 'Take away' }).click();
+  await win(page).locator('[data-review]').waitFor({ state: 'detached' });
+});
+
+test('a skill is removed only after a yes, and its icon goes', async () => {
+  const { page } = p;
+  page.once('dialog', (d) => void d.dismiss());
+  await press(page, 'Remove Lamp');
+  assert.ok(await lamp(page).isVisible());
+  const asked: string[] = [];
+  page.once('dialog', (d) => {
+    asked.push(d.message());
+    void d.accept();
+  });
+  await press(page, 'Remove Lamp');
+  await says(page, 'Nothing is installed from packages yet.');
+  assert.match(asked[0] ?? '', /what it has stored, its documents/);
+  await page.keyboard.press('Escape');
+  await page.locator('.tile[data-skill="lamp"]').waitFor({ state: 'detached' });
+});
+
+test('the page reads well in the dark, on a desk and in Russian', async () => {
+  const { page } = p;
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await press(page, 'Menu');
+  await press(page, 'Русский');
+  await press(page, 'Управление навыками');
+  await choose(page, '3.0.0');
+  await says(page, 'Установить Lamp?');
+  await check(page, 'skills-8-dark-ru');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await check(page, 'skills-9-desk-dark-ru');
+  assert.equal(faults, []);
+  assert.equal(p.errors, []);
+});
+
+test.run();

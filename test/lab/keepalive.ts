@@ -1,0 +1,84 @@
+// A client of HTTP/1.1 that costs next to nothing: one request at a time on a connection that stays, bytes in, bytes out.
+import { connect, type Socket } from 'node:net';
+
+export interface Asking {
+  method: string;
+  /** With its query, as it is sent. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | Uint8Array;
+}
+
+export interface Heard {
+  status: number;
+  /** In lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** What came of a stream by the end of its head is left out. */
+  text: string;
+}
+
+/** An answer that does not come in this time will not come, milliseconds. */
+const HANG_MS = 60_000;
+
+function headOf(text: string): Omit<Heard, 'text'> {
+  const [first = '', ...lines] = text.split('\r\n');
+  const headers = lines.map((line): [string, string] => {
+    const at = line.indexOf(':');
+    return [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()];
+  });
+  return { status: Number(first.slice(9, 12)), headers: Object.fromEntries(headers) };
+}
+
+/** The whole answer in `bytes`, or nothing yet; `isHead` says that it has no body. */
+function answerIn(bytes: Buffer, isHead: boolean): Heard | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const head = headOf(bytes.toString('latin1', 0, end));
+  const size = isHead ? 0 : Number(head.headers['content-length'] ?? 0);
+  if (bytes.length < end + 4 + size) return undefined;
+  return { ...head, text: bytes.toString('utf8', end + 4, end + 4 + size) };
+}
+
+function requestOf({ method, path, headers, body }: Asking): Buffer {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const size = body === undefined ? '' : `content-length: ${Buffer.byteLength(body)}\r\n`;
+  const head = Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\n${size}${lines.join('')}\r\n`);
+  return body === undefined ? head : Buffer.concat([head, Buffer.from(body as string)]);
+}
+
+/** One connection, made anew where the server ended it. A stream is left once its head is there. */
+export function keepAlive(port: number): { ask(a: Asking): Promise<Heard>; close(): void } {
+  let socket: Socket | undefined;
+  const open = (): Socket => connect(port, '127.0.0.1').setNoDelay(true);
+  return {
+    ask(a) {
+      const s = socket && !socket.destroyed && socket.writable ? socket : open();
+      socket = s;
+      return new Promise((resolve, reject) => {
+        let bytes: Buffer = Buffer.alloc(0);
+        const done = (settle: () => void) => {
+          s.removeAllListeners().on('error', () => {});
+          s.setTimeout(0);
+          settle();
+        };
+        const fail = (why: string) => {
+          done(() => reject(new Error(`${a.method} ${a.path.slice(0, 200)}: ${why}`)));
+          s.destroy();
+        };
+        s.setTimeout(HANG_MS, () => fail('no answer'));
+        s.on('error', (e) => fail(e.message));
+        s.on('close', () => fail('the connection ended without an answer'));
+        s.on('data', (chunk: Buffer) => {
+          bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+          const heard = answerIn(bytes, a.method === 'HEAD');
+          if (!heard) return;
+          const isOver = heard.headers['connection'] === 'close' || !('content-length' in heard.headers);
+          done(() => resolve(heard));
+          if (isOver) s.destroy();
+        });
+        s.write(requestOf(a));
+      });
+    },
+    close: () => socket?.destroy(),
+  };
+}

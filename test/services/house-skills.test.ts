@@ -1,0 +1,54 @@
+// timeout: 200 s
+// Under npm start: a package goes into a slot that nobody kept, and its process comes when the bus calls it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { toBase64url } from '../../firmware/protocol/bytes.ts';
+import { packSkill } from '../../firmware/skills/package.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { startHouse } from '../lab/house.ts';
+import { tried, until } from '../lab/wait.ts';
+import { file, manifest, signerOfSeed } from '../skills/archive.ts';
+
+const test = suite<{ house: House }>('packages in a house');
+test.before(async (c) => {
+  c.house = await startHouse();
+});
+test.after((c) => c.house.stop());
+
+test('what is installed there serves, is updated and is removed', async ({ house }) => {
+  const ask = async (method: string, path: string, body?: Uint8Array | object) => {
+    const token = readFileSync(join(house.data, 'hub/api/token'), 'utf8').trim();
+    const r = await fetch(house.api + path, {
+      method,
+      headers: { 'x-service-token': token },
+      ...(body ? { body: (body instanceof Uint8Array ? body : JSON.stringify(body)) as string } : {}),
+    });
+    return { status: r.status, body: await r.json() };
+  };
+  const acme = signerOfSeed(1);
+  const key = toBase64url(acme.key);
+  assert.is((await ask('POST', '/api/skills/publishers', { key, name: 'Acme' })).status, 200);
+  for (const version of ['1.0.0', '1.1.0']) {
+    const code = `export const skill = { start: () => ({ endpoints: [
+      { method: 'POST', path: '/v1/say', answer: () => ({ body: { version: '${version}' } }) } ] }) };`;
+    const files = [file('manifest.json', JSON.stringify(manifest('lamp', version))), file('skill.js', code)];
+    const r = await ask('POST', '/api/skills/install', packSkill(files, acme).bytes);
+    assert.is(r.status, 200, JSON.stringify(r.body));
+    await until(
+      tried(async () => {
+        const said = await ask('POST', '/skills/lamp/v1/say');
+        return said.status === 200 && said.body.version === version;
+      }),
+      `version ${version} to serve`,
+    );
+  }
+  assert.is((await ask('DELETE', '/api/skills/lamp')).status, 200);
+  await until(
+    tried(async () => (await ask('POST', '/skills/lamp/v1/say')).status === 404),
+    'it to be gone',
+  );
+});
+
+test.run();

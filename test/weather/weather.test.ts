@@ -1,0 +1,191 @@
+// The skill `weather` against stand-ins of its providers. Their answers are written after their public documentation
+// (locationforecast 2.0, Open-Meteo's forecast and geocoding APIs), with made-up values.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
+import { startSkill, type TestFetch, type TestFetched } from '../../firmware/skills/sdk/test.ts';
+import { after, afterFailure, mayAsk } from '../../firmware/weather/pace.ts';
+import { providers } from '../../firmware/weather/providers.ts';
+import { simulated, weatherSchema } from '../../firmware/weather/report.ts';
+import manifest from '../../services/skills/weather/manifest.json' with { type: 'json' };
+import { skill } from '../../services/skills/weather/skill.ts';
+
+const test = suite('weather');
+const HOUR = 3_600_000;
+const hour = Math.floor(Date.now() / HOUR) * HOUR;
+const met = () => ({
+  type: 'Feature',
+  geometry: { type: 'Point', coordinates: [10.7461, 59.9127, 5] },
+  properties: {
+    meta: { updated_at: new Date(hour).toISOString(), units: { air_temperature: 'celsius' } },
+    timeseries: Array.from({ length: 30 }, (_, i) => ({
+      time: new Date(hour + i * HOUR).toISOString(),
+      data: {
+        instant: { details: { air_temperature: 3.5 + i } },
+        next_1_hours: {
+          summary: { symbol_code: i === 0 ? 'lightrainshowers_day' : 'clearsky_day' },
+          details: {},
+        },
+      },
+    })),
+  },
+});
+const openMeteo = () => ({
+  latitude: 59.92,
+  longitude: 10.74,
+  hourly: {
+    time: Array.from({ length: 30 }, (_, i) => hour / 1000 + i * 3600),
+    temperature_2m: Array.from({ length: 30 }, () => -1.5),
+    weather_code: Array.from({ length: 30 }, () => 73),
+  },
+});
+const oslo = {
+  results: [{ id: 1, name: 'Oslo', latitude: 59.91273, longitude: 10.74609, country: 'Norway' }],
+};
+
+async function begin(answer: (q: TestFetch) => TestFetched) {
+  const asked: TestFetch[] = [];
+  const s = await startSkill(skill, {
+    manifest,
+    fetch(q) {
+      asked.push(q);
+      return answer(q);
+    },
+  });
+  await s.attach('ann');
+  return { s, asked };
+}
+const all = (q: TestFetch): TestFetched => {
+  if (q.url.includes('geocoding')) return { body: oslo };
+  return { body: q.url.includes('met.no') ? met() : openMeteo() };
+};
+const place = { name: 'Oslo', lat: 59.912731234, lon: 10.74609 };
+
+test('until a place is set the weather is made up, nobody is asked, and the screen says so', async () => {
+  const { s, asked } = await begin(all);
+  assert.equal(asked, []);
+  assert.is(s.state()['simulated'], true);
+  assert.match(JSON.stringify(s.view()), 'meta.texts.simulated');
+  assert.match(JSON.stringify(s.state()['note']), /made up.*вымышленная/);
+});
+
+test('a place by name shows its weather, which is asked for once while it is fresh', async () => {
+  const { s, asked } = await begin(all);
+  const r = await s.request('POST', '/v1/place', { body: { name: ' Oslo ' } });
+  assert.equal(r.body, { name: 'Oslo', lat: 59.91273, lon: 10.74609 });
+  const state = s.state();
+  assert.equal(
+    [state['place'], state['temp_c'], state['conditions'], state['simulated']],
+    ['Oslo', 3.5, 'rain', false],
+  );
+  assert.is((state['hours'] as unknown[]).length, 24);
+  assert.not.match(JSON.stringify(s.view().layout), 'meta.texts.simulated');
+  assert.match(JSON.stringify(state['note']), 'MET Norway');
+  for (let i = 0; i < 3; i++) await s.request('POST', '/v1/refresh');
+  await s.restart({ killed: true });
+  await s.request('GET', '/v1/state');
+  assert.equal(
+    asked.map((q) => new URL(q.url).hostname),
+    ['geocoding-api.open-meteo.com', 'api.met.no'],
+  );
+  assert.match(asked[1]!.url, /lat=59\.9127&lon=10\.7461$/);
+});
+
+test('where one provider fails the other stands in, and neither is asked in a storm', async () => {
+  for (const broken of [
+    { status: 429 },
+    { status: 503 },
+    { body: '<html>' },
+    { body: { properties: {} } },
+    { body: null },
+  ]) {
+    const { s, asked } = await begin((q) => (q.url.includes('met.no') ? (broken as TestFetched) : all(q)));
+    await s.request('POST', '/v1/place', { body: place });
+    await s.request('POST', '/v1/refresh');
+    assert.equal(
+      [s.state()['conditions'], s.state()['temp_c'], asked.length],
+      ['snow', -1.5, 2],
+      JSON.stringify(broken),
+    );
+  }
+});
+
+test('with a place and no network the weather is made up and says why', async () => {
+  const { s, asked } = await begin(() => ({ status: 500 }));
+  await s.request('POST', '/v1/place', { body: place });
+  assert.is(s.state()['simulated'], true);
+  assert.match(JSON.stringify(s.state()['note']), 'No weather service answers');
+  await s.request('POST', '/v1/refresh');
+  assert.is(asked.length, 2);
+});
+
+test('who is interested gets weather.update as its schema has it, made-up weather marked as such', async () => {
+  const { s } = await begin(all);
+  const streams = [{ topic: 'weather.update', period: '5m', ttl: '12m' }];
+  await s.request('POST', '/v1/interest', { body: { streams } });
+  await s.advance(0);
+  await s.request('POST', '/v1/place', { body: place });
+  await s.advance(HOUR);
+  assert.is(s.published.length, 3);
+  for (const { topic, payload } of s.published) {
+    assert.is(topic, 'weather.update');
+    assert.equal(faultsOf(weatherSchema, payload), []);
+  }
+  const places = s.published.map((p) => (p.payload as { place: string }).place);
+  assert.equal(places, ['- (simulated)', 'Oslo', 'Oslo']);
+});
+
+test('a place that is none is refused with the next step', async () => {
+  const { s } = await begin((q) => (q.url.includes('geocoding') ? { body: {} } : all(q)));
+  const codeOf = (body: object) =>
+    s.request('POST', '/v1/place', { body: body as never }).then(
+      () => 'taken',
+      (e) => e.code,
+    );
+  assert.is(await codeOf({ name: 'Nowhere' }), 'not_found');
+  for (const body of [
+    {},
+    { name: 'x' },
+    { name: 'x'.repeat(101) },
+    { ...place, lat: 91 },
+    { name: 'Oslo', lon: 1 },
+  ])
+    assert.is(await codeOf(body), 'invalid_request', JSON.stringify(body));
+});
+
+test('a provider is asked when its answer expires, and ever later after failures', () => {
+  const now = Date.UTC(2026, 0, 1);
+  const at = (ms: number) => new Date(now + ms).toUTCString();
+  const a = after({ expires: at(HOUR), 'last-modified': at(-HOUR) }, now);
+  assert.equal(a, { next: now + HOUR, failures: 0, modified: at(-HOUR) });
+  assert.is(after({}, now).next, now + 600_000);
+  assert.is(after({ expires: at(1e9) }, now).next, now + 6 * HOUR);
+  let f = afterFailure(a, now, 0);
+  const waits = [f.next - now];
+  for (let i = 0; i < 12; i++) {
+    f = afterFailure(f, now, 0);
+    waits.push(f.next - now);
+  }
+  assert.equal(waits.slice(0, 3), [60_000, 120_000, 240_000]);
+  assert.is(waits.at(-1), 6 * HOUR);
+  assert.is(afterFailure(undefined, now, 1).next, now + 90_000);
+  assert.is(f.modified, at(-HOUR));
+  assert.not.ok(mayAsk(a, now + HOUR - 1));
+  assert.ok(mayAsk(a, now + HOUR));
+  assert.ok(mayAsk(a, now - 30 * 24 * HOUR), 'a clock that was set back');
+});
+
+test('an answer that lies is no report', () => {
+  const [m, o] = providers as [(typeof providers)[0], (typeof providers)[0]];
+  const hot = met();
+  hot.properties.timeseries[0]!.data.instant.details.air_temperature = 1e9;
+  for (const json of [null, 1, [], {}, { properties: { timeseries: [] } }, hot])
+    assert.throws(() => m.read(json, hour), /not known/);
+  assert.throws(
+    () => o.read({ hourly: { time: [1], temperature_2m: [], weather_code: [] } }, hour),
+    /not known/,
+  );
+  assert.equal(faultsOf(weatherSchema, { ...simulated(hour), place: 'x' }), []);
+});
+
+test.run();
