@@ -73,7 +73,7 @@ export function createStation(
     return '';
   }
 
-  /** Looks for the networks known from before. */
+  /** Takes up the network a process before this one left joined, or looks for those known from before. */
   async function rejoin(): Promise<void> {
     const radio = stationRadio(radios);
     // A radio that is, or is about to be, the access point's is not taken from it.
@@ -81,6 +81,12 @@ export function createStation(
     const known = await o.networks.all();
     if (known.length === 0) return;
     move(station, 'rejoin');
+    const there = await o.supplicant.resume(radio);
+    if (there !== '' && known.some((n) => n.ssid === there)) {
+      joined = there;
+      move(station, 'associated');
+      return;
+    }
     await o.supplicant.roam(radio, known).catch((e) => {
       log.warn('known networks are not looked for', { error: e });
       move(station, 'leave', 'radio_failed');

@@ -17,6 +17,8 @@ export interface Supplicant {
    * @param signal gives up with its reason (a WifiReason) when it aborts
    */
   join(radio: string, n: Known, signal: AbortSignal): Promise<'associated' | WifiReason>;
+  /** Follows what wpa_supplicant has on this radio from before; the network that is joined, '' when none. */
+  resume(radio: string): Promise<string>;
   /** Looks for any of these and stays with one; `onState` hears of wpa_supplicant's states from now on. */
   roam(radio: string, known: readonly Known[]): Promise<void>;
   /** Gives the radio back. */
@@ -126,6 +128,15 @@ export async function supplicant(
       } finally {
         told = undefined;
       }
+    },
+    async resume(radio) {
+      const there = await call(root, name, 'GetInterface', 's', [radio]).catch(() => undefined);
+      if (!there) return '';
+      const path = there[0] as string;
+      paths.set(radio, path);
+      const ssid = await self.current(radio);
+      // The state is read last, as it may change while the name is asked for.
+      return (await property(path, 'State').catch(() => '')) === 'completed' ? ssid : '';
     },
     async roam(radio, known) {
       const path = await interfaceOf(radio);

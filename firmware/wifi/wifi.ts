@@ -106,14 +106,26 @@ export function createWifi(o: {
   }
   const timer = setInterval(watch, 1000);
 
+  async function takeUp(): Promise<void> {
+    country = (await o.networks.country()) ?? country;
+    if (country !== '00')
+      await radios.setCountry(country).catch((e) => log.warn('country not set', { error: e }));
+    await queued(station.rejoin);
+  }
+  let begun = Promise.resolve();
+
   return {
-    /** Brings back what a restart interrupted: country and known networks. */
-    async begin(): Promise<void> {
-      country = (await o.networks.country()) ?? country;
-      if (country !== '00')
-        await radios.setCountry(country).catch((e) => log.warn('country not set', { error: e }));
-      await queued(station.rejoin);
+    /** Brings back what a restart interrupted: country and known networks. The state is told once it is known. */
+    begin(): Promise<void> {
+      begun = takeUp();
+      return begun;
     },
+
+    /** Whether the hub is better off with this process: what is joined, or looked for, wpa_supplicant keeps alone. */
+    isNeeded: () =>
+      access.wanted !== undefined ||
+      access.state !== 'off' ||
+      !['off', 'lost', 'connected'].includes(station.state),
 
     supplicantState: station.supplicantState,
     supplicantGone: station.supplicantGone,
@@ -203,6 +215,7 @@ export function createWifi(o: {
     },
 
     async status() {
+      await begun;
       const radio = stationRadio(radios);
       const on = station.joined !== '' && radio !== undefined;
       return {
@@ -221,13 +234,12 @@ export function createWifi(o: {
       };
     },
 
+    /** The access point ends with the process; a network that is joined stays for the next one. */
     async stop(): Promise<void> {
       clearInterval(timer);
       station.abort('stopped');
       await queued(async () => {
         if (access.state !== 'off') await access.close('stop', 'stopped');
-        const radio = stationRadio(radios);
-        if (radio && station.state !== 'off') await o.supplicant.release(radio);
       });
       access.stop();
       station.stop();

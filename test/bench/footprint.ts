@@ -16,7 +16,7 @@ import { steps } from './_steps.ts';
 /** Smallest of haos_generic-x86-64 and haos_ova as their makers publish them. */
 const peerBytes = 252_000_000;
 /** What leaves by itself on a hub that is ready, in minutes; memory is read once all of it has. */
-const leaving = ['setup', 'audio', 'ble', 'bot', 'update', 'wizard', 'skill@1', 'skill@2'].map(
+const leaving = ['setup', 'wifi', 'audio', 'ble', 'bot', 'update', 'wizard', 'skill@1', 'skill@2'].map(
   (name) => `ingle-${name}.service`,
 );
 /** One look at that; a console nobody is at is a shell. */

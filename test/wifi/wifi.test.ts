@@ -23,6 +23,9 @@ async function rig(radios: string[] = ['wlan0']) {
     looked: [] as string[],
     refuse: false,
     roaming: [] as string[],
+    /** What wpa_supplicant has joined already. */
+    there: '',
+    released: 0,
     said: [] as string[],
   };
   const store = await openStore(':memory:', migrations);
@@ -56,7 +59,10 @@ async function rig(radios: string[] = ['wlan0']) {
       async roam(_radio, known) {
         world.roaming = known.map((n) => n.ssid);
       },
-      release: async () => {},
+      resume: async () => world.there,
+      async release() {
+        world.released++;
+      },
       current: async () => world.roaming[0] ?? '',
     },
     networks: kept,
@@ -328,6 +334,53 @@ test('a wpa_supplicant that died is told again what to look for', async () => {
   assert.equal([world.roaming, (await status()).station], [['Home'], 'lost']);
   await wifi.supplicantState('completed');
   assert.is((await status()).station, 'connected');
+  await wifi.stop();
+});
+
+test('a process takes up the known network that is joined, and leaves it joined', async () => {
+  const { world, wifi, kept, status } = await rig();
+  await kept.keep(home);
+  world.there = 'Home';
+  void wifi.begin();
+  // Who asks before the radio was looked at waits for the truth: an access point might be opened otherwise.
+  const s = await status();
+  assert.equal([s.station, s.detail['station']?.['ssid']], ['connected', 'Home']);
+  assert.equal(world.roaming, [], 'nothing is joined anew');
+  await wifi.stop();
+  assert.is(world.released, 0);
+});
+
+test('a joined network that is not known is none of the hub’s', async () => {
+  const { world, wifi, kept, status } = await rig();
+  await kept.keep(home);
+  world.there = 'Other';
+  await wifi.begin();
+  assert.equal([world.roaming, (await status()).station], [['Home'], 'lost']);
+  await wifi.stop();
+});
+
+test('the process is needed for an access point and while a network is joined, and else not', async () => {
+  const { world, wifi } = await rig();
+  assert.is(wifi.isNeeded(), false, 'nothing to do');
+  let go = (_: 'associated') => {};
+  world.verdict = () => new Promise((resolve) => (go = resolve));
+  const joined = wifi.connect(home);
+  await eventually(() => world.said.includes('station associating'));
+  assert.is(wifi.isNeeded(), true, 'joining');
+  go('associated');
+  await joined;
+  assert.is(wifi.isNeeded(), false, 'joined');
+  await wifi.supplicantState('disconnected');
+  assert.is(wifi.isNeeded(), false, 'wpa_supplicant looks for it alone');
+  await wifi.softapStart(start);
+  assert.is(wifi.isNeeded(), true, 'access point');
+  world.verdict = async () => 'wrong_password';
+  const lent = wifi.connect({ ...home, ssid: 'Other' });
+  await eventually(() => world.said.includes('softap paused'));
+  assert.is(wifi.isNeeded(), true, 'access point that comes back');
+  await lent;
+  await wifi.softapStop();
+  assert.is(wifi.isNeeded(), false, 'closed');
   await wifi.stop();
 });
 

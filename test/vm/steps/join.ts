@@ -75,7 +75,19 @@ export function join(check: Check): void {
     );
   });
 
-  check('wpa_supplicant killed: the network is joined again', async ({ vm }) => {
+  check('ingle-wifi leaves when idle and comes back, and the network stays joined', async ({ vm }) => {
+    const joins = 'journalctl -b -u wpa_supplicant -o cat | grep -c CTRL-EVENT-CONNECTED; true';
+    const before = await vm.must(joins);
+    await vm.must('systemctl set-environment INGLE_IDLE_MS=2000 && systemctl restart ingle-wifi');
+    await vm.until('! systemctl is-active -q ingle-wifi');
+    await vm.must('systemctl unset-environment INGLE_IDLE_MS');
+    const s = await wifiReaches(vm, 'joined still', (x) => x.station === 'connected');
+    assert.is(s.detail.station?.ssid, home.ssid);
+    assert.is(await vm.must(joins), before, 'joined once');
+    await vm.must('systemctl stop ingle-wifi');
+  });
+
+  check('wpa_supplicant killed: ingle-wifi is back and joins the network again', async ({ vm }) => {
     // Left first, as nobody drives the radio any more, and looked for anew.
     const looks = 'journalctl -b -u ingle-wifi -o cat | grep -c "station off -> lost"; true';
     const before = Number(await vm.must(looks));
