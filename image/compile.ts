@@ -1,6 +1,6 @@
 // Native modules compiled for the target by Debian 13's own compiler against Debian 13's own Node, in a root of their
 // own: what comes out depends on nothing this computer has, neither its compiler nor its Node nor any path of it.
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -43,6 +43,60 @@ async function compiler(cache: string, prefix: string): Promise<string> {
   return dir;
 }
 
+type Machine = NonNullable<(typeof machines)[string]>;
+
+/** @throws Error for an architecture nothing is built for */
+function machineOf(arch: string): Machine {
+  const machine = machines[arch];
+  if (machine) return machine;
+  throw new Error(`There is no machine "${arch}". One of: ${Object.keys(machines).join(', ')}.`);
+}
+
+/** Runs a program of the compiler's root in its folder `inside`; nothing that comes out tells of `work`. */
+const running =
+  (root: string, { prefix }: Machine, work: string, inside: string) =>
+  (words: string[]) =>
+    must(
+      'env',
+      [
+        ...['-i', 'PATH=/usr/sbin:/usr/bin', `HOME=${work}`, 'LC_ALL=C', 'TZ=UTC'],
+        ...[`CC=${prefix}-gcc`, `CXX=${prefix}-g++`, `LINK=${prefix}-g++`, `AR=${prefix}-ar`],
+        ...['CFLAGS', 'CXXFLAGS'].map((f) => `${f}=-ffile-prefix-map=${work}=/src`),
+        ...['chroot', root, '/usr/bin/env', `--chdir=${inside}`, ...words],
+      ],
+      { timeoutMs: 30 * 60_000 },
+    );
+
+/** Where what is made of `hash` is kept. */
+const keptAt = (cache: string, arch: string, hash: Hash) =>
+  join(cache, `native-${arch}-${hash.digest('hex').slice(0, 16)}.node`);
+
+/**
+ * Compiles a program of one file of C; kept by a hash of what it is made of.
+ * @param cache folder it is kept in
+ * @returns the file, stripped
+ * @throws Error for an architecture nothing is built for, and what the compiler says
+ */
+export async function compileProgram(cache: string, arch: string, source: string): Promise<string> {
+  const machine = machineOf(arch);
+  const root = await compiler(cache, machine.prefix);
+  const kept = keptAt(cache, arch, createHash('sha256').update(basename(root)).update(readFileSync(source)));
+  if (existsSync(kept)) return kept;
+  const work = `/src-${process.pid}`;
+  try {
+    mkdirSync(join(root, work), { recursive: true });
+    cpSync(source, join(root, work, 'program.c'));
+    const inRoot = running(root, machine, work, work);
+    const safe = ['-O2', '-Wall', '-Wextra', '-Werror', '-fPIE', '-pie', '-Wl,-z,relro,-z,now'];
+    await inRoot([`${machine.prefix}-gcc`, ...safe, '-s', '-o', 'program', 'program.c']);
+    chmodSync(join(root, work, 'program'), 0o755);
+    renameSync(join(root, work, 'program'), kept);
+  } finally {
+    rmSync(join(root, work), { recursive: true, force: true });
+  }
+  return kept;
+}
+
 export interface Source {
   /** Folder with node_modules in it. */
   top: string;
@@ -59,15 +113,12 @@ export interface Source {
  * @throws Error for an architecture nothing is built for, and what node-gyp says
  */
 export async function compile(cache: string, arch: string, s: Source): Promise<string> {
-  const machine = machines[arch];
-  if (!machine)
-    throw new Error(`There is no machine "${arch}". One of: ${Object.keys(machines).join(', ')}.`);
-  const { prefix } = machine;
-  const root = await compiler(cache, prefix);
+  const machine = machineOf(arch);
+  const root = await compiler(cache, machine.prefix);
   const from = join(s.top, 'node_modules', s.module);
   const hash = createHash('sha256').update(basename(root)).update(s.product);
   for (const f of ['package.json', 'binding.gyp']) hash.update(readFileSync(join(from, f)));
-  const kept = join(cache, `native-${arch}-${hash.digest('hex').slice(0, 16)}.node`);
+  const kept = keptAt(cache, arch, hash);
   if (existsSync(kept)) return kept;
 
   // Builds beside each other have folders of their own; nothing that comes out tells which.
@@ -84,23 +135,14 @@ export async function compile(cache: string, arch: string, s: Source): Promise<s
       const at = join(s.top, 'node_modules', d);
       if (existsSync(at)) cpSync(at, join(root, work, 'node_modules', d), { recursive: true });
     }
-    const inRoot = (...words: string[]) =>
-      must(
-        'env',
-        [
-          ...['-i', 'PATH=/usr/sbin:/usr/bin', `HOME=${work}`, 'LC_ALL=C', 'TZ=UTC'],
-          ...[`CC=${prefix}-gcc`, `CXX=${prefix}-g++`, `LINK=${prefix}-g++`, `AR=${prefix}-ar`],
-          ...['CFLAGS', 'CXXFLAGS'].map((f) => `${f}=-ffile-prefix-map=${work}=/src`),
-          ...['chroot', root, '/usr/bin/env', `--chdir=${inside}`, ...words],
-        ],
-        { timeoutMs: 30 * 60_000 },
-      );
+    const inRoot = running(root, machine, work, inside);
     // node-pre-gyp's modules are told where to copy theirs.
     const place = [`--module_name=${basename(s.product, '.node')}`, '--module_path=copied'];
     const options = ['--nodedir=/usr', `--arch=${machine.cpu}`, `--jobs=${availableParallelism()}`];
-    await inRoot('node', '/usr/share/nodejs/node-gyp/bin/node-gyp.js', 'rebuild', ...options, ...place);
+    const gyp = '/usr/share/nodejs/node-gyp/bin/node-gyp.js';
+    await inRoot(['node', gyp, 'rebuild', ...options, ...place]);
     const built = join('build/Release', s.product);
-    await inRoot(`${prefix}-strip`, '--strip-unneeded', built);
+    await inRoot([`${machine.prefix}-strip`, '--strip-unneeded', built]);
     chmodSync(join(root, inside, built), 0o644);
     renameSync(join(root, inside, built), kept);
   } finally {

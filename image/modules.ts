@@ -19,7 +19,7 @@ const kept = rulesOf(`
   drivers/scsi/sg drivers/scsi/virtio_scsi drivers/block/loop drivers/block/nbd drivers/block/virtio_blk
   drivers/block/zram/ drivers/md/dm-mod drivers/md/dm-verity drivers/md/dm-bufio drivers/md/dm-crypt
   fs/ext4/ fs/jbd2/ fs/fat/ fs/exfat/ fs/ntfs3/ fs/erofs/ fs/squashfs/ fs/overlayfs/ fs/fuse/ fs/autofs/
-  fs/efivarfs/ fs/configfs/ fs/pstore/ fs/mbcache fs/binfmt_misc fs/nls/nls_ascii fs/nls/nls_utf8 fs/nls/nls_ucs2_utils
+  fs/efivarfs/ fs/configfs/ fs/pstore/ fs/quota/ !fs/quota/quota_v1 fs/mbcache fs/binfmt_misc fs/nls/nls_ascii fs/nls/nls_utf8 fs/nls/nls_ucs2_utils
   fs/nls/nls_cp437 fs/nls/nls_cp866 fs/nls/nls_cp1251 fs/nls/nls_iso8859-1
   # Networks by cable, Wi-Fi and Bluetooth, and the firewall.
   drivers/net/mii drivers/net/mdio/ drivers/net/phy/ drivers/net/pcs/ drivers/net/usb/ drivers/net/virtio_net

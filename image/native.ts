@@ -2,10 +2,13 @@
 // code of npm's modules is in the bundles.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compile } from './compile.ts';
+import { compile, compileProgram } from './compile.ts';
 
 /** Where a hub has it. */
 export const nativePath = 'usr/lib/ingle/native';
+
+/** What ingle-quota.service runs. */
+const quotaProgram = 'ingle-quota';
 
 /** The Node ABI of the target's Debian nodejs (20.x). */
 const abi = '115';
@@ -47,6 +50,7 @@ export async function nativeFiles(top: string, cache: string, arch: string): Pro
   for (const [product, module] of Object.entries(compiled))
     if (existsSync(join(top, 'node_modules', module)))
       files[product] = await compile(cache, arch, { top, module, product });
+  files[quotaProgram] = await compileProgram(cache, arch, join(top, 'image/quota.c'));
   for (const [name, file] of Object.entries(readyMade(arch))) {
     const from = join(top, 'node_modules', file);
     if (existsSync(from)) files[name] = from;

@@ -1,7 +1,7 @@
-// The files a slot of the pool of skills needs, the same for each: its user, its bus policy, its activation. They are
+// The files a slot of the pool of skills needs, the same for each: its user, its bus policy, its activation, its quota. They are
 // kept in systemd/, as tools read them there; `node --import tsx image/slots.ts` writes them anew.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SLOTS } from '../firmware/skills/slots.ts';
 
@@ -41,14 +41,23 @@ User=root
 SystemdService=ingle-skill@${n}.service
 `;
 
+const quota = `# Whom ingle-quota.service bounds (made by image/slots.ts).
+[Service]
+Environment="SLOT_USERS=${numbers.map((n) => `ingle-skill-${n}`).join(' ')}"
+`;
+
 /** Path below systemd/ -> text. */
 export const slotFiles: Readonly<Record<string, string>> = {
   'sysusers.d/ingle-skills.conf': users,
   'dbus/policy/io.ingle.Skill1.conf': policy,
+  'units/ingle-quota.service.d/slots.conf': quota,
   ...Object.fromEntries(
     numbers.map((n) => [`dbus/services/io.ingle.Skill1.slot${n}.service`, activation(n)]),
   ),
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  for (const [file, text] of Object.entries(slotFiles)) writeFileSync(join('systemd', file), text);
+  for (const [file, text] of Object.entries(slotFiles)) {
+    mkdirSync(dirname(join('systemd', file)), { recursive: true });
+    writeFileSync(join('systemd', file), text);
+  }

@@ -1,0 +1,115 @@
+// timeout: 1500 s
+// Packages of skills on the flashed image: installed, updated, taken back by themselves and removed, with the power cut
+// in each; and one made to harm the hub, which gets nothing out of its sandbox.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { toBase64url } from '../../firmware/protocol/bytes.ts';
+import { flash } from '../../image/flash.ts';
+import { hostile } from '../lab/vm/hostile.ts';
+import { boot, cannotRun, type Vm } from '../lab/vm/lab.ts';
+import { acme, ask, counting, good, listed, packed, settled, slow } from '../lab/vm/skills.ts';
+import { checksOf, figure, type Lab } from '../lab/vm/suite.ts';
+
+const why = cannotRun();
+if (why) console.log(`SKIP ${why}`);
+const test = suite<Lab>('skills on a flashed hub');
+const check = checksOf(test, why, { chain: true });
+
+/** Only what skills need: each boot is emulated. */
+const lean =
+  'systemd.mask=ingle-setup.service systemd.mask=ingle-wifi.service systemd.mask=ingle-serial@ttyS0.service';
+const serving = (vm: Vm) => vm.until('curl -sf http://127.0.0.1:8777/health/ready', slow);
+
+test.before(async (c) => {
+  if (why) return;
+  c.vm = await boot({ flash: await flash(), cable: true, cuts: true, cmdline: lean });
+  await serving(c.vm);
+  good(await ask(c.vm, 'POST', '/api/skills/publishers', { key: toBase64url(acme.key), name: 'Acme' }));
+});
+test.after((c) => c.vm?.stop());
+
+const install = async (vm: Vm, id: string, version: string, code = counting(version)) =>
+  good(await ask(vm, 'POST', '/api/skills/install', packed(id, version, code)));
+const add = async (vm: Vm) => good(await ask(vm, 'POST', '/skills/lamp/v1/add'));
+/** The power goes once the hub has said that it will do it. */
+async function cut(vm: Vm): Promise<void> {
+  await vm.kill();
+  await vm.start();
+  await serving(vm);
+}
+
+check('an installation goes on by itself after a power cut', async ({ vm }) => {
+  await install(vm, 'lamp', '1.0.0');
+  await cut(vm);
+  await settled(vm, 'lamp', '1.0.0');
+  assert.equal(await add(vm), { version: '1.0.0', n: 1 });
+});
+
+check('an update goes on after a power cut, and keeps what the skill has stored', async ({ vm }) => {
+  await install(vm, 'lamp', '1.1.0');
+  await cut(vm);
+  await settled(vm, 'lamp', '1.1.0');
+  assert.equal(await add(vm), { version: '1.1.0', n: 2 });
+});
+
+check('a broken update goes back by itself, also over a power cut', async ({ vm }) => {
+  await install(vm, 'lamp', '2.0.0', "throw new Error('no');");
+  await cut(vm);
+  const s = await settled(vm, 'lamp', '1.1.0');
+  assert.equal([s.fault.version, s.fault.reason], ['2.0.0', 'broken']);
+  assert.equal(await add(vm), { version: '1.1.0', n: 3 });
+});
+
+check('a removal goes on after a power cut, and leaves nothing', async ({ vm }) => {
+  good(await ask(vm, 'DELETE', '/api/skills/lamp'));
+  await cut(vm);
+  await settled(vm, 'lamp', null);
+  assert.is(
+    await vm.must('ls -R /var/lib/ingle/skills | grep lamp; true'),
+    '',
+    'no version of it lies on the disk',
+  );
+});
+
+check('a hostile skill reaches no file, no service and no network', async ({ vm }) => {
+  await install(vm, 'villain', '1.0.0', hostile);
+  await settled(vm, 'villain', '1.0.0');
+  const got = async (what: string) => good(await ask(vm, 'POST', `/skills/villain/v1/${what}`));
+  assert.equal(await got('well'), { well: true });
+  assert.equal(await got('files'), {});
+  assert.equal(await got('bus'), {});
+  assert.equal(await got('net'), {});
+});
+
+check('a hostile skill has a bound of processes and of disk, and the others have theirs', async ({ vm }) => {
+  const { ran } = good(await ask(vm, 'POST', '/skills/villain/v1/forks'));
+  assert.ok(ran < 32, `${ran} processes`);
+  const free = async () => Number(await vm.must('df --output=avail -k /var | tail -1'));
+  const before = await free();
+  const said = good(await ask(vm, 'POST', '/skills/villain/v1/disk'));
+  figure('skill_disk_mib', said.mib);
+  assert.equal([said.why, said.whyFiles], ['EDQUOT', 'EDQUOT']);
+  assert.ok(said.mib <= 32 && said.mib > 20, `${said.mib} MiB`);
+  assert.ok(said.files <= 2000, `${said.files} files`);
+  assert.ok(before - (await free()) < 40 * 1024);
+});
+
+check('one that loops, leaks, never answers or answers 256 MiB disturbs nobody', async ({ vm }) => {
+  const token = 'x-service-token: $(cat /var/lib/ingle/api/token)';
+  const order = (what: string) =>
+    vm.must(
+      `curl -sS -m 5 -o /dev/null -X POST -H "${token}" http://127.0.0.1:8777/skills/villain/v1/${what}; true`,
+    );
+  for (const what of ['never', 'huge', 'memory', 'loop']) {
+    await order(what);
+    const began = Date.now();
+    good(await ask(vm, 'GET', '/api/status'));
+    figure(`status_beside_${what}_ms`, Date.now() - began);
+    assert.is(await vm.must('systemctl is-active ingle-api ingle-uplink'), 'active\nactive', what);
+  }
+  // It was never the hub that fell.
+  assert.is(await vm.must('systemctl show -P NRestarts ingle-api'), '0');
+  assert.ok(await listed(vm, 'villain'));
+});
+
+test.run();
