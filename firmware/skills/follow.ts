@@ -84,6 +84,8 @@ export async function followSkills(o: {
   /** Who owns each skill's name by the newest word of the daemon; what an older owner began ends there. */
   const newest = new Map<string, string>();
   const owners: string[] = [];
+  /** Why a skill that runs is not there. */
+  const why = new Map<string, unknown>();
   /** Skills the bus starts when they are called. */
   const startable = new Set<string>();
   /** Skill -> what is installed of it; bus name -> skill. */
@@ -160,6 +162,7 @@ export async function followSkills(o: {
     await l.hear();
     await attachAll(id, l);
     if (live.get(id) !== l) return;
+    why.delete(id);
     known.set(id, { manifest, available: true });
     log.info('skill is there', { skill: id, version: manifest.version });
     o.event('skills.available', { skill_id: id, available: true });
@@ -203,10 +206,12 @@ export async function followSkills(o: {
     if (!id) return;
     vanish(id);
     newest.set(id, owner);
+    why.delete(id);
     if (!owner) return;
     appear(id, owner).catch((cause) => {
       log.warn('a skill cannot be used', { skill: id, cause });
       if (newest.get(id) !== owner) return;
+      why.set(id, cause);
       setAvailable(id, false);
       failed.emit(id, cause);
     });
@@ -249,7 +254,8 @@ export async function followSkills(o: {
       if (!known.has(skill_id)) throw new IngleError('not_found', `There is no skill "${skill_id}".`);
       if (isAsleep(skill_id)) await waking.wake(skill_id);
       const l = live.get(skill_id);
-      if (!l?.isAttached(r.owner_id) || !known.get(skill_id)?.available) throw sleeps(skill_id);
+      if (!l?.isAttached(r.owner_id) || !known.get(skill_id)?.available)
+        throw sleeps(skill_id, why.get(skill_id));
       return l.request(r);
     },
     async change(installed) {
