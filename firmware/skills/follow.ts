@@ -84,6 +84,8 @@ export async function followSkills(o: {
   /** Who owns each skill's name by the newest word of the daemon; what an older owner began ends there. */
   const newest = new Map<string, string>();
   const owners: string[] = [];
+  /** What is stored of each skill's manifest. */
+  const written = new Map<string, string>();
   /** Why a skill that runs is not there. */
   const why = new Map<string, unknown>();
   /** Skills the bus starts when they are called. */
@@ -118,8 +120,10 @@ export async function followSkills(o: {
   const isAsleep = (id: string) => waking.isWaking(id) || (startable.has(id) && !live.has(id));
   /** For those who do not wait; what goes wrong is in the log. */
   const rouse = (id: string) => void (isAsleep(id) && waking.wake(id).catch(() => {}));
-  for (const row of await store.all<{ skill_id: string; manifest: string }>('SELECT * FROM skills'))
+  for (const row of await store.all<{ skill_id: string; manifest: string }>('SELECT * FROM skills')) {
     known.set(row.skill_id, { manifest: checkManifest(JSON.parse(row.manifest)), available: false });
+    written.set(row.skill_id, row.manifest);
+  }
   for (const { manifest } of o.installed) {
     const before = known.get(manifest.id)?.manifest;
     known.set(manifest.id, {
@@ -142,12 +146,12 @@ export async function followSkills(o: {
     const manifest = titled(known.get(id)!.manifest, said);
     const text = JSON.stringify(manifest);
     if (newest.get(id) !== owner) return;
-    await store.run(
-      'INSERT OR REPLACE INTO skills (skill_id, manifest, seen_at) VALUES (?, ?, ?)',
-      id,
-      text,
-      seconds(),
-    );
+    // It comes many a time as it was: only what is new waits for the disk.
+    if (text !== written.get(id)) {
+      const row = 'INSERT OR REPLACE INTO skills (skill_id, manifest, seen_at) VALUES (?, ?, ?)';
+      await store.run(row, id, text, seconds());
+      written.set(id, text);
+    }
     if (newest.get(id) !== owner) return;
     const l = openLive({
       ...{ id, owner, bus, library, log },
@@ -292,6 +296,7 @@ export async function followSkills(o: {
     async forget(id) {
       if (places.has(id)) return;
       known.delete(id);
+      written.delete(id);
       await store.run('DELETE FROM skills WHERE skill_id = ?', id);
     },
     close: unfollow,
