@@ -74,6 +74,8 @@ export async function followSkills(o: {
   library: Library;
   log: Log;
   installed: readonly Installed[];
+  /** What lies in a skill's place by its bundle as it is now; undefined: nothing that can be used. */
+  look?: (skill_id: string) => Installed | undefined;
   event: (topic: string, payload: JsonObject) => void;
   /** A skill is there for an owner: what waited for it may go on. */
   attached: (skill_id: string) => void;
@@ -140,6 +142,7 @@ export async function followSkills(o: {
     const said = checkManifest(fromVariant((await caller.Manifest({}, 10_000)).manifest));
     if (newest.get(id) !== owner) return;
     if (said.id !== id) throw new IngleError('forbidden', `It calls itself ${said.id}.`);
+    if (said.version !== known.get(id)!.manifest.version) renewed(id, said.version);
     const { version } = known.get(id)!.manifest;
     if (said.version !== version)
       throw new IngleError('conflict', `It is of version ${said.version} and not ${version}.`);
@@ -172,6 +175,14 @@ export async function followSkills(o: {
     o.event('skills.available', { skill_id: id, available: true });
     waking.there(id);
     o.attached(id);
+  }
+
+  /** Its author has built it anew where it lies (`ingle skill dev`). Packages never change in their folders. */
+  function renewed(id: string, version: string): void {
+    const now = o.look?.(id);
+    if (now?.manifest.version !== version || now.slot !== places.get(id)?.slot) return;
+    places.set(id, now);
+    known.set(id, { ...known.get(id)!, manifest: now.manifest });
   }
 
   function setAvailable(id: string, available: boolean): void {
