@@ -38,7 +38,7 @@ function One({ skill, orders }: { skill: Installed; orders: Orders }) {
     skill.version && say('version', { version: skill.version }),
     stateText(`state_${skill.state}`),
     who,
-    skill.state === 'active' && !skill.available && say('away'),
+    skill.off ? stateText(`off_${skill.off}`) : skill.state === 'active' && !skill.available && say('away'),
   ];
   return html`<li class="v-card" data-installed=${skill.skill_id} data-state=${skill.state}>
     <div><h4>${title}</h4>

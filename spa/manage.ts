@@ -9,7 +9,7 @@ import { loadIcons } from './icons.ts';
 import { hub, type Installed, isMoving, type Listed } from './manage-hub.ts';
 import { List } from './manage-list.ts';
 import { Review } from './manage-review.ts';
-import { say } from './manage-text.ts';
+import { say, stateText } from './manage-text.ts';
 import { Upload } from './manage-upload.ts';
 import { Bones } from './open.ts';
 import { toast, useApp } from './store.ts';
@@ -115,6 +115,7 @@ export function Manage() {
     <p class="soft">${say('lead')}</p>
     ${link !== 'up' && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
     ${listed.developer && html`<div class="note warn">${glyph('alarm')}<span>${say('developer')}</span></div>`}
+    ${listed.sandbox && listed.sandbox !== 'there' && html`<div class="note warn" data-sandbox=${listed.sandbox}>${glyph('alarm')}<span>${stateText(listed.developer ? 'sandbox_open' : `sandbox_${listed.sandbox}`)}</span></div>`}
     <${Upload} still=${still} ask=${ask} taken=${(next: Looked) => {
       look(next);
       void load().catch(failed);

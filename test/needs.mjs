@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 const needs = {
   '': [
     ['/usr/bin/dbus-daemon', 'dbus-daemon'],
+    ['/usr/bin/bwrap', 'bubblewrap'],
     ['/usr/bin/systemd-analyze', 'systemd'],
   ],
   audio: [

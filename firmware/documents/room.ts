@@ -70,7 +70,7 @@ export interface Room {
   close(): void;
 }
 
-/** How long a skill's updates are gathered, milliseconds. */
+/** A skill's updates are written at most so often, milliseconds; after a rest, at once. */
 const GATHER_MS = 60;
 /** Awareness states one socket may keep. */
 const MAX_CLIENTS = 16;
@@ -88,6 +88,7 @@ export function makeRoom(
   let active = false;
   let gathered: Uint8Array[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let written = Number.NEGATIVE_INFINITY;
   let flushGathered: () => void = () => {};
   let awareness: Awareness | undefined;
   const clients = new Map<Member, Set<number>>();
@@ -165,10 +166,11 @@ export function makeRoom(
     write,
     gather(update, check, failed) {
       gathered.push(update);
-      timer ??= setTimeout(() => flushGathered(), GATHER_MS);
+      timer ??= setTimeout(() => flushGathered(), Math.max(0, written + GATHER_MS - performance.now()));
       flushGathered = () => {
         clearTimeout(timer);
         timer = undefined;
+        written = performance.now();
         const all = gathered;
         gathered = [];
         if (all.length === 0) return;

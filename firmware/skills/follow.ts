@@ -74,6 +74,8 @@ export async function followSkills(o: {
   library: Library;
   log: Log;
   installed: readonly Installed[];
+  /** What lies in a skill's place by its bundle as it is now; undefined: nothing that can be used. */
+  look?: (skill_id: string) => Installed | undefined;
   event: (topic: string, payload: JsonObject) => void;
   /** A skill is there for an owner: what waited for it may go on. */
   attached: (skill_id: string) => void;
@@ -84,6 +86,10 @@ export async function followSkills(o: {
   /** Who owns each skill's name by the newest word of the daemon; what an older owner began ends there. */
   const newest = new Map<string, string>();
   const owners: string[] = [];
+  /** What is stored of each skill's manifest. */
+  const written = new Map<string, string>();
+  /** Why a skill that runs is not there. */
+  const why = new Map<string, unknown>();
   /** Skills the bus starts when they are called. */
   const startable = new Set<string>();
   /** Skill -> what is installed of it; bus name -> skill. */
@@ -116,8 +122,10 @@ export async function followSkills(o: {
   const isAsleep = (id: string) => waking.isWaking(id) || (startable.has(id) && !live.has(id));
   /** For those who do not wait; what goes wrong is in the log. */
   const rouse = (id: string) => void (isAsleep(id) && waking.wake(id).catch(() => {}));
-  for (const row of await store.all<{ skill_id: string; manifest: string }>('SELECT * FROM skills'))
+  for (const row of await store.all<{ skill_id: string; manifest: string }>('SELECT * FROM skills')) {
     known.set(row.skill_id, { manifest: checkManifest(JSON.parse(row.manifest)), available: false });
+    written.set(row.skill_id, row.manifest);
+  }
   for (const { manifest } of o.installed) {
     const before = known.get(manifest.id)?.manifest;
     known.set(manifest.id, {
@@ -134,18 +142,19 @@ export async function followSkills(o: {
     const said = checkManifest(fromVariant((await caller.Manifest({}, 10_000)).manifest));
     if (newest.get(id) !== owner) return;
     if (said.id !== id) throw new IngleError('forbidden', `It calls itself ${said.id}.`);
+    if (said.version !== known.get(id)!.manifest.version) renewed(id, said.version);
     const { version } = known.get(id)!.manifest;
     if (said.version !== version)
       throw new IngleError('conflict', `It is of version ${said.version} and not ${version}.`);
     const manifest = titled(known.get(id)!.manifest, said);
     const text = JSON.stringify(manifest);
     if (newest.get(id) !== owner) return;
-    await store.run(
-      'INSERT OR REPLACE INTO skills (skill_id, manifest, seen_at) VALUES (?, ?, ?)',
-      id,
-      text,
-      seconds(),
-    );
+    // It comes many a time as it was: only what is new waits for the disk.
+    if (text !== written.get(id)) {
+      const row = 'INSERT OR REPLACE INTO skills (skill_id, manifest, seen_at) VALUES (?, ?, ?)';
+      await store.run(row, id, text, seconds());
+      written.set(id, text);
+    }
     if (newest.get(id) !== owner) return;
     const l = openLive({
       ...{ id, owner, bus, library, log },
@@ -160,11 +169,20 @@ export async function followSkills(o: {
     await l.hear();
     await attachAll(id, l);
     if (live.get(id) !== l) return;
+    why.delete(id);
     known.set(id, { manifest, available: true });
     log.info('skill is there', { skill: id, version: manifest.version });
     o.event('skills.available', { skill_id: id, available: true });
     waking.there(id);
     o.attached(id);
+  }
+
+  /** Its author has built it anew where it lies (`ingle skill dev`). Packages never change in their folders. */
+  function renewed(id: string, version: string): void {
+    const now = o.look?.(id);
+    if (now?.manifest.version !== version || now.slot !== places.get(id)?.slot) return;
+    places.set(id, now);
+    known.set(id, { ...known.get(id)!, manifest: now.manifest });
   }
 
   function setAvailable(id: string, available: boolean): void {
@@ -203,10 +221,12 @@ export async function followSkills(o: {
     if (!id) return;
     vanish(id);
     newest.set(id, owner);
+    why.delete(id);
     if (!owner) return;
     appear(id, owner).catch((cause) => {
       log.warn('a skill cannot be used', { skill: id, cause });
       if (newest.get(id) !== owner) return;
+      why.set(id, cause);
       setAvailable(id, false);
       failed.emit(id, cause);
     });
@@ -249,7 +269,8 @@ export async function followSkills(o: {
       if (!known.has(skill_id)) throw new IngleError('not_found', `There is no skill "${skill_id}".`);
       if (isAsleep(skill_id)) await waking.wake(skill_id);
       const l = live.get(skill_id);
-      if (!l?.isAttached(r.owner_id) || !known.get(skill_id)?.available) throw sleeps(skill_id);
+      if (!l?.isAttached(r.owner_id) || !known.get(skill_id)?.available)
+        throw sleeps(skill_id, why.get(skill_id));
       return l.request(r);
     },
     async change(installed) {
@@ -286,6 +307,7 @@ export async function followSkills(o: {
     async forget(id) {
       if (places.has(id)) return;
       known.delete(id);
+      written.delete(id);
       await store.run('DELETE FROM skills WHERE skill_id = ?', id);
     },
     close: unfollow,

@@ -2,10 +2,12 @@
 // the table of slots follows them, and folders nobody refers to are swept.
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
+import type { Config } from '../system/config.ts';
 import { type Durable, type Here, openDurable } from '../system/durable.ts';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import type { Bundles } from './bundles.ts';
+import { unconfined } from './confined.ts';
 import {
   arrived,
   type Fault,
@@ -47,6 +49,8 @@ export interface InstallParts {
   /** 32 hexadecimal digits, drawn. */
   tag(): string;
   isDeveloper(): boolean;
+  /** Why skills from packages have no sandbox here; empty: they have one. */
+  unconfined?: Config['unconfined'];
   running: {
     /** The table has changed: who lives where is read anew. */
     changed(): Promise<void>;
@@ -320,6 +324,7 @@ export async function openInstaller(p: InstallParts) {
       throw new IngleError('forbidden', 'The package is not signed. Turn on developer mode to use it.', {
         reason: 'unsigned',
       });
+    if (p.unconfined && !p.isDeveloper()) throw unconfined('forbidden', p.unconfined);
     const { table, root } = places.read();
     assign(table, root, { skill_id, bundle: kept.bundle }, p.tag());
     if (kept.key)
@@ -381,6 +386,14 @@ export async function openInstaller(p: InstallParts) {
         await tidy();
       }),
     owned,
+    /** Whether skills may run has changed: those that are used go and come again. */
+    async renew(): Promise<void> {
+      for (const { key, state } of all())
+        if (state === 'active')
+          await renew(key)
+            .then(() => running.come(key, AbortSignal.timeout(p.trialMs ?? TRIAL_MS)))
+            .catch((cause) => log.notice('a skill does not come', { skill: key, cause: cause as Error }));
+    },
     /** Settles when nothing is being done. */
     async idle(): Promise<void> {
       await orders.idle();

@@ -39,6 +39,7 @@ const skill = T.Object({
   titles: T.Optional(T.Record(T.String(), T.String())),
   state: words(['image', 'prepared', 'trial', 'active', 'returning', 'removing']),
   available: T.Boolean(),
+  off: nullable(words(['no_sandbox'])),
   version: nullable(T.String({ description: 'The one that is used.' })),
   publisher,
   trust: nullable(trust),
@@ -69,7 +70,11 @@ export const packagesApi = localArea({
     path: '/api/skills',
     who: 'elevated',
     doc: 'Every skill with its versions, whom they come from, and why one is not used.',
-    answer: T.Object({ developer: T.Boolean(), skills: T.Array(skill) }),
+    answer: T.Object({
+      developer: T.Boolean(),
+      sandbox: words(['there', 'missing', 'unusable']),
+      skills: T.Array(skill),
+    }),
     errors,
   },
   prepare: {

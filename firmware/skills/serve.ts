@@ -6,6 +6,7 @@ import type { Config } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
 import { pickLanguage } from '../text/i18n.ts';
 import { openBudget } from './budget.ts';
+import { checkConfined } from './confined.ts';
 import { skill1, skillBusName } from './contract.ts';
 import { fetchOver } from './fetch.ts';
 import { moveIn } from './home.ts';
@@ -44,6 +45,7 @@ export async function serveSlot(
       if (freed.includes(slot)) await moveIn(stateOf(config, slot), undefined);
       throw new IngleError('not_found', `No skill is installed in slot ${slot}.`);
     }
+    checkConfined(config, mine);
     await moveIn(stateOf(config, slot), mine);
     budget.begin();
     running = true;

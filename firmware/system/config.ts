@@ -19,6 +19,8 @@ export interface Config {
   runtime: string;
   /** Bus names of what somebody keeps running and the bus cannot start, as `npm start` does. `INGLE_KEPT`, blanks between. */
   kept: readonly string[];
+  /** Why skills from packages have no sandbox here; empty: they have one. `INGLE_UNCONFINED`. */
+  unconfined: '' | 'missing' | 'unusable';
   /** The local API's address. `INGLE_API_HOST`, `INGLE_API_PORT`. */
   api: { host: string; port: number };
   /** Name of the hub as its owner sees it. `INGLE_NAME`. */
@@ -60,6 +62,7 @@ const defaults: Config = {
   skills: '/usr/lib/ingle/skills',
   runtime: '/run/ingle',
   kept: [],
+  unconfined: '',
   api: { host: '127.0.0.1', port: 8777 },
   name: 'Ingle',
   model: 'generic',
@@ -138,6 +141,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_SKILLS']) c.skills = env['INGLE_SKILLS'];
   if (env['INGLE_RUNTIME']) c.runtime = env['INGLE_RUNTIME'];
   if (env['INGLE_KEPT']) c.kept = env['INGLE_KEPT'].split(' ');
+  if (env['INGLE_UNCONFINED']) c.unconfined = env['INGLE_UNCONFINED'] === 'missing' ? 'missing' : 'unusable';
   if (env['INGLE_API_HOST']) c.api.host = env['INGLE_API_HOST'];
   if (env['INGLE_API_PORT']) c.api.port = Number(env['INGLE_API_PORT']);
   if (env['INGLE_NAME']) c.name = env['INGLE_NAME'];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { listSkillDocuments } from '../../firmware/documents/archive.ts';
 import type { Library } from '../../firmware/documents/library.ts';
 import { openBundles, openDisk } from '../../firmware/skills/bundles.ts';
+import { markDeveloper } from '../../firmware/skills/confined.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import { openInstaller } from '../../firmware/skills/install.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
@@ -64,6 +65,7 @@ export async function installing(o: {
     publishers: { read: publishers, write: (owned) => writePublishers(config, owned) },
     tag: () => randomBytes(16).toString('hex'),
     isDeveloper: developer.get,
+    unconfined: config.unconfined,
     running: {
       changed: () => skills.change(installedIn(config, readSlots(config).slots, log)),
       leave: (slot) => leaveSlot(bus, log, slot),
@@ -85,10 +87,24 @@ export async function installing(o: {
       skills,
       builtin: () => readPlaces(config).root.builtin,
       publishers,
-      developer,
+      sandbox: config.unconfined || 'there',
+      developer: {
+        get: developer.get,
+        async set(on) {
+          // The file is there only while the switch is on, whatever is killed in between.
+          if (!on) await markDeveloper(config, on);
+          await developer.set(on);
+          if (on) await markDeveloper(config, on);
+          if (config.unconfined) void installer.renew();
+        },
+      },
     }),
     isDeveloper: developer.get,
-    begin: installer.begin,
+    async begin() {
+      const isNews = await markDeveloper(config, developer.get());
+      await installer.begin();
+      if (isNews && config.unconfined) void installer.renew();
+    },
     stop: installer.stop,
   };
 }

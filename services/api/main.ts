@@ -86,6 +86,7 @@ const { slots } = await settleSlots(config, log);
 skills = await followSkills({
   bus,
   installed: installedIn(config, slots, log),
+  look: (id) => installedIn(config, readSlots(config).slots, log).find((i) => i.manifest.id === id),
   store,
   library,
   log,

@@ -54,6 +54,7 @@ export function packageEndpoints(o: {
   builtin(): readonly string[];
   publishers(): Publishers;
   developer: { get(): boolean; set(on: boolean): Promise<void> };
+  sandbox: Said<typeof packagesApi.list>['sandbox'];
 }): LocalEndpoint[] {
   const { installer } = o;
 
@@ -66,6 +67,7 @@ export function packageEndpoints(o: {
       ...{ skill_id, state, previous, trying, fault, unsigned, version: current },
       ...titlesOf(o.skills.known().get(skill_id)?.manifest ?? any?.manifest, skill_id),
       available: o.skills.known().get(skill_id)?.available ?? false,
+      off: state === 'active' && o.sandbox !== 'there' && !o.developer.get() ? 'no_sandbox' : null,
       publisher: any ? publisherOf(p, any.key) : null,
       trust: any ? trustOf(p, skill_id, any.key) : null,
       prepared: memory.kept.filter((k) => k !== used).map((k) => shownKept(p, skill_id, k)),
@@ -77,7 +79,15 @@ export function packageEndpoints(o: {
       ...{ skill_id, state: 'image', version: known?.manifest.version ?? null },
       ...titlesOf(known?.manifest, skill_id),
       available: known?.available ?? false,
-      ...{ publisher: null, trust: null, unsigned: false, previous: null, trying: null, fault: null },
+      ...{
+        off: null,
+        publisher: null,
+        trust: null,
+        unsigned: false,
+        previous: null,
+        trying: null,
+        fault: null,
+      },
       prepared: [],
     };
   }
@@ -87,6 +97,7 @@ export function packageEndpoints(o: {
   const handlers: Handlers<typeof packagesApi, Asked, Response> = {
     list: () => ({
       developer: o.developer.get(),
+      sandbox: o.sandbox,
       skills: [...o.builtin().map(ofImage), ...installer.rows().map(shown)],
     }),
     async prepare({ body }) {

@@ -137,9 +137,10 @@ const looks: Record<
   'hook new': (say, _, __, { arguments: [name = '', topic = ''] }) =>
     asked(say, 'POST', '/api/hooks', { name, topic }),
   'hook list': (say) => asked(say, 'GET', '/api/hooks'),
-  'hook remove': (say, _, __, { arguments: [id = ''] }) => asked(say, 'DELETE', `/api/hooks/${segment(id)}`),
+  'hook remove': (say, _, __, { arguments: [id = ''] }) =>
+    asked(say, 'DELETE', `/api/hooks/${segment(say, id)}`),
   'hook rotate': (say, _, __, { arguments: [id = ''] }) =>
-    asked(say, 'POST', `/api/hooks/${segment(id)}/rotate`),
+    asked(say, 'POST', `/api/hooks/${segment(say, id)}/rotate`),
   async completion(say, language, _, { arguments: [shell = ''] }) {
     if (!isShell(shell))
       throw new IngleError('invalid_request', say.text('badShell', { shells: shells.join(', ') }));
@@ -181,8 +182,15 @@ const looks: Record<
     return 0;
   },
 };
-/** What a person typed as one segment of a path. */
-const segment = (id: string) => encodeURIComponent(id).replaceAll('.', '%2E');
+/**
+ * What a person typed as one segment of a path. "." and "..", however they are written, lead to another path (URL
+ * Standard, 4.1).
+ * @throws IngleError `not_found`
+ */
+function segment(say: Say, id: string): string {
+  if (/^\.{1,2}$/.test(id)) throw new IngleError('not_found', say.text('noHook', { id }));
+  return encodeURIComponent(id);
+}
 
 /** Asks the local API by one of its paths. */
 async function asked(

@@ -37,7 +37,7 @@ test('a suite gets the packages of its own folder, and no other', () => {
   assert.ok(of('test/systemd/firewall.test.ts').includes('nftables'));
   assert.ok(of('test/audio/live.test.ts').includes('pipewire'));
   assert.not(of('test/audio/live.test.ts').includes('python3-scipy'));
-  assert.equal(of('test/ui/chart.test.ts'), ['dbus-daemon', 'systemd']);
+  assert.equal(of('test/ui/chart.test.ts'), ['dbus-daemon', 'bubblewrap', 'systemd']);
 });
 
 test('a step says when it begins, that it lasts, and how it ended', async () => {

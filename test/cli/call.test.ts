@@ -37,8 +37,8 @@ test.after(async (c) => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function begin(hub: TestHub, args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [launcher, 'api', 'call', ...args], {
+function begin(hub: TestHub, args: string[], env: Record<string, string> = {}, command = ['api', 'call']) {
+  const child = spawn(process.execPath, [launcher, ...command, ...args], {
     cwd: dir,
     env: { ...process.env, ...hub.env, INGLE_LANG: 'en', INGLE_LOG: 'debug', ...env },
   });
@@ -56,6 +56,16 @@ async function ingle(hub: TestHub, args: string[], env: Record<string, string> =
   assert.not.match(said.out + said.err, hub.token(), 'the token is not shown');
   return { code, ...said };
 }
+
+test('what names a hook leads to no other path', async ({ hub }) => {
+  for (const id of ['.', '..']) {
+    const { said, ended } = begin(hub, [id], {}, ['hook', 'remove']);
+    assert.is(await ended, 66);
+    assert.match(said.err, /There is no hook "\.+". See: ingle hook list/);
+  }
+  const { said, ended } = begin(hub, ['../icons'], {}, ['hook', 'remove']);
+  assert.is.not(await ended, 0, said.out);
+});
 
 test('the answer is laid out for a person, and one line for a program', async ({ hub }) => {
   const person = await ingle(hub, ['get', '/api/status']);

@@ -125,6 +125,13 @@ test('in the hub of npm start it runs after one restart of the hub, and anew at 
     edit('manifest.json', '"1.0.0"', '"1.1.0"');
     await until(() => /lamp 1\.1\.0 runs in developer mode/.test(dev.said()), 'the new version');
     await until(async () => (await manifest().catch(() => undefined))?.version === '1.1.0', 'it to answer');
+    // Its screen goes on, too: the hub takes the version that lies there now.
+    await until(async () => {
+      const token = readFileSync(join(data, 'hub/api/token'), 'utf8').trim();
+      const r = await fetch(`${house.api}/v1/icons`, { headers: { 'x-service-token': token } });
+      const icons = (await r.json()) as { skill_id: string; available: boolean }[];
+      return icons.some((i) => i.skill_id === 'lamp' && i.available);
+    }, 'its icon');
   } catch (e) {
     throw new Error(`${(e as Error).message}\nsaid: ${dev.said()}`);
   } finally {

@@ -264,6 +264,21 @@ test('without dbus-daemon it says what to install', async () => {
   assert.match(russian.out(), /Установите/);
 });
 
+test('without bubblewrap it runs, and says what skills from packages miss', async () => {
+  const at = ['--data', join(base, 'open'), '--port', String(await freePort('127.0.0.1'))];
+  const PATH = pathWith('node', '/bin/sh', '/usr/bin/dbus-daemon');
+  const open = start(at, { PATH });
+  await open.says(
+    /Ingle runs at[\s\S]*bubblewrap.* is missing\. Install it .*apt-get install bubblewrap.* developer on/,
+  );
+  open.child.kill('SIGTERM');
+  assert.is(await open.ended, 0);
+  const json = start(['--json', ...at], { PATH });
+  await json.says(/"event":"started".*"unconfined":\{"reason":"missing","said":""\}/);
+  json.child.kill('SIGTERM');
+  assert.is(await json.ended, 0);
+});
+
 test('a data folder that cannot be written is told, with the option', async () => {
   const r = start(['--data', '/proc/ingle', '--port', String(port)]);
   assert.is(await r.ended, 64);

@@ -183,6 +183,20 @@ on('a package is prepared beside what is used, and changes nothing until it is a
   assert.equal([b.lives(), memory(i).current, memory(i).previous], ['1.1.0', '1.1.0', '1.0.0']);
 });
 
+on('without a sandbox a package lies prepared and begins no trial, unless in developer mode', async (b) => {
+  const i = await b.open({ parts: { unconfined: 'missing' } });
+  const refusal = () => refused(i.install(packed('1.0.0')), 'forbidden', /install bubblewrap/);
+  await refusal();
+  assert.equal([state(i), memory(i).kept.length, b.lives()], ['prepared', 1, undefined]);
+  b.developer = true;
+  await installed(i, '1.0.0');
+  b.developer = false;
+  await refused(i.install(packed('1.1.0')), 'forbidden', /install bubblewrap/);
+  assert.equal([state(i), b.lives(), memory(i).kept.length], ['active', '1.0.0', 2]);
+  await i.renew();
+  assert.is(b.left.length, 2, 'the process of the one that is used was told to go, when it came and now');
+});
+
 on('prepared twice it is there once', async (b) => {
   const i = await b.open();
   await Promise.all([i.prepare(packed()), i.prepare(packed())]);

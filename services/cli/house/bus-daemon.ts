@@ -8,7 +8,9 @@ const servicesOf = (dir: string) => join(dir, 'services');
 export function activate(dir: string, name: string, command: readonly string[]): void {
   mkdirSync(servicesOf(dir), { recursive: true, mode: 0o700 });
   const quoted = command.map((part) => `'${part.replaceAll("'", `'\\''`)}'`).join(' ');
-  writeFileSync(join(servicesOf(dir), `${name}.service`), `[D-BUS Service]\nName=${name}\nExec=${quoted}\n`);
+  // The value of a key has escapes of its own (Desktop Entry Specification, 4).
+  const value = quoted.replaceAll('\\', '\\\\');
+  writeFileSync(join(servicesOf(dir), `${name}.service`), `[D-BUS Service]\nName=${name}\nExec=${value}\n`);
 }
 
 /** Writes a configuration under which only this user may connect, and says how to start the daemon. */

@@ -5,11 +5,12 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetch1 } from '../../../firmware/fetch/contract.ts';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
-import { skillBusName } from '../../../firmware/skills/contract.ts';
+import { skill1, skillBusName } from '../../../firmware/skills/contract.ts';
 import { SLOTS } from '../../../firmware/skills/slots.ts';
 import { settleSlots, skillNames } from '../../../firmware/skills/table.ts';
 import { serveSupervisor } from '../../../firmware/supervisor/serve.ts';
 import { type Bus, connect } from '../../../firmware/system/bus.ts';
+import { readConfig } from '../../../firmware/system/config.ts';
 import type { Caller, Values } from '../../../firmware/system/contract.ts';
 import { run, start } from '../../../firmware/system/exec.ts';
 import { logger } from '../../../firmware/system/log.ts';
@@ -18,6 +19,7 @@ import { uplink1 } from '../../../firmware/uplink/contract.ts';
 import type { Say } from '../say.ts';
 import { activate, busDaemon } from './bus-daemon.ts';
 import { apiPort, arrived, claim, findRunning, makeData, portState, unclaim } from './runtime.ts';
+import { openSandbox, type Sandbox } from './sandbox.ts';
 import { type Program, type Supervised, supervise } from './supervised.ts';
 import { houseSupervisor } from './supervisor.ts';
 
@@ -48,6 +50,8 @@ export interface House {
   readonly origin: string;
   /** Base address of the local API. */
   readonly api: string;
+  /** Why skills from packages have no sandbox. */
+  readonly unconfined: Sandbox['fault'];
   readonly bus: string;
   readonly data: string;
   /** A pairing code; waits while the hub is still on its way to root. */
@@ -73,6 +77,8 @@ export interface House {
   readonly poweredOff: Promise<void>;
   stop(): Promise<void>;
 }
+
+const timeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 // dist/ lies beside services/ in a checkout; this file runs from either.
 const here = dirname(fileURLToPath(import.meta.url));
@@ -151,7 +157,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
       await Promise.all(all.map((unit) => supervisor.order(unit, 'restart')));
     },
   });
-  const common = {
+  const common: Record<string, string> = {
     NODE_ENV: 'production',
     INGLE_BUS_ADDRESS: daemon.address,
     INGLE_CONFIG: join(data, 'config.json'),
@@ -167,6 +173,12 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     ...(process.env['INGLE_NAME'] ? { INGLE_NAME: process.env['INGLE_NAME'] } : {}),
     ...o.env,
   };
+  const sandbox = await openSandbox({
+    ...{ dist, skills, hub, socket: join(run_, 'bus') },
+    // The configuration may hold secrets, and is not seen from inside.
+    env: { ...common, INGLE_LANG: readConfig(common).language, TZ: timeZone() },
+  });
+  if (sandbox.fault) common['INGLE_UNCONFINED'] = sandbox.fault.reason;
   const rootEnv = {
     INGLE_ROOT_PORT: String(port),
     INGLE_ROOT_HOST: host,
@@ -196,6 +208,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
       ),
     );
   }
+  const slotHost = (slot: number) => [process.execPath, join(dist, 'services/skill-host/main.js'), `${slot}`];
   const service = (name: string, folder: string, args: string[] = [], env?: Record<string, string>) =>
     launch({ name, program: process.execPath, args: [join(dist, folder, 'main.js'), ...args], env });
 
@@ -265,9 +278,25 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
   const answers = (url: string) => async () => (await fetch(url, { redirect: 'manual' })).status < 500;
   const owned = (name: string) => async () => (await (await connection()).listNames()).includes(name);
 
+  /** Signals do not reach what the bus started in a sandbox of its own. */
+  async function leaveSlots(b: Bus): Promise<void> {
+    const there = new Set(await b.listNames());
+    const started = Array.from({ length: SLOTS }, (_, i) => i + 1).filter((n) => !slots.has(n));
+    const names = started.map(skillBusName).filter((name) => there.has(name));
+    await Promise.all(
+      names.map((busName) =>
+        b
+          .client(skill1, { busName })
+          .Leave({}, 1000)
+          .catch(() => {}),
+      ),
+    );
+  }
+
   async function stop(): Promise<void> {
     if (stopping) return;
     stopping = true;
+    await bus?.then(leaveSlots).catch(() => {});
     await bus?.then((b) => b.close()).catch(() => {});
     // The bus goes last, so that services can say goodbye.
     const [first, ...others] = [...running.values()];
@@ -284,19 +313,23 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     // The others wait for a skill that is installed; its process lives with the bus.
     for (let slot = 1; slot <= SLOTS; slot++)
       if (!slots.has(slot))
-        activate(run_, skillBusName(slot), [
-          process.execPath,
-          join(dist, 'services/skill-host/main.js'),
-          `${slot}`,
-        ]);
+        activate(run_, skillBusName(slot), sandbox.around(slot, slotHost(slot), { newSession: true }));
     activate(run_, fetch1.bus, [process.execPath, join(dist, 'services/fetch/main.js')]);
     launch({ name: 'dbus', program: 'dbus-daemon', args: daemon.args });
     await until('dbus', async () => (await connection()).name !== '');
     if (!o.root) service('root', 'root', [], rootEnv);
     service('uplink', 'services/uplink');
     service('api', 'services/api');
-    for (const { slot, skill_id } of slots.values())
-      service(`skill ${skill_id}`, 'services/skill-host', [`${slot}`]);
+    for (const { slot, skill_id, bundle } of slots.values()) {
+      const name = `skill ${skill_id}`;
+      // Whatever the table says later, a package's skill has its sandbox or is refused.
+      if (bundle === undefined)
+        service(name, 'services/skill-host', [`${slot}`], { INGLE_UNCONFINED: 'unusable' });
+      else {
+        const [program, ...args] = sandbox.around(slot, slotHost(slot)) as [string, ...string[]];
+        launch({ name, program, args });
+      }
+    }
     if (!o.root) await until('root', answers(local));
     await until('uplink', owned(uplink1.bus));
     await until('api', answers(`${api}/health/live`));
@@ -318,6 +351,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     api,
     bus: daemon.address,
     data,
+    unconfined: sandbox.fault,
     uplink,
     connection,
     async issueCode({ newPasskey = false } = {}) {

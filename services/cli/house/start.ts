@@ -1,9 +1,11 @@
 // `npm start` once everything is installed and built: the house, and a pairing code that is always valid.
 
 import { type ErrorCode, errorTable, toIngleError } from '../../../firmware/protocol/errors.ts';
+import { translator } from '../../../firmware/text/i18n.ts';
+import { installedTexts } from '../../../firmware/text/installed.ts';
 import { uplink1 } from '../../../firmware/uplink/contract.ts';
 import { insecureLines } from '../owner/login.ts';
-import { speaker } from '../say.ts';
+import { languageOf, speaker } from '../say.ts';
 import { grouped, plain, scanned } from '../show.ts';
 import { type House, startHouse } from './house.ts';
 
@@ -39,7 +41,16 @@ export async function runStart(o: StartOptions): Promise<number> {
     house = first;
     say.line('');
     say.line(say.text('started', { origin: house.origin, data: house.data }));
-    say.event({ event: 'started', origin: house.origin, data: house.data, api: house.api });
+    const { unconfined } = house;
+    say.event({
+      ...{ event: 'started', origin: house.origin, data: house.data, api: house.api },
+      ...(unconfined ? { unconfined } : {}),
+    });
+    if (unconfined) {
+      const text = translator(installedTexts, languageOf(env));
+      say.line(`\n${text(`sandbox_${unconfined.reason}`)}`);
+      if (unconfined.said) say.line(plain(unconfined.said, 300));
+    }
     keepCode(house);
     await Promise.race([asked, house.poweredOff]);
     return 0;

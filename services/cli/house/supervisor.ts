@@ -5,13 +5,23 @@ import type { Own } from '../../../firmware/supervisor/own.ts';
 import type { Service, Supervises } from '../../../firmware/supervisor/serve.ts';
 import type { Supervised } from './supervised.ts';
 
-/** Resident memory of a process, bytes (proc(5), VmRSS); -1 where it is not told. */
+/** Resident memory of a process and those it started, bytes (proc(5), VmRSS); -1 where it is not told. */
 function memoryOf(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024 || -1;
+    const own = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024 || -1;
+    return own + childrenOf(pid).reduce((sum, child) => sum + Math.max(0, memoryOf(child)), 0);
   } catch {
     return -1;
+  }
+}
+
+/** What it started itself: a skill is a child of what made its sandbox. None where the kernel does not tell. */
+function childrenOf(pid: number | undefined): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
   }
 }
 

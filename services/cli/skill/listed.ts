@@ -13,7 +13,8 @@ function tell(s: Shown, on: On): void {
   const { say, t, words } = on;
   const marks = [
     s.unsigned ? t('markUnsigned') : '',
-    s.available || s.state !== 'active' ? '' : t('markAway'),
+    s.available || s.off || s.state !== 'active' ? '' : t('markAway'),
+    s.off ? `  ${words(`off_${s.off}`)}` : '',
   ];
   say.line(
     t('line', {
@@ -39,10 +40,11 @@ function tell(s: Shown, on: On): void {
 }
 
 export async function list(on: On): Promise<void> {
-  const { developer, skills } = await on.ask<Listed>('GET', '/api/skills');
-  on.say.event({ developer, skills });
+  const { developer, sandbox, skills } = await on.ask<Listed>('GET', '/api/skills');
+  on.say.event({ developer, sandbox, skills });
   for (const s of skills) tell(s, on);
   if (developer) on.say.line(on.t('developerOn'));
+  if (sandbox !== 'there') on.say.line(on.words(developer ? 'sandbox_open' : `sandbox_${sandbox}`));
 }
 
 export async function publishers({ ask, say, t }: On): Promise<void> {
