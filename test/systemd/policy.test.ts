@@ -261,6 +261,24 @@ check('the supervisor is asked by the local API alone, and nobody poses as it', 
     assert.is((await as(user, 'own', 'io.ingle.Supervisor1'))['error'], 'forbidden', user);
 });
 
+check(
+  'every slot may ask for the journal, which its supervisor then gives or not; nobody else may',
+  async () => {
+    const to = ['io.ingle.Supervisor1', '/io/ingle/Supervisor1', 'io.ingle.Supervisor1'];
+    for (const slot of [1, 3, SLOTS]) {
+      assert.is(
+        (await as(`ingle-skill-${slot}`, 'call', ...to, 'Journal'))['error'],
+        'not_supported',
+        `${slot}`,
+      );
+      for (const member of ['List', 'Log', 'Failures', 'Stop'])
+        assert.is((await as(`ingle-skill-${slot}`, 'call', ...to, member))['error'], 'forbidden', member);
+    }
+    for (const user of ['stranger', 'member', 'ingle-uplink', 'ingle-wizard'])
+      assert.is((await as(user, 'call', ...to, 'Journal'))['error'], 'forbidden', user);
+  },
+);
+
 check('every slot may ask for a fetch, and nobody else', async () => {
   assert.equal(await as('ingle-fetch', 'skill', 'io.ingle.Fetch1'), { ok: true });
   const to = ['io.ingle.Fetch1', '/io/ingle/Fetch1', 'io.ingle.Fetch1', 'Fetch'];
