@@ -112,6 +112,12 @@ export const audio1 = contract({
       out: {},
       errors: [],
     },
+    SetVolume: {
+      doc: 'How loud a sink plays: 0 to 1, where 1 is 100 %; 0 mutes it, and any other unmutes it. An empty sink_id is the best sink.',
+      in: { sink_id: 's', volume: 'd' },
+      out: {},
+      errors: ['invalid_request', 'not_found', 'unavailable'],
+    },
     SaveProfile: {
       doc: `Keeps a pair; its newest measurement becomes the proof. verified only when that measurement was ok. ${fields(profile)}.`,
       in: { sink_id: 's', source_id: 's' },

@@ -4,6 +4,7 @@ import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { Json, JsonObject, Skill, SkillRequest } from '../../../firmware/skills/sdk/skill.ts';
 import type { HubContext, HubSkill } from '../../../firmware/skills/skill.ts';
 import { supervisor1 } from '../../../firmware/supervisor/contract.ts';
+import { isAbsent } from '../../../firmware/system/bus-errors.ts';
 import { localizer, translator } from '../../../firmware/text/i18n.ts';
 import {
   type Entry,
@@ -44,7 +45,11 @@ interface Look {
   view: string;
 }
 
-const troubles: Record<string, Look['trouble']> = { not_supported: 'noJournal', forbidden: 'notGiven' };
+/** Why the journal does not come. By the code, as an error of the bus is not of this bundle's class. */
+function troubleOf(cause: unknown): Look['trouble'] {
+  if (isAbsent(cause)) return 'noJournal';
+  return (Object(cause) as Partial<IngleError>).code === 'forbidden' ? 'notGiven' : 'away';
+}
 
 function start(ctx: HubContext): Skill {
   const supervisor = ctx.client(supervisor1);
@@ -95,7 +100,7 @@ function start(ctx: HubContext): Skill {
       l.cursor = said.cursor;
       l.trouble = undefined;
     } catch (cause) {
-      l.trouble = (cause instanceof IngleError && troubles[cause.code]) || 'away';
+      l.trouble = troubleOf(cause);
       ctx.log.debug('the journal does not answer', { cause });
     }
     show(owner, l);

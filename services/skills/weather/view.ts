@@ -18,6 +18,12 @@ export function weatherView(made: boolean): View {
       },
     },
     { type: 'text', text: '{{state.note}}' },
+    {
+      type: 'form',
+      label: t('setPlace'),
+      fields: [{ key: 'name', label: t('placeName') }],
+      action: { type: 'http.post', path: '/skills/weather/v1/place', body: {} },
+    },
     press(t('refresh'), '/skills/weather/v1/refresh', { icon: 'refresh' }),
   ]);
 }
