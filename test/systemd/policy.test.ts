@@ -204,7 +204,7 @@ check("a skill owns its own name alone, and reads the hub's state alone", async 
 });
 
 check('a slot that is pinned to no skill of the image owns its name and asks nobody', async () => {
-  for (const slot of [3, SLOTS]) {
+  for (const slot of [5, SLOTS]) {
     const user = `ingle-skill-${slot}`;
     assert.ok((await as(user, 'own', skillBusName(slot)))['ok'], user);
     for (const other of [1, slot - 1]) {
@@ -278,6 +278,32 @@ check(
       assert.is((await as(user, 'call', ...to, 'Journal'))['error'], 'forbidden', user);
   },
 );
+
+check("the skill of the owner's settings does what its screen offers, and no more", async () => {
+  const may: Record<string, [string, string[], string[]]> = {
+    Wifi1: ['ingle-wifi', ['Scan', 'Connect', 'Forget', 'Status'], ['SoftapStart', 'SoftapStop', 'Country']],
+    Audio1: [
+      'ingle-audio',
+      ['Enumerate', 'Probe', 'LoadProfile', 'SaveProfile', 'SetVolume'],
+      ['Record', 'Test', 'VadListen', 'Say', 'Recognize', 'ForgetProfiles'],
+    ],
+    Uplink1: [
+      'ingle-uplink',
+      ['Status', 'ListBrowsers', 'ForgetBrowser', 'RenameBrowser'],
+      ['IssueCode', 'Adopt', 'Enrol', 'RotateKey'],
+    ],
+  };
+  for (const [name, [user, those, others]] of Object.entries(may)) {
+    const to = [`io.ingle.${name}`, `/io/ingle/${name}`, `io.ingle.${name}`];
+    assert.equal(await as(user, 'skill', `io.ingle.${name}`), { ok: true });
+    for (const member of those) {
+      assert.is.not((await as('ingle-skill-3', 'call', ...to, member))['error'], 'forbidden', member);
+      assert.is((await as('ingle-skill-5', 'call', ...to, member))['error'], 'forbidden', member);
+    }
+    for (const member of others)
+      assert.is((await as('ingle-skill-3', 'call', ...to, member))['error'], 'forbidden', member);
+  }
+});
 
 check('every slot may ask for a fetch, and nobody else', async () => {
   assert.equal(await as('ingle-fetch', 'skill', 'io.ingle.Fetch1'), { ok: true });
