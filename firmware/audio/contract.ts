@@ -101,7 +101,7 @@ export const audio1 = contract({
       errors: ['invalid_request', 'not_found', 'unavailable', 'not_supported', 'timeout'],
     },
     Recognize: {
-      doc: 'What was said in a WAV file (PCM, 16 bit, at most 2 MiB and 30 s). phrases: what may have been said; empty = anything, where its model is installed. lang: en. id: a name for StopRecognizing.',
+      doc: 'What was said in a WAV file (PCM, 16 bit) or an Ogg Opus file, at most 2 MiB and 30 s. phrases: what may have been said; empty = anything, where its model is installed. lang: en. id: a name for StopRecognizing.',
       in: { id: 's', sound: 'ay', lang: 's', phrases: 'as' },
       out: { text: 's', duration_ms: 'u' },
       errors: ['invalid_request', 'too_large', 'rate_limited', 'conflict', 'not_supported', 'timeout'],
