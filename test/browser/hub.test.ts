@@ -191,6 +191,9 @@ test('what is typed into a form reaches the skill, and a secret lies in nothing 
     if (file === 'api.db-wal') assert.ok(bytes.includes('like a comet'), 'where the other one is');
   }
   await shot(page, 'form');
+  await page.getByLabel('Words', { exact: true }).fill('brightly');
+  await page.keyboard.press('Enter');
+  await page.getByText('It glows brightly').waitFor();
   await closeWindow(page);
 });
 
