@@ -13,7 +13,7 @@ ${each((n) => `u ingle-skill-${n} - "Ingle skill in slot ${n}"\n`)}`;
 
 const policy = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<!-- Made by image/slots.ts. The user of a slot owns its one name, and only the local API calls it. It may ask for a fetch. -->
+<!-- Made by image/slots.ts. The user of a slot owns its one name, and only the local API calls it. It may ask for a fetch; and for the journal, which ingle-supervisor gives to whom the hub's maker has granted it. -->
 <busconfig>
   <policy context="default">
     <deny send_interface="io.ingle.Skill1"/>
@@ -28,6 +28,7 @@ ${each(
     <allow own="io.ingle.Skill1.slot${n}"/>
     <allow send_type="signal" send_interface="io.ingle.Skill1"/>
     <allow send_destination="io.ingle.Fetch1" send_interface="io.ingle.Fetch1" send_member="Fetch"/>
+    <allow send_destination="io.ingle.Supervisor1" send_interface="io.ingle.Supervisor1" send_member="Journal"/>
     <allow receive_type="method_call" receive_interface="io.ingle.Skill1"/>
   </policy>
 `,

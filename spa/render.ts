@@ -10,8 +10,12 @@ import { shown, t } from './text.ts';
 
 export interface Drawing {
   scope: Scope;
-  /** Does an action; settles when the hub has done it or it is safe in the outbox. */
-  act(action: Action, value?: string): Promise<void>;
+  /**
+   * Does an action, with what a person gave; settles when the hub has done it or it is safe in the outbox.
+   * @param o.secret it is asked for at once and kept nowhere
+   * @returns false when it was not done
+   */
+  act(action: Action, given?: Record<string, string>, o?: { secret: boolean }): Promise<boolean>;
 }
 
 /** A part that cannot be drawn takes nothing else down with it. */
@@ -57,6 +61,7 @@ const draws: Record<string, Draw> = {
     html`<${LineChart} series=${n.series ?? []} title=${text(n.title ?? n.label, d)} scope=${d.scope} />`,
   button: (n, d) => html`<${Press} node=${n} d=${d} />`,
   select: (n, d) => html`<${Choose} node=${n} d=${d} />`,
+  form: (n, d) => html`<${Fill} node=${n} d=${d} />`,
   empty: (n, d) =>
     html`<div class="v-empty">${n.icon && html`<div class="face">${face(n.icon)}</div>`}<p>${text(n.text ?? n.title, d)}</p></div>`,
 };
@@ -105,10 +110,33 @@ function Press({ node, d }: { node: ViewNode; d: Drawing }) {
 function Choose({ node, d }: { node: ViewNode; d: Drawing }) {
   const now = node.bind === undefined ? undefined : evaluate(node.bind, d.scope);
   const change = (e: Event & { currentTarget: HTMLSelectElement }) => {
-    if (node.action) void d.act(node.action, e.currentTarget.value);
+    if (node.action) void d.act(node.action, { value: e.currentTarget.value });
   };
   return html`<label class="field"><span>${text(node.label, d)}</span>
     <select class="select" value=${String(now ?? '')} onChange=${change}>
       ${(node.options ?? []).map((o) => html`<option value=${o.value}>${text(o.label, d)}</option>`)}
     </select></label>`;
+}
+
+function Fill({ node, d }: { node: ViewNode; d: Drawing }) {
+  const [typed, setTyped] = useState<Record<string, string>>({});
+  const [busy, setBusy] = useState(false);
+  const fields = Array.isArray(node.fields) ? node.fields : [];
+  const values = Object.fromEntries(fields.map((f) => [f.key, typed[f.key] ?? text(f.value, d)]));
+  const secret = fields.some((f) => f.secret);
+  const send = async (e: Event) => {
+    e.preventDefault();
+    if (busy || !node.action) return;
+    setBusy(true);
+    const done = await d.act(node.action, values, { secret }).finally(() => setBusy(false));
+    if (done) setTyped({});
+  };
+  return html`<form class="v-form" onSubmit=${send}>
+    ${fields.map(
+      (f) => html`<label class="field"><span>${text(f.label, d)}</span>
+        <input class="input" type=${f.secret ? 'password' : 'text'} maxlength="256" autocomplete="off" value=${values[f.key]}
+          onInput=${(e: Event & { currentTarget: HTMLInputElement }) => setTyped({ ...typed, [f.key]: e.currentTarget.value })} /></label>`,
+    )}
+    <button class="button second" aria-busy=${busy ? 'true' : undefined}>${busy && html`<span class="spin"></span>`}${text(node.label, d)}</button>
+  </form>`;
 }

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
-import { type IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
 import { evaluateAll } from '../firmware/ui/binding.ts';
 import { overlayState } from '../firmware/ui/overlay.ts';
@@ -122,7 +122,14 @@ export function Skill({ icon }: { icon: Icon }) {
 
   const drawing: Drawing = {
     scope: { state: seen.current.state, meta: seen.current.view?.meta ?? {} },
-    act: (action, value) => act(icon, action, drawing, value).catch(failed),
+    act: (action, given, o) =>
+      act(icon, action, drawing, given, o?.secret).then(
+        () => true,
+        (e) => {
+          failed(e);
+          return false;
+        },
+      ),
   };
   const { view } = seen.current;
   if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;
@@ -144,8 +151,17 @@ export function Skill({ icon }: { icon: Icon }) {
   </div>`;
 }
 
-/** Does an action of a view: as a command, which waits in the outbox until the hub has done it. */
-async function act(icon: Icon, action: Action, drawing: Drawing, value?: string): Promise<void> {
+/**
+ * Does an action of a view: as a command, which waits in the outbox until the hub has done it. A secret is asked for
+ * at once, so that neither outbox nor document has it.
+ */
+async function act(
+  icon: Icon,
+  action: Action,
+  drawing: Drawing,
+  given: Record<string, string> = {},
+  secret = false,
+): Promise<void> {
   if (action.type === 'navigate') {
     const to = app().icons?.find((i) => i.skill_id === action.path?.replace(/^skill:/, ''));
     if (to) openSkill(to, action.mode, app().link === 'up');
@@ -153,8 +169,14 @@ async function act(icon: Icon, action: Action, drawing: Drawing, value?: string)
   }
   const fill = (o: Record<string, unknown> | undefined) => ({
     ...(evaluateAll(o ?? {}, drawing.scope) as Record<string, unknown>),
-    ...(value === undefined ? {} : { value }),
+    ...given,
   });
+  if (secret && action.type === 'http.post') {
+    const link = currentLink();
+    if (!link?.up) throw new IngleError('hub_offline', 'A secret does not wait for the hub.');
+    await link.request('POST', action.path ?? '', fill(action.body));
+    return;
+  }
   const filled =
     action.type === 'http.get'
       ? { type: action.type, path: action.path }

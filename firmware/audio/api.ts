@@ -9,7 +9,7 @@ export const audioApi = localArea({
     method: 'POST',
     path: '/api/speech/recognize',
     who: 'owner',
-    doc: `Says in words what was said in a recording: a WAV file (PCM, 16 bit, mono or stereo, 8 to 96 kHz) of at most ${MAX_SECONDS} seconds. It is kept nowhere.`,
+    doc: `Says in words what was said in a recording: a WAV file (PCM, 16 bit, 8 to 96 kHz) or Opus in Ogg, mono or stereo, of at most ${MAX_SECONDS} seconds. It is kept nowhere.`,
     query: {
       phrases: T.String({
         description: `What may have been said, separated by commas: at most ${MAX_PHRASES} phrases of at most ${MAX_PHRASE} characters. Left out, anything may have been, where the hub has a model for it.`,

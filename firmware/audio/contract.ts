@@ -101,7 +101,7 @@ export const audio1 = contract({
       errors: ['invalid_request', 'not_found', 'unavailable', 'not_supported', 'timeout'],
     },
     Recognize: {
-      doc: 'What was said in a WAV file (PCM, 16 bit, at most 2 MiB and 30 s). phrases: what may have been said; empty = anything, where its model is installed. lang: en. id: a name for StopRecognizing.',
+      doc: 'What was said in a WAV file (PCM, 16 bit) or an Ogg Opus file, at most 2 MiB and 30 s. phrases: what may have been said; empty = anything, where its model is installed. lang: en. id: a name for StopRecognizing.',
       in: { id: 's', sound: 'ay', lang: 's', phrases: 'as' },
       out: { text: 's', duration_ms: 'u' },
       errors: ['invalid_request', 'too_large', 'rate_limited', 'conflict', 'not_supported', 'timeout'],
@@ -111,6 +111,12 @@ export const audio1 = contract({
       in: { id: 's' },
       out: {},
       errors: [],
+    },
+    SetVolume: {
+      doc: 'How loud a sink plays: 0 to 1, where 1 is 100 %; 0 mutes it, and any other unmutes it. An empty sink_id is the best sink.',
+      in: { sink_id: 's', volume: 'd' },
+      out: {},
+      errors: ['invalid_request', 'not_found', 'unavailable'],
     },
     SaveProfile: {
       doc: `Keeps a pair; its newest measurement becomes the proof. verified only when that measurement was ok. ${fields(profile)}.`,

@@ -13,17 +13,27 @@ const rates: ReadonlySet<number> = new Set([
 const bad = (says: string) => new IngleError('invalid_request', says);
 
 /**
- * The sound of a WAV file (RIFF, PCM, 16 bit, mono or stereo) at 16 kHz, mono.
- * @throws IngleError `invalid_request`, `too_large`, `not_supported` for Ogg
+ * The sound of a file that was sent, WAV or Ogg Opus, at 16 kHz, mono.
+ * @throws IngleError `invalid_request`, `too_large`, `not_supported` for Ogg with something else in it
  */
-export function readUpload(bytes: Uint8Array): Int16Array {
+export async function readUpload(bytes: Uint8Array): Promise<Int16Array> {
+  if (String.fromCharCode(...bytes.subarray(0, 4)) !== 'OggS') return readWav(bytes);
+  checkSize(bytes);
+  const { readOpus } = await import('./opus.ts');
+  return readOpus(bytes, MAX_SECONDS);
+}
+
+function checkSize(bytes: Uint8Array): void {
   if (bytes.length > MAX_UPLOAD)
     throw new IngleError('too_large', `A recording may have at most ${MAX_UPLOAD} bytes.`);
-  if (String.fromCharCode(...bytes.subarray(0, 4)) === 'OggS')
-    throw new IngleError(
-      'not_supported',
-      'This hub cannot read Ogg. Send a WAV file: 16 bit PCM, mono or stereo.',
-    );
+}
+
+/**
+ * The sound of a WAV file (RIFF, PCM, 16 bit, mono or stereo) at 16 kHz, mono.
+ * @throws IngleError `invalid_request`, `too_large`
+ */
+export function readWav(bytes: Uint8Array): Int16Array {
+  checkSize(bytes);
   const { rate, channels, data, declared } = parseWav(bytes);
   if (declared !== data.length) throw bad('This WAV is cut off, or lies about its size. Record it again.');
   if (channels > 2) throw bad(`This WAV has ${channels} channels. Send mono or stereo.`);

@@ -4,7 +4,7 @@
 const gone = '[removed]';
 /** Names whose value is a secret, as they stand in logs, JSON, headers and configurations. */
 const names =
-  'psk|passphrase|password|passwd|pass|pin|secret|token|jwt|api_?key|key|private_?key|cookie|set-cookie|proof|ticket|session_jwt|sealed_secret|device_code|wpa_passphrase|sae_password|x-service-token|authorization|proxy-authorization';
+  'psk|passphrase|password|passwd|pass|pin|otp|secret|client_?secret|token|access_?token|refresh_?token|auth_?token|id_?token|jwt|api_?key|key|private_?key|pre_?shared_?key|pairing_?code|cookie|set-cookie|proof|ticket|session_jwt|sealed_secret|device_code|wpa_passphrase|sae_password|x-service-token|authorization|proxy-authorization';
 
 /** Applied in order; each replaces what it finds by `gone`, keeping the words around. */
 const shapes: readonly [RegExp, string][] = [
@@ -17,6 +17,8 @@ const shapes: readonly [RegExp, string][] = [
   // Hashes of console secrets and of Unix passwords.
   [/\bscrypt\$[\w$+/=-]+/g, gone],
   [/\$(?:[0-9][a-z]?|y|gy|7)\$[^\s:"']+/g, gone],
+  // Tokens that say by their beginning whose they are.
+  [/\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk-|hf_|npm_|AKIA|AIza)[A-Za-z0-9_-]{12,}/g, gone],
   // A messenger's bot token.
   [/\b\d{6,12}:[A-Za-z0-9_-]{30,}/g, gone],
   [/\b(Bearer|Basic|Digest)\s+[^\s"',;]+/gi, `$1 ${gone}`],
@@ -32,14 +34,14 @@ const shapes: readonly [RegExp, string][] = [
   ],
   // A network password may hold blanks and commas: unquoted, it goes on to the next name or a wider gap.
   [
-    /((?:^|[^A-Za-z0-9])(?:wpa_passphrase|sae_password|passphrase|password|psk|пароль)\s*[=:](?!\s*\[removed\])\s*)(?!["'\\])(?:(?!\s{2}|\t|\s[\p{L}\w-]+[=:]).)+/giu,
+    /((?:^|[^A-Za-z0-9])(?:wpa_passphrase|sae_password|passphrase|password|psk|пароль)\)?\s*[=:](?!\s*\[removed\])\s*)(?!["'\\])(?:(?!\s{2}|\t|\s[\p{L}\w-]+[=:]).)+/giu,
     `$1${gone}`,
   ],
   // name=value, name: value, and the same with quotes; "Password: x   PIN: y" of our console. A word is looked at once,
   // from its beginning: from each of its parts, a long one would take seconds.
   [
     new RegExp(
-      `(?<![\\w-])((?:[\\w-]*[_-])?(?:${names})\\s*(?:=|:|\\bis\\b)(?!\\s*\\[removed\\])\\s*)("(?:\\\\.|[^"\\\\])*"|'[^']*'|[^\\s,;&"'}\\])]+)`,
+      `(?<![\\w-])((?:[\\w-]*[_-])?(?:${names})\\)?\\s*(?:=|:|\\bis\\b)(?!\\s*\\[removed\\])\\s*)("(?:\\\\.|[^"\\\\])*"|'[^']*'|[^\\s,;&"'}\\])]+)`,
       'gi',
     ),
     `$1${gone}`,
@@ -49,6 +51,9 @@ const shapes: readonly [RegExp, string][] = [
   [/(^|[^\d-])\d{3}-\d{3}(?:[ +]\d{3}-\d{3})?(?![\d-])/g, `$1${gone}`],
   // Raw keys: 32 bytes and more in hexadecimal, or in base64.
   [/(^|[^0-9A-Fa-f])[0-9A-Fa-f]{64,}(?![0-9A-Fa-f])/g, `$1${gone}`],
+  [/(^|[^0-9A-Fa-f:])(?:[0-9A-Fa-f]{2}:){15,}[0-9A-Fa-f]{2}(?![0-9A-Fa-f])/g, `$1${gone}`],
+  // 16 bytes and more in base64 with its padding, which no word of a log ends in.
+  [/(^|[^A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{22,}={1,2}(?![A-Za-z0-9+/_=-])/g, `$1${gone}`],
   [/(^|[^A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{43,}={0,2}(?![A-Za-z0-9+/_-])/g, `$1${gone}`],
 ];
 

@@ -1,6 +1,8 @@
 // The local API about this hub as a machine among others: how reliable it is, what it is for, what it has.
 import * as T from 'typebox';
+import { ok } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
+import { languages } from '../text/i18n.ts';
 import { boot } from './boots.ts';
 
 const nullable = <S extends T.TSchema>(schema: S) => T.Union([schema, T.Null()]);
@@ -18,6 +20,15 @@ const role = T.Literal('hub');
 const hub_id = nullable(T.String({ description: 'null before the hub is enrolled.' }));
 
 export const nodeApi = localArea({
+  language: {
+    method: 'POST',
+    path: '/api/node/language',
+    who: 'elevated',
+    doc: "Chooses the hub's own language, for what it says and prints; each service takes it when it starts next. Readers of screens have their own.",
+    body: T.Object({ value: T.Enum([...languages]) }, { additionalProperties: false }),
+    answer: ok,
+    command: true,
+  },
   reliability: {
     method: 'GET',
     path: '/api/node/reliability',

@@ -73,10 +73,14 @@ const full = () =>
 export interface Bundles {
   /**
    * Reads a package to its end into a folder of its own.
+   * @param admit refuses what its manifest asks for, by throwing
    * @returns the folder's name, which nobody refers to yet
    * @throws IngleError as the package does; `conflict` on a full disk. Nothing is left of it then.
    */
-  unpack(p: Package): Promise<{ bundle: string; size: number; manifest: Manifest }>;
+  unpack(
+    p: Package,
+    admit?: (manifest: Manifest) => void,
+  ): Promise<{ bundle: string; size: number; manifest: Manifest }>;
   /** Removes every folder but these. */
   sweep(kept: ReadonlySet<string>): Promise<void>;
 }
@@ -110,13 +114,14 @@ export function openBundles(disk: Disk): Bundles {
   }
 
   return {
-    async unpack(p) {
+    async unpack(p, admit = () => {}) {
       const size = p.meta.files.reduce((sum, f) => sum + f.size, 0);
       const staging = `.new-${randomBytes(8).toString('hex')}`;
       try {
         await disk.list();
         if ((await disk.free()) < size + RESERVE) throw full();
         const manifest = await fill(staging, p);
+        admit(manifest);
         const bundle = `${p.meta.id}-${p.meta.version}-${p.digest.slice(0, 12)}`;
         // A leftover: it was made, and its row was not.
         await disk.remove(bundle);

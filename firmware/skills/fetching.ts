@@ -6,10 +6,9 @@ import { IngleError } from '../protocol/errors.ts';
 import type { Bus } from '../system/bus.ts';
 import { type Config, version } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
-import { skillBusName } from './contract.ts';
 import { checkManifest } from './manifest.ts';
-import type { Slot } from './slots.ts';
 import { manifestOf, readSlots } from './table.ts';
+import { slotOf } from './whose.ts';
 
 /** Fetches of a slot at once, and a minute. */
 const AT_ONCE = 4;
@@ -19,20 +18,6 @@ const perMinute = rate(60, 1);
 export function agentOf({ contact }: Pick<Config, 'contact'>): string {
   const plain = contact.replace(/[^\x21-\x7e]|[()\\]/g, '').slice(0, 200);
   return `Ingle/${version}${plain ? ` (+${plain})` : ''}`;
-}
-
-/** Whose connection this is: that of the owner of a slot's name, which the bus gives to the slot's user alone. */
-async function slotOf(bus: Bus, slots: ReadonlyMap<number, Slot>, sender: string): Promise<Slot> {
-  const ask = async (slot: Slot) => {
-    const dbus = 'org.freedesktop.DBus';
-    const named = bus.call(dbus, '/org/freedesktop/DBus', dbus, 'GetNameOwner', 's', [
-      skillBusName(slot.slot),
-    ]);
-    return (await named.catch(() => []))[0] === sender ? [slot] : [];
-  };
-  const [found] = (await Promise.all([...slots.values()].map(ask))).flat();
-  if (!found) throw new IngleError('forbidden', 'Only a skill may have the hub fetch for it.');
-  return found;
 }
 
 /** What one slot has used. */
@@ -75,7 +60,12 @@ export async function serveFetch(
     fetch1,
     {
       async Fetch(asked, { sender }) {
-        const slot = await slotOf(bus, readSlots(o.config).slots, sender);
+        const slot = await slotOf(
+          bus,
+          readSlots(o.config).slots,
+          sender,
+          'Only a skill may have the hub fetch for it.',
+        );
         const u = begin(slot.slot);
         try {
           const { permissions } = checkManifest(manifestOf(o.config, slot));

@@ -7,15 +7,16 @@ import { router } from '../protocol/endpoint/router.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { parseObject } from '../protocol/json.ts';
 import { toDict } from '../system/contract.ts';
-import { languages } from '../text/i18n.ts';
+import { type Language, languages } from '../text/i18n.ts';
 import { openInterest } from './interest.ts';
 import type { Answers } from './load.ts';
 import type { Manifest } from './manifest.ts';
 import { saidBySkill } from './said.ts';
-import type { JsonObject, Patch, Skill, SkillReply, SkillRequest } from './sdk/skill.ts';
+import type { JsonObject, Patch, Skill, SkillEndpoint, SkillReply, SkillRequest } from './sdk/skill.ts';
 import type { HubContext, HubSkill } from './skill.ts';
 import { openStorage, type Vault } from './storage.ts';
 import { type Clock, openTimers, systemClock } from './timers.ts';
+import { uiPaths } from './ui-paths.ts';
 
 interface Answer {
   status: number;
@@ -123,9 +124,24 @@ export function startHost(
     timers.start((fired) => within(() => skill.timer?.(fired)));
     if (isAsked) interest.start((due) => within(() => skill.wanted?.(due)));
   }
-  const { find } = router(
-    [...skill.endpoints, ...(isAsked ? [interest.endpoint] : [])].map((endpoint) => ({ endpoint })),
-  );
+  const titleIn = (l: Language) => {
+    const ui = manifest.capabilities.ui;
+    return definition.title?.(l) ?? ui?.titles?.[l] ?? ui?.title ?? manifest.id;
+  };
+  const own = uiPaths(manifest, {
+    language: o.context.language,
+    title: titleIn,
+    view: (owner_id) => readContent(document(owner_id, 'view:main')),
+    state: context.state,
+  });
+  const isTaken = (e: SkillEndpoint) =>
+    skill.endpoints.some((s) => s.method === e.method && s.path === e.path);
+  const all = [
+    ...skill.endpoints,
+    ...own.filter((e) => !isTaken(e)),
+    ...(isAsked ? [interest.endpoint] : []),
+  ];
+  const { find } = router(all.map((endpoint) => ({ endpoint })));
 
   function abandon(): void {
     unwait();
@@ -135,10 +151,12 @@ export function startHost(
 
   /** The effect of a request and the mark that it is done, as one change. */
   function finish(request: SkillRequest, reply: SkillReply): Answer {
-    const body = reply.body === undefined ? '' : JSON.stringify(reply.body);
+    const body = reply.text ?? (reply.body === undefined ? '' : JSON.stringify(reply.body));
+    const type =
+      reply.text === undefined ? 'application/json' : `${reply.type ?? 'text/plain'}; charset=utf-8`;
     const answer: Answer = {
       status: reply.status ?? (body ? 200 : 204),
-      headers: body ? { 'content-type': 'application/json' } : {},
+      headers: body ? { 'content-type': type } : {},
       body: new TextEncoder().encode(body),
     };
     if (request.method === 'GET') return answer;
@@ -172,9 +190,9 @@ export function startHost(
   const implementation: Answers = {
     Manifest: () => {
       const ui = manifest.capabilities.ui;
-      const title = definition.title?.(o.context.language) ?? ui?.title ?? manifest.id;
+      const title = definition.title ? titleIn(o.context.language) : (ui?.title ?? manifest.id);
       const titles = definition.title
-        ? Object.fromEntries(languages.map((l) => [l, definition.title!(l)]))
+        ? Object.fromEntries(languages.map((l) => [l, titleIn(l)]))
         : ui?.titles;
       const shown = ui
         ? {
@@ -213,7 +231,7 @@ export function startHost(
       skill.watched?.(owner_id, viewers);
       return {};
     },
-    async Request({ id, owner_id, method, path, body }) {
+    async Request({ id, owner_id, method, path, headers, body }) {
       const s = served.get(owner_id);
       if (!s) throw new IngleError('unavailable', 'The skill does not serve this owner yet. Try again.');
       if (method !== 'GET') {
@@ -231,6 +249,7 @@ export function startHost(
         path: bare,
         query: new URLSearchParams(query),
         body: given,
+        ...(headers['last-event-id'] ? { lastEventId: headers['last-event-id'] } : {}),
       };
       const result = answer(request);
       if (method !== 'GET') {

@@ -8,6 +8,7 @@ import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import type { Bundles } from './bundles.ts';
 import { unconfined } from './confined.ts';
+import { mayHave } from './grants.ts';
 import {
   arrived,
   type Fault,
@@ -283,8 +284,10 @@ export async function openInstaller(p: InstallParts) {
       const { version } = pkg.meta;
       const { digest } = pkg;
       return await disk.add(async () => {
-        const { bundle, size, manifest } = await bundles.unpack(pkg);
         const key = pkg.publisher?.key ?? null;
+        const { bundle, size, manifest } = await bundles.unpack(pkg, (m) =>
+          mayHave(m, p.publishers.read(), key),
+        );
         const kept: Kept = { version, digest, bundle, key, size, prepared_at: seconds(), manifest };
         const row = rows.row(pkg.meta.id);
         await row.remember({ kept: [...row.memory.kept, kept] });
@@ -325,6 +328,7 @@ export async function openInstaller(p: InstallParts) {
         reason: 'unsigned',
       });
     if (p.unconfined && !p.isDeveloper()) throw unconfined('forbidden', p.unconfined);
+    mayHave(kept.manifest, p.publishers.read(), kept.key);
     const { table, root } = places.read();
     assign(table, root, { skill_id, bundle: kept.bundle }, p.tag());
     if (kept.key)

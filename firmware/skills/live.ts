@@ -14,6 +14,8 @@ export interface SkillRequest {
   owner_id: string;
   method: string;
   path: string;
+  /** Of the request's, those a skill may know. */
+  headers?: Record<string, string>;
   body: Uint8Array;
 }
 
@@ -134,7 +136,7 @@ export function openLive(o: LiveOptions): Live {
         throw new IngleError('rate_limited', `The skill "${id}" is busy.`, { retry_after: 1 });
       inFlight++;
       try {
-        const answer = await caller.Request({ ...r, headers: {} }, REQUEST_MS);
+        const answer = await caller.Request({ headers: {}, ...r }, REQUEST_MS);
         // Its updates came before its answer on the same line, so they are in the rooms by now.
         for (const doc of documents) await library.peek(documentKey(r.owner_id, id, doc))?.flush();
         return answer;

@@ -87,6 +87,14 @@ export const manifestSchema = T.Object(
               },
             ),
           ),
+          grants: T.Optional(
+            T.Array(T.Enum(['journal']), {
+              minItems: 1,
+              uniqueItems: true,
+              description:
+                "What the hub's maker alone gives, to skills of the image and to packages signed with the maker's key. journal: the log of the hub's services.",
+            }),
+          ),
         },
         closed,
       ),
@@ -101,6 +109,7 @@ export const manifestSchema = T.Object(
 );
 
 export type Manifest = T.Static<typeof manifestSchema>;
+export type Grant = NonNullable<NonNullable<Manifest['permissions']>['grants']>[number];
 export type Mode = NonNullable<Manifest['capabilities']['ui']>['modes'][number];
 
 /** What the schema does not say: fields that need one another. */

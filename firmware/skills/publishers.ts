@@ -126,6 +126,12 @@ export function nameOf(p: Publishers, key: string): string | undefined {
 const called = (p: Publishers, key: string) =>
   nameOf(p, key) ? `"${nameOf(p, key)}" (${idOf(key)})` : idOf(key);
 
+/** Whether the hub's maker answers for this key and this skill, and nobody has revoked it. */
+export function isMakers(p: Publishers, id: string, key: string | null | undefined): boolean {
+  if (!key || [...p.maker, ...p.publishers].some((e) => e.key === key && e.revoked)) return false;
+  return p.maker.some((e) => e.key === key && covers(e.ids, id));
+}
+
 /**
  * How far a skill of this publisher may be trusted.
  * @param key of a signature that was verified; undefined: nobody signed

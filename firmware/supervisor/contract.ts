@@ -65,6 +65,17 @@ export const supervisor1 = contract({
       out: { lines: [{ at: 'd', level: 's', text: 's' }] },
       errors: ['invalid_request', 'not_found', 'timeout', 'unavailable'],
     },
+    Journal: {
+      doc: "Lines of several services, oldest first, at most 1000 and 128 KiB, without secrets: for skills that the hub's maker has given the journal. `units` empty: all of `own`. `level`: the least grave one that is wanted. `after`: the `cursor` of an earlier answer, for what came since; empty: the newest. `cut`: older ones did not fit.",
+      in: { units: 'as', level: 's', lines: 'u', after: 's' },
+      out: {
+        lines: [{ unit: 's', at: 'd', level: 's', text: 's' }],
+        cursor: 's',
+        cut: 'b',
+        own: 'as',
+      },
+      errors: ['invalid_request', 'forbidden', 'not_found', 'rate_limited', 'timeout', 'unavailable'],
+    },
     Failures: {
       doc: 'The newest ends of services that were faults, newest first, at most 50; `at` in Unix seconds.',
       in: {},

@@ -1,12 +1,12 @@
 // io.ingle.Supervisor1 over whatever keeps services running: who may be ordered, how often, one order at a time.
-import { openBucket, rate, take } from '../protocol/bucket.ts';
+import { type Bucket, openBucket, rate, take } from '../protocol/bucket.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue, type Queue } from '../protocol/queue.ts';
 import type { Bus } from '../system/bus.ts';
 import type { Value } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import { type service, supervisor1 } from './contract.ts';
-import { type Line, MAX_LINES, shown } from './lines.ts';
+import { type Entry, type Line, MAX_LINES, priorities, shown } from './lines.ts';
 import { answersFirst, findOwn, mayOrder, type Order, type Own } from './own.ts';
 
 /** How a service is. */
@@ -25,6 +25,11 @@ export interface Supervises {
   order(unit: string, what: Order): Promise<void>;
   /** The newest lines, oldest first. */
   log(unit: string, lines: number): Promise<Line[]>;
+  /** Lines of these units of at least this level, oldest first; the newest, or what came after a cursor. */
+  journal(
+    units: readonly string[],
+    o: { level: string; lines: number; after: string },
+  ): Promise<{ entries: Entry[]; cursor: string }>;
   /** Newest first. */
   failures(): Promise<Failure[]>;
   shutdown(what: 'restart' | 'poweroff'): Promise<void>;
@@ -32,7 +37,11 @@ export interface Supervises {
 
 /** What an owner orders by hand is less; a program in a loop meets this. */
 const orders = rate(8, 0.2);
+/** A skill that follows the journal for a few people asks less. */
+const looks = rate(20, 4);
 const MAX_FAILURES = 50;
+/** A cursor is a word of letters, digits and a few signs, and no option of a program. */
+const cursorForm = /^[a-z][\w:;=-]{0,255}$/;
 /** The answer to an order that ends what carries it has this time to get out, milliseconds. */
 const FIRST_MS = 500;
 
@@ -43,9 +52,17 @@ const FIRST_MS = 500;
 export async function serveSupervisor(
   bus: Bus,
   by: Supervises,
-  o: { log: Log; known?: readonly string[]; onCall?: () => void },
+  o: {
+    log: Log;
+    /** Lets whoever was given the journal through. @throws IngleError `forbidden` */
+    mayRead(sender: string): Promise<string>;
+    known?: readonly string[];
+    onCall?: () => void;
+  },
 ): Promise<{ busy(): boolean }> {
   const budget = openBucket(orders, performance.now());
+  /** How often each skill has looked. */
+  const looked = new Map<string, Bucket>();
   const queues = new Map<string, Queue>();
   let later = 0;
 
@@ -99,6 +116,24 @@ export async function serveSupervisor(
           throw new IngleError('invalid_request', `Ask for 1 to ${MAX_LINES} lines.`);
         findOwn(by.own(), unit);
         return { lines: shown(await by.log(unit, lines), lines, o.known) };
+      },
+      async Journal({ units, level, lines, after }, { sender }) {
+        const who = await o.mayRead(sender);
+        const bucket = looked.get(who) ?? openBucket(looks, performance.now());
+        looked.set(who, bucket);
+        if (!take(bucket, looks, performance.now()))
+          throw new IngleError('rate_limited', 'The journal is asked for too often. Wait a second.');
+        if (lines < 1 || lines > MAX_LINES || !Object.hasOwn(priorities, level))
+          throw new IngleError('invalid_request', `Ask for 1 to ${MAX_LINES} lines of one level.`);
+        if (after !== '' && !cursorForm.test(after))
+          throw new IngleError('invalid_request', 'That is no cursor of a journal.');
+        const own = by.own();
+        for (const unit of units) findOwn(own, unit);
+        const all = own.map((s) => s.unit);
+        const asked = units.length > 0 ? units : all;
+        const { entries, cursor } = await by.journal(asked, { level, lines, after });
+        const fit = shown(entries, lines, o.known);
+        return { lines: fit, cursor, cut: fit.length < entries.length, own: all };
       },
       async Failures() {
         const own = new Set(by.own().map((s) => s.unit));

@@ -4,7 +4,7 @@ import { IngleError } from '../protocol/errors.ts';
 import type { Bus } from '../system/bus.ts';
 import { fromVariant, type Variant } from '../system/contract.ts';
 import { must } from '../system/exec.ts';
-import { journalLine, journalObjects, timeOf } from './lines.ts';
+import { journalEntry, journalLine, journalObjects, priorities, timeOf } from './lines.ts';
 import type { Order, Own } from './own.ts';
 import type { Failure, Service, Supervises } from './serve.ts';
 
@@ -117,6 +117,19 @@ export function systemd(bus: Bus, own: readonly Own[]): Supervises {
       (await journal(['-u', `${unit}.service`, '-n', `${lines}`, '--output-fields=MESSAGE,PRIORITY'])).map(
         journalLine,
       ),
+    async journal(units, { level, lines, after }) {
+      const entries = await journal([
+        ...units.flatMap((unit) => ['-u', `${unit}.service`]),
+        ...['-p', `${priorities[level]}`, '-n', `${lines}`],
+        ...(after ? [`--after-cursor=${after}`] : []),
+        '--output-fields=MESSAGE,PRIORITY,UNIT,_SYSTEMD_UNIT',
+      ]);
+      const names = new Set(own.map((o) => o.unit));
+      return {
+        entries: entries.map((e) => journalEntry(e, names)),
+        cursor: String(entries.at(-1)?.['__CURSOR'] ?? after),
+      };
+    },
     async failures() {
       const entries = await journal([
         `MESSAGE_ID=${FAILED}`,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Channel, Device } from '../device/device.ts';
 import { type Brand, noBrand } from '../text/brand.ts';
+import { type Language, languages } from '../text/i18n.ts';
 
 /** The hub's configuration; every field has a default. */
 export interface Config {
@@ -121,6 +122,19 @@ function ofFactory(runtime: string): Partial<Config> {
   return { ...(serial ? { serial } : {}), ...(psk && pin ? { label: { psk, pin } } : {}) };
 }
 
+/** Where the owner's choices lie that every service may know; ingle-api writes it, and services take it when they start. */
+export const choicesOf = (c: Pick<Config, 'data'>): string => join(c.data, 'skills', 'choices.json');
+
+/** What the owner has chosen. A file with a fault counts for nothing: no service fails to start for it. */
+function ofOwner(c: Pick<Config, 'data'>): Partial<Config> {
+  try {
+    const { language } = readJson<Config>(choicesOf(c)) ?? {};
+    return languages.includes(language as Language) ? { language: language! } : {};
+  } catch {
+    return {};
+  }
+}
+
 /** Reads the configuration. A file that is there but wrong is an error; a file that is not there is fine. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const device = ofDevice(readJson<Device>(env['INGLE_DEVICE'] ?? '/usr/share/ingle/device.json'));
@@ -138,6 +152,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_ROOT']) c.root_url = env['INGLE_ROOT'];
   if (env['INGLE_APP_URL']) c.app_url = env['INGLE_APP_URL'];
   if (env['INGLE_DATA']) c.data = env['INGLE_DATA'];
+  Object.assign(c, ofOwner(c));
   if (env['INGLE_SKILLS']) c.skills = env['INGLE_SKILLS'];
   if (env['INGLE_RUNTIME']) c.runtime = env['INGLE_RUNTIME'];
   if (env['INGLE_KEPT']) c.kept = env['INGLE_KEPT'].split(' ');

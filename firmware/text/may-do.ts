@@ -8,6 +8,7 @@ const en = {
   mayOwner: 'It opens only after a fresh passkey check.',
   mayAll: 'Every paired browser may open it.',
   mayFetch: 'It asks the hub to fetch from the internet, from these hosts only: {hosts}.',
+  mayJournal: "It reads the log of the hub's services, which the hub's maker allows.",
   mayHub: 'It runs in a sandbox of its own: no other network, no files of others.',
   maySandbox: 'It runs in a sandbox of its own: no network, no files of others.',
 } as const;
@@ -19,6 +20,7 @@ const ru: Record<keyof typeof en, Text> = {
   mayOwner: 'Открывается только после новой проверки ключа доступа.',
   mayAll: 'Открыть его может любой подключённый браузер.',
   mayFetch: 'Получает данные из интернета через хаб, только с этих узлов: {hosts}.',
+  mayJournal: 'Читает журнал служб хаба: это разрешил изготовитель хаба.',
   mayHub: 'Работает в своей песочнице: без другой сети и без чужих файлов.',
   maySandbox: 'Работает в своей песочнице: без сети и без чужих файлов.',
 };
@@ -31,7 +33,9 @@ export interface Abilities {
     visual?: boolean | undefined;
     ui?: { entrypoint?: string | undefined; schema?: string | undefined } | undefined;
   };
-  permissions?: { ownerOnly?: boolean | undefined; hosts?: string[] | undefined } | undefined;
+  permissions?:
+    | { ownerOnly?: boolean | undefined; hosts?: string[] | undefined; grants?: string[] | undefined }
+    | undefined;
 }
 
 /** What a manifest lets its skill do, a sentence each. */
@@ -48,6 +52,7 @@ export function mayDo(
     ...(ui?.entrypoint ? [t('mayPage', { entrypoint: ui.entrypoint })] : []),
     ...(shows ? [t(permissions?.ownerOnly ? 'mayOwner' : 'mayAll')] : []),
     ...(hosts.length > 0 ? [t('mayFetch', { hosts: hosts.join(', ') })] : []),
+    ...(permissions?.grants?.includes('journal') ? [t('mayJournal')] : []),
     t(hosts.length > 0 ? 'mayHub' : 'maySandbox'),
   ];
 }

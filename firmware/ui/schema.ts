@@ -58,6 +58,25 @@ const series = T.Object(
   closed,
 );
 
+const field = T.Object(
+  {
+    key: T.String({
+      pattern: '^[a-z][a-z0-9_]{0,31}$',
+      [SAYS]: { pattern: 'must be lower-case letters, digits and "_", beginning with a letter' },
+      description: 'Where the body of the action has what was typed, as a string.',
+    }),
+    label: template('What a person is asked for.'),
+    value: T.Optional(template('What stands there first.')),
+    secret: T.Optional(
+      T.Boolean({
+        description:
+          'Typed unseen. The form is then sent at once or not at all: it is kept nowhere on its way.',
+      }),
+    ),
+  },
+  closed,
+);
+
 /** Each type, and what it cannot do without. */
 const types = {
   title: ['text'],
@@ -71,6 +90,7 @@ const types = {
   'chart.line': ['series'],
   button: ['label', 'action'],
   select: ['options'],
+  form: ['label', 'fields', 'action'],
   empty: [],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -107,6 +127,7 @@ const node = T.Object(
         maxItems: 200,
       }),
     ),
+    fields: T.Optional(T.Array(field, { minItems: 1, maxItems: 12 })),
     action: T.Optional(action),
   },
   {

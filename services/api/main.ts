@@ -118,7 +118,7 @@ const dispatch: Dispatch = dispatcher({
     ...mcpEndpoints({ skills, mcp, route: (...a) => dispatch.route(...a) }),
     ...speechEndpoints(bus),
     ...serviceEndpoints({ bus, config, slots: () => skillNames(readSlots(config).slots) }),
-    ...nodeEndpoints({ bus, boots, store, library }),
+    ...nodeEndpoints({ bus, config, boots, store, library }),
     ...adminEndpoints({
       bus,
       log,

@@ -1,5 +1,7 @@
 // /api/node: this hub among others. Its machine is told in status.ts.
+import { mkdirSync } from 'node:fs';
 import { uptime } from 'node:os';
+import { join } from 'node:path';
 import { audio1 } from '../../firmware/audio/contract.ts';
 import { type Transaction, workspacesOf } from '../../firmware/documents/archive.ts';
 import type { Library } from '../../firmware/documents/library.ts';
@@ -9,8 +11,10 @@ import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts'
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { supervisor1 } from '../../firmware/supervisor/contract.ts';
 import type { Failure } from '../../firmware/supervisor/serve.ts';
+import { writeWhole } from '../../firmware/system/atomic.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { isAbsent } from '../../firmware/system/bus-errors.ts';
+import { type Config, choicesOf } from '../../firmware/system/config.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Response } from './server.ts';
@@ -21,6 +25,7 @@ const AUDIO_MS = 60_000;
 
 export function nodeEndpoints(o: {
   bus: Bus;
+  config: Pick<Config, 'data'>;
   boots: Boots;
   store: Transaction;
   library: Pick<Library, 'peek'>;
@@ -47,6 +52,11 @@ export function nodeEndpoints(o: {
   }
 
   const handlers: Handlers<typeof nodeApi, Asked, Response> = {
+    async language({ body: { value } }) {
+      mkdirSync(join(o.config.data, 'skills'), { recursive: true, mode: 0o755 });
+      await writeWhole(choicesOf(o.config), `${JSON.stringify({ language: value })}\n`, 0o644);
+      return { ok: true };
+    },
     async reliability() {
       const [states, failed] = await Promise.all([supervised(bus), failures()]);
       const [newest] = failed;

@@ -33,19 +33,34 @@ export function skillEndpoints(p: Parts): LocalEndpoint[] {
       return { ok: true };
     },
     open: (asked) => open(asked, asked.body, p),
-    async request({ id, owner_id, method, params, search, body }) {
+    async request({ id, owner_id, method, params, search, body, last_event_id }) {
       const query = search.size > 0 ? `?${search}` : '';
       const path = `/v1/${params.path}${query}`;
       const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
       const { manifest } = skills.known().get(params.skill_id)!;
       checkInput(manifest, method, params.path, bytes);
-      const a = await skills.request(params.skill_id, { id, owner_id, method, path, body: bytes });
-      const type = a.headers['content-type'];
-      const headers: Record<string, string> = type ? { 'content-type': type } : {};
-      return { status: a.status, headers, body: a.body };
+      const known: Record<string, string> = last_event_id ? { 'last-event-id': last_event_id } : {};
+      const asked = { id, owner_id, method, path, headers: known, body: bytes };
+      const a = await skills.request(params.skill_id, asked);
+      return { status: a.status, headers: headersOf(a.headers['content-type']), body: a.body };
     },
   };
   return bind(skillsApi, handlers);
+}
+
+const texts = ['text/plain', 'text/html', 'text/event-stream'].map((t) => `${t}; charset=utf-8`);
+/** What a skill's page may do where it is opened: be seen. */
+const stillPage =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
+
+/** The headers of a skill's answer; of what it says itself only the type counts, where it is one of ours. */
+function headersOf(type: string | undefined): Record<string, string> {
+  if (!type) return {};
+  if (type !== 'application/json' && !texts.includes(type)) return { 'content-type': texts[0]! };
+  return {
+    'content-type': type,
+    ...(type.startsWith('text/html') ? { 'content-security-policy': stillPage } : {}),
+  };
 }
 
 async function open(asked: Asked, { skill_id, mode }: { skill_id: string; mode: string }, p: Parts) {

@@ -18,7 +18,9 @@ export function speechEndpoints(bus: Bus): LocalEndpoint[] {
     async recognize({ query, body, left }) {
       const sound = typeof body === 'string' ? utf8(body) : body;
       if (sound.length === 0)
-        throw new IngleError('invalid_request', 'The body is empty. Send a WAV file.', { pointer: '' });
+        throw new IngleError('invalid_request', 'The body is empty. Send a WAV or Ogg Opus file.', {
+          pointer: '',
+        });
       const language = query.lang ?? 'en';
       const id = crypto.randomUUID();
       const phrases = query.phrases?.split(',').map((p) => p.trim()) ?? [];

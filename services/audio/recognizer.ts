@@ -44,7 +44,7 @@ export function recognizer(runtime: string): Recognizer {
           if (abort.signal.aborted)
             throw new IngleError('timeout', 'Nobody waits for this recording any more.');
           checkPhrases(phrases);
-          const samples = readUpload(sound);
+          const samples = await readUpload(sound);
           try {
             const text = await transcribe(samples, { phrases, runtime, signal: abort.signal });
             return { text, duration_ms: durationMs(samples) };

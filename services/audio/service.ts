@@ -16,7 +16,7 @@ import { audioTexts } from '../../firmware/text/audio.ts';
 import { type Language, pickLanguage, translator } from '../../firmware/text/i18n.ts';
 import { testPair } from './pair.ts';
 import { recognizer } from './recognizer.ts';
-import { capture, listDevices, play } from './sound.ts';
+import { capture, listDevices, play, setVolume } from './sound.ts';
 import { listen, recognise, speak } from './speech.ts';
 
 type Audio1 = typeof audio1;
@@ -279,6 +279,12 @@ export function audioService(o: { profiles: Profiles; runtime: string; log: Log 
     Recognize: (asked) => recording.recognise(asked),
     StopRecognizing({ id }) {
       recording.stop(id);
+      return {};
+    },
+    async SetVolume({ sink_id, volume }) {
+      if (!(volume >= 0 && volume <= 1))
+        throw new IngleError('invalid_request', 'A volume is 0 to 1.', { pointer: '/volume' });
+      await setVolume((await sinkOf(sink_id)).device.id, volume);
       return {};
     },
     async SaveProfile({ sink_id, source_id }) {

@@ -23,6 +23,12 @@ export async function listDevices(): Promise<Devices> {
   return parseDevices(sinks, sources);
 }
 
+/** How loud a sink plays, 0 to 1; 0 mutes it. */
+export async function setVolume(sink: string, volume: number): Promise<void> {
+  if (volume > 0) await pactl(['set-sink-volume', sink, `${Math.round(100 * volume)}%`]);
+  await pactl(['set-sink-mute', sink, volume > 0 ? '0' : '1']);
+}
+
 /** Whether the server is PipeWire: only its graph can record two devices on one clock. */
 export async function isPipeWire(): Promise<boolean> {
   return /PipeWire/.test(await pactl(['info']));

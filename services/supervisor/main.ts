@@ -1,6 +1,7 @@
 // ingle-supervisor: io.ingle.Supervisor1 over systemd. Activated by D-Bus, gone when idle.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { granting } from '../../firmware/skills/grants.ts';
 import { ownServices } from '../../firmware/supervisor/own.ts';
 import { serveSupervisor } from '../../firmware/supervisor/serve.ts';
 import { systemd } from '../../firmware/supervisor/systemd.ts';
@@ -14,9 +15,11 @@ const IDLE_MS = 30_000;
 const life = await startService('supervisor');
 const files = readdirSync(folder).filter((f) => /^ingle-.*\.service$/.test(f));
 const own = ownServices(new Map(files.map((f) => [f, readFileSync(join(folder, f), 'utf8')])));
-const { label } = readConfig();
+const config = readConfig();
+const { label } = config;
 const { busy } = await serveSupervisor(life.bus, systemd(life.bus, own), {
   log: life.log,
+  mayRead: granting(life.bus, config, 'journal'),
   known: label ? [label.psk, label.pin] : [],
   onCall: life.touch,
 });

@@ -107,6 +107,22 @@ it('in each room the delay is right within half a millisecond, and the level is 
   assert.ok(Math.max(...levels) > -50 && Math.min(...levels) < -60);
 });
 
+it('a volume that is set is the one that is shown; nothing mutes, anything unmutes', async ({ audio }) => {
+  const air = async () => (await audio.Enumerate({})).sinks.find((s) => s.id === 'air')!;
+  const before = (await air()).volume;
+  await audio.SetVolume({ sink_id: 'air', volume: 0.25 });
+  assert.equal([(await air()).volume, (await air()).muted], [0.25, false]);
+  await audio.SetVolume({ sink_id: 'air', volume: 0 });
+  assert.is((await air()).muted, true);
+  await audio.SetVolume({ sink_id: 'air', volume: before });
+  assert.equal([(await air()).volume, (await air()).muted], [before, false]);
+  for (const volume of [-0.1, 1.01, Number.NaN])
+    await audio.SetVolume({ sink_id: 'air', volume }).then(
+      () => assert.unreachable(`${volume}`),
+      (e) => assert.is(e.code, 'invalid_request'),
+    );
+});
+
 it("a sink's own monitor is told as a loopback", async ({ audio }) => {
   const m = await steady(audio, 'room1', 'room1.monitor');
   assert.is(m.verdict, 'digital_loopback');

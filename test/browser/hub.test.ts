@@ -1,5 +1,6 @@
 // timeout: 300 s
 // What the hub sends, on a desk: actions, sizes, the owner's order, new keys, a new build.
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -170,6 +171,30 @@ test('a choice is done by the hub, and a button leads to another skill', async (
   assert.is(await p.page.locator('[data-window="lantern"]').count(), 0);
   await closeWindow(p.page);
   await p.page.waitForFunction(() => document.activeElement?.closest('[data-skill="lantern"]') !== null);
+});
+
+test('what is typed into a form reaches the skill, and a secret lies in nothing on its way', async () => {
+  const { page } = p;
+  await openLantern(page);
+  await page.getByLabel('Words', { exact: true }).fill('like a comet');
+  await page.getByRole('button', { name: 'Name it' }).click();
+  await page.getByText('It glows like a comet').waitFor();
+  const secret = page.getByLabel('Secret word');
+  assert.is(await secret.getAttribute('type'), 'password');
+  await secret.fill('zwieback-7');
+  await page.getByRole('button', { name: 'Whisper' }).click();
+  await page.getByText('It heard a secret of 10 letters').waitFor();
+  assert.is(await secret.inputValue(), '', 'it is not left standing');
+  for (const file of ['api.db', 'api.db-wal']) {
+    const bytes = readFileSync(join(house.data, 'hub/api', file));
+    assert.not.ok(bytes.includes('zwieback-7'), file);
+    if (file === 'api.db-wal') assert.ok(bytes.includes('like a comet'), 'where the other one is');
+  }
+  await shot(page, 'form');
+  await page.getByLabel('Words', { exact: true }).fill('brightly');
+  await page.keyboard.press('Enter');
+  await page.getByText('It glows brightly').waitFor();
+  await closeWindow(page);
 });
 
 const shown = (page: Page) =>

@@ -18,6 +18,7 @@ import { checkMeta } from '../../firmware/skills/package-meta.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
 import { simulated, weatherSchema } from '../../firmware/weather/report.ts';
 import { hubStatusView } from '../../services/skills/hub_status/view.ts';
+import { logsView } from '../../services/skills/logs/view.ts';
 import { updatesView } from '../../services/skills/updates/view.ts';
 import { lanternView } from '../lab/browser/lantern.ts';
 
@@ -73,6 +74,7 @@ const some = {
   result: true,
 };
 const shown = [some, { ...some, supported: false, can: [], progress: false, notes: false }];
+const logged = [true, false].map((on) => ({ units: ['ingle-api'], live: on, trouble: on, empty: !on }));
 const least = { model: 'x1', root_url: 'https://r.example' };
 
 const packed = (path: string, size = 12) => ({ path, size, sha256: '0a'.repeat(32) });
@@ -173,7 +175,7 @@ const kinds: Record<string, Kind> = {
     ],
   },
   'ui-v0': {
-    good: [hubStatusView(), lanternView, every, ...shown.map(updatesView)].map(json),
+    good: [hubStatusView(), ...logged.map(logsView), lanternView, every, ...shown.map(updatesView)].map(json),
     faults: (document) => validateView(document).map((f) => f.says),
     beyond: /nests deeper than|may have at most 2000 nodes/,
     bad: [

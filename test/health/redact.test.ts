@@ -70,6 +70,41 @@ test('what this hub is known to hold does not pass even where nothing names it',
   );
 });
 
+test('what programs of others logged does not pass either', () => {
+  const said: [string, string][] = [
+    ['hostapd: wpa_psk=%', '0f'.repeat(32)],
+    ['wpa_supplicant[7]: PSK (ASCII passphrase): "%"', 'correct horse'],
+    ['curl: > GET /v1?access_token=%&x=1', 'abcDEF123456'],
+    ['lib: accessToken: %', 'abcDEF123456'],
+    ['lib: {"clientSecret":"%"}', 'q1w2e3r4'],
+    ['lib: refreshToken=%', 'abcDEF123456'],
+    ['git: remote % denied', 'ghp_0123456789abcdefABCDEF0123456789abcd'],
+    ['ai: Incorrect API key provided: %', 'sk-proj-0123456789abcdef'],
+    ['aws: % is not valid', 'AKIAIOSFODNN7EXAMPLE'],
+    ['ssl: session % resumed', Array.from({ length: 16 }, (_, i) => (i + 160).toString(16)).join(':')],
+    ['wg: peer % endpoint', 'mDtBfpGhxyPcwjFJ7rzA4kIpgvJ0L9q6n1Vt2uXs3zE='],
+    ['box: nonce % used', 'q83vEjRWeJASNFZ4kBI0Vg=='],
+    ['login: enter % 507-226 at root', '482-913'],
+    ['login: device_code=%', '482913'],
+    ['otp=% ok', '902817'],
+  ];
+  for (const [line, value] of said) {
+    const out = redactor()(line.replace('%', value));
+    assert.not.ok(out.includes(value), out);
+    assert.match(out, /^[a-z]+/, 'who spoke stays');
+  }
+});
+
+test('what is no secret stays readable', () => {
+  for (const line of [
+    'api: listening host=127.0.0.1 port=8777',
+    'boot 5d41402abc4b2a76b9719d911017c592 in 2026-11-24T02:00:00Z',
+    'wifi: joined bssid=aa:bb:cc:dd:ee:ff signal=-60',
+    'a == b === c; ratio=1.5',
+  ])
+    assert.is(redactor()(line), line);
+});
+
 test('a pairing link keeps its page and loses what opens the hub', () => {
   fc.assert(
     fc.property(from(digits, 6, 6), from(base64url, 43, 43), from(base64url, 22, 43), (code, pub, psk) => {

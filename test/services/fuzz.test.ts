@@ -43,6 +43,7 @@ const ends = (e: Endpoint) => !e.path.endsWith('/stream');
 function bodyOf(e: Endpoint): Record<string, unknown> {
   if (!e.body || e.body === 'raw') return {};
   const known: Record<string, unknown> = {
+    value: 'en',
     ...{ skill_id: 'hub_status', mode: 'modal', order: ['hub_status'], seconds: 60, what: 'restart' },
     events: [{ topic: 'external.test', payload: {} }],
     ...{ text: 'Hello', lang: 'en', level: 'info', topic: 'external.door' },

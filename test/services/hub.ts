@@ -8,8 +8,10 @@ import type { Principal } from '../../firmware/documents/acl.ts';
 import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { skillBusName } from '../../firmware/skills/contract.ts';
 import { parsePins, SLOTS } from '../../firmware/skills/slots.ts';
+import { settleSlots } from '../../firmware/skills/table.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
+import { logger } from '../../firmware/system/log.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { privateBus } from '../lab/bus.ts';
 import { ended, tethered } from '../lab/child.ts';
@@ -46,6 +48,9 @@ async function root(
     if (!added.has(id)) cpSync(join('dist/skills', id), join(skills, id), { recursive: true });
   const slots = new Map(parsePins(readFileSync(join(skills, 'slots.json'), 'utf8')));
   for (const s of o.installed ?? []) slots.set(s.manifest.id, await install(skills, data, s));
+  // Those of the image that nothing pins get one as at a start.
+  const settled = await settleSlots({ skills, data }, logger('test'));
+  for (const [slot, { skill_id }] of settled.slots) slots.set(skill_id, slot);
   return { skills, slots };
 }
 

@@ -75,6 +75,10 @@ test('its view has its texts in every language, its icon the title in all, its m
     for (const l of languages) assert.type(inLanguage(texts[key!], l), 'string', `${key} in ${l}`);
   const m = (await hub.ask('GET', '/skills/hub_status/v1/ui/manifest', { as: {} })).body;
   assert.is(m.title, 'Состояние хаба');
+  const page = await hub.ask('GET', '/skills/hub_status/v1/ui/panel?lang=en', { as: {} });
+  assert.is(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  assert.match(page.headers.get('content-security-policy')!, /^sandbox; default-src 'none'/);
+  assert.match(page.body, /<h2>Кухня<\/h2>.*<dt>Uptime<\/dt>/);
   const icons = (await hub.ask('GET', '/v1/icons', { as: {} })).body as { skill_id: string }[];
   const icon = icons.find((i) => i.skill_id === 'hub_status') as unknown as Record<string, unknown>;
   assert.is(icon['title'], 'Состояние хаба');

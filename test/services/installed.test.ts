@@ -61,7 +61,7 @@ const well = async (hub: TestHub) => {
 };
 
 test('one that no image ever had runs from its bundle, beside those of the image', async ({ hub }) => {
-  assert.equal([hub.slotOf('hub_status'), hub.slotOf('lamp')], [1, 3]);
+  assert.equal([hub.slotOf('hub_status'), hub.slotOf('lamp')], [1, 5]);
   hub.startSkill('lamp');
   await hub.available('lamp');
   const r = await hub.ask('POST', '/skills/lamp/v1/glow', { as: {}, body: { value: 'softly' } });

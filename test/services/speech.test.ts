@@ -1,7 +1,7 @@
 // timeout: 300 s
 // Speech to text over HTTP: espeak-ng says it, pocketsphinx hears it, and faults end with their own request.
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -75,6 +75,17 @@ it('what was said is told, and nothing of it is left', async ({ hub, sound, fold
   assert.type(free.body.text, 'string');
 });
 
+it('the same said in Opus, as phones record it, is understood as well', async ({ hub, folder }) => {
+  const raw = new Uint8Array(readFileSync('test/audio/golden/turn-on-the-light.opus'));
+  const r = await hub.ask('POST', path, { as: {}, raw });
+  assert.is(r.body.text, 'turn on the light', JSON.stringify(r.body));
+  assert.equal(readdirSync(folder), []);
+  const broken = raw.slice();
+  broken[2000]! ^= 1;
+  assert.is((await hub.ask('POST', path, { raw: broken })).body.error, 'invalid_request');
+  assert.is((await hub.ask('POST', path, { raw })).status, 200);
+});
+
 it('what is no recording, no known word or no known language is refused with the next step', async ({
   hub,
   sound,
@@ -86,7 +97,7 @@ it('what is no recording, no known word or no known language is refused with the
   await refused(path, '', 'invalid_request');
   await refused(path, 'no sound', 'invalid_request');
   await refused(path, sound.subarray(0, 30_000), 'invalid_request');
-  await refused(path, 'OggS', 'not_supported');
+  await refused(path, 'OggS', 'invalid_request');
   await refused(path, new Uint8Array(2 * 1024 * 1024 + 1), 'too_large');
   await refused('/api/speech/recognize?phrases=good%20xyzzyq', sound, 'invalid_request');
   await refused('/api/speech/recognize?phrases=%3Ca%3E', sound, 'invalid_request');

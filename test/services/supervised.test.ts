@@ -5,10 +5,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { supervisor1 } from '../../firmware/supervisor/contract.ts';
 import { connect } from '../../firmware/system/bus.ts';
-import { child, ended } from '../lab/child.ts';
+import { ended } from '../lab/child.ts';
 import { assertContract } from '../lab/contract.ts';
 import { until } from '../lab/wait.ts';
-import { type FakeSystemd, fakeJournal, fakeSystemd } from '../supervisor/systemd.ts';
+import { type FakeSystemd, fakeJournal, fakeSystemd, supervise } from '../supervisor/systemd.ts';
 import { startHub, type TestHub } from './hub.ts';
 
 interface Context {
@@ -19,16 +19,6 @@ interface Context {
 }
 const test = suite<Context>("the hub's services for their owner");
 
-async function supervise({ hub, journal }: Pick<Context, 'hub' | 'journal'>): Promise<ChildProcess> {
-  const program = child(process.execPath, ['--import', 'tsx', 'services/supervisor/main.ts'], {
-    env: { ...process.env, ...hub.env, INGLE_UNITS: 'systemd/units', PATH: journal.path },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  const bus = await connect(hub.bus.address);
-  await until(async () => (await bus.listNames()).includes('io.ingle.Supervisor1'), 'the supervisor');
-  bus.close();
-  return program;
-}
 test.before(async (c) => {
   c.hub = await startHub();
   c.systemd = await fakeSystemd(c.hub.bus.address, ['ingle-api', 'ingle-uplink', 'ingle-audio']);

@@ -251,6 +251,12 @@ test("each kind of node of an author's view passes the hub's schema, and its typ
         { type: 'button', label: 'x', action: { type: 'bus.publish', topic: 'ui.x', payload: {} } },
         { type: 'button', label: 'x', action: { type: 'navigate', path: 'skill:lamp', mode: 'modal' } },
         { type: 'select', bind: '{{state.a}}', options: [{ label: 'A', value: 'a' }] },
+        {
+          type: 'form',
+          label: 'Go',
+          fields: [{ key: 'a', label: 'A', value: '{{state.a}}', secret: true }],
+          action: { type: 'http.post', path: '/skills/lamp/v1/a' },
+        },
       ],
     },
   };

@@ -1,9 +1,12 @@
 // A stand-in of systemd's manager on a private bus, and of journalctl on a PATH, as ingle-supervisor asks them.
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '../../firmware/system/bus.ts';
 import { contract } from '../../firmware/system/contract.ts';
+import { child } from '../lab/child.ts';
+import { until } from '../lab/wait.ts';
 
 const name = 'org.freedesktop.systemd1';
 const none = { doc: '', errors: [] } as const;
@@ -114,4 +117,22 @@ export function fakeJournal() {
     asked: () => (existsSync(asked) ? readFileSync(asked, 'utf8').trim().split('\n') : []),
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
+}
+
+/** A real ingle-supervisor over both, beside a hub. */
+export async function supervise({
+  hub,
+  journal,
+}: {
+  hub: { env: Record<string, string>; bus: { address: string } };
+  journal: { path: string };
+}): Promise<ChildProcess> {
+  const program = child(process.execPath, ['--import', 'tsx', 'services/supervisor/main.ts'], {
+    env: { ...process.env, ...hub.env, INGLE_UNITS: 'systemd/units', PATH: journal.path },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const bus = await connect(hub.bus.address);
+  await until(async () => (await bus.listNames()).includes('io.ingle.Supervisor1'), 'the supervisor');
+  bus.close();
+  return program;
 }

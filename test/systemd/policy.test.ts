@@ -204,7 +204,7 @@ check("a skill owns its own name alone, and reads the hub's state alone", async 
 });
 
 check('a slot that is pinned to no skill of the image owns its name and asks nobody', async () => {
-  for (const slot of [3, SLOTS]) {
+  for (const slot of [5, SLOTS]) {
     const user = `ingle-skill-${slot}`;
     assert.ok((await as(user, 'own', skillBusName(slot)))['ok'], user);
     for (const other of [1, slot - 1]) {
@@ -259,6 +259,50 @@ check('the supervisor is asked by the local API alone, and nobody poses as it', 
   }
   for (const user of ['stranger', 'member', 'ingle-api', 'ingle-uplink', 'ingle-skill-1'])
     assert.is((await as(user, 'own', 'io.ingle.Supervisor1'))['error'], 'forbidden', user);
+});
+
+check(
+  'every slot may ask for the journal, which its supervisor then gives or not; nobody else may',
+  async () => {
+    const to = ['io.ingle.Supervisor1', '/io/ingle/Supervisor1', 'io.ingle.Supervisor1'];
+    for (const slot of [1, 3, SLOTS]) {
+      assert.is(
+        (await as(`ingle-skill-${slot}`, 'call', ...to, 'Journal'))['error'],
+        'not_supported',
+        `${slot}`,
+      );
+      for (const member of ['List', 'Log', 'Failures', 'Stop'])
+        assert.is((await as(`ingle-skill-${slot}`, 'call', ...to, member))['error'], 'forbidden', member);
+    }
+    for (const user of ['stranger', 'member', 'ingle-uplink', 'ingle-wizard'])
+      assert.is((await as(user, 'call', ...to, 'Journal'))['error'], 'forbidden', user);
+  },
+);
+
+check("the skill of the owner's settings does what its screen offers, and no more", async () => {
+  const may: Record<string, [string, string[], string[]]> = {
+    Wifi1: ['ingle-wifi', ['Scan', 'Connect', 'Forget', 'Status'], ['SoftapStart', 'SoftapStop', 'Country']],
+    Audio1: [
+      'ingle-audio',
+      ['Enumerate', 'Probe', 'LoadProfile', 'SaveProfile', 'SetVolume'],
+      ['Record', 'Test', 'VadListen', 'Say', 'Recognize', 'ForgetProfiles'],
+    ],
+    Uplink1: [
+      'ingle-uplink',
+      ['Status', 'ListBrowsers', 'ForgetBrowser', 'RenameBrowser'],
+      ['IssueCode', 'Adopt', 'Enrol', 'RotateKey'],
+    ],
+  };
+  for (const [name, [user, those, others]] of Object.entries(may)) {
+    const to = [`io.ingle.${name}`, `/io/ingle/${name}`, `io.ingle.${name}`];
+    assert.equal(await as(user, 'skill', `io.ingle.${name}`), { ok: true });
+    for (const member of those) {
+      assert.is.not((await as('ingle-skill-3', 'call', ...to, member))['error'], 'forbidden', member);
+      assert.is((await as('ingle-skill-5', 'call', ...to, member))['error'], 'forbidden', member);
+    }
+    for (const member of others)
+      assert.is((await as('ingle-skill-3', 'call', ...to, member))['error'], 'forbidden', member);
+  }
 });
 
 check('every slot may ask for a fetch, and nobody else', async () => {

@@ -32,6 +32,12 @@ const good: View = {
         action: { type: 'http.post', path: '/v1/refresh', body: { a: 1 } },
       },
       { type: 'select', options: [{ label: 'A', value: 'a' }], bind: '{{state.mode}}' },
+      {
+        type: 'form',
+        label: 'Find',
+        fields: [{ key: 'text', label: 'Text', value: '{{state.text}}' }],
+        action: { type: 'http.post', path: '/v1/find' },
+      },
       { type: 'empty', text: 'Nothing' },
     ],
   },
@@ -44,6 +50,18 @@ const bad: [string, unknown, string, RegExp][] = [
   ['another schema', { ...good, schema: 'ui/v9' }, '/schema', /ui\/v0/],
   ['no layout', { schema: 'ui/v0' }, '/layout', /missing/],
   ['an unknown field', { ...good, script: 'x' }, '/script', /not known/],
+  [
+    'a form that has nothing to type in',
+    { ...good, layout: { type: 'form', label: 'x', action: { type: 'navigate', path: 'skill:x' } } },
+    '/layout/fields',
+    /missing, form needs it/,
+  ],
+  [
+    'a field whose key is no name',
+    { ...good, layout: { ...good.layout.children![8], fields: [{ key: '__proto__', label: 'x' }] } },
+    '/layout/fields/0/key',
+    /lower-case/,
+  ],
   ['an unknown node type', { ...good, layout: { type: 'iframe' } }, '/layout/type', /must be one of title/],
   [
     'an unknown property deep inside',

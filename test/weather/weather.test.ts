@@ -188,4 +188,24 @@ test('an answer that lies is no report', () => {
   assert.equal(faultsOf(weatherSchema, { ...simulated(hour), place: 'x' }), []);
 });
 
+test("its window and its page are what every program may ask for, in the reader's language", async () => {
+  const { s } = await begin(all);
+  const m = await s.request('GET', '/v1/ui/manifest');
+  assert.equal(m.body, {
+    title: 'Weather',
+    icon: 'cloud',
+    modes: ['modal', 'panel'],
+    sizeHints: { w: 480, h: 520 },
+  });
+  assert.is(((await s.request('GET', '/v1/ui/manifest?lang=ru')).body as { title: string }).title, 'Погода');
+  await s.request('POST', '/v1/place', {
+    body: { name: '<img src=x onerror=alert(1)>', lat: 59.9, lon: 10.7 },
+  });
+  const page = String((await s.request('GET', '/v1/ui/panel?lang=ru')).body);
+  assert.match(page, '3,5 °C'.replace(',', '.'));
+  assert.match(page, 'Сейчас');
+  assert.match(page, '&#60;img src=x');
+  assert.not.match(page, /<img|<script|\{\{/);
+});
+
 test.run();

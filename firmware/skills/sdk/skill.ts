@@ -19,12 +19,20 @@ export interface SkillRequest {
   query: URLSearchParams;
   /** The JSON body; an empty object where there was none. */
   body: JsonObject;
+  /** The id of the last event a reader of events has had (the header Last-Event-ID). */
+  lastEventId?: string;
 }
 
 export interface SkillReply {
   /** HTTP status; 200 with a body and 204 without one. */
   status?: number;
   body?: Json;
+  /**
+   * Instead of `body`, of a GET: a text of this type. A page is shown without scripts. Events (WHATWG "Server-sent
+   * events") end with the answer; their reader comes back after `retry` and says what it had.
+   */
+  text?: string;
+  type?: 'text/plain' | 'text/html' | 'text/event-stream';
   /**
    * The request's effect on the owner's state. It runs when the reply is due and is stored together with the fact
    * that the request is done, so a crash leaves both or neither.
@@ -153,7 +161,7 @@ export interface SkillContext {
 }
 
 export interface Skill {
-  /** Paths below `/v1/`. */
+  /** Paths below `/v1/`. `/v1/ui/manifest` and `/v1/ui/panel` are answered for a ui/v0 screen where none is here. */
   endpoints: readonly SkillEndpoint[];
   /** A new owner is served; its state may hold what was stored. */
   attached?(owner_id: string): void;

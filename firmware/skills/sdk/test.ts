@@ -65,7 +65,7 @@ export interface TestSkill {
   request(
     method: string,
     path: string,
-    o?: { owner_id?: string; body?: JsonObject; id?: string },
+    o?: { owner_id?: string; body?: JsonObject; id?: string; lastEventId?: string },
   ): Promise<TestReply>;
   state(owner_id?: string): JsonObject;
   /** The view. @throws IngleError `invalid_request` for one the hub would refuse, with every fault */
@@ -217,14 +217,16 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
       await running().implementation.Watch({ owner_id, viewers }, caller);
       await settle();
     },
-    async request(method, path, { owner_id, body, id } = {}) {
+    async request(method, path, { owner_id, body, id, lastEventId } = {}) {
       const given = new TextEncoder().encode(body ? JSON.stringify(body) : '');
       const one = owner_id ?? owners.keys().next().value ?? '';
-      const asked = { id: id ?? `t${randomUUID()}`, owner_id: one, method, path, headers: {}, body: given };
+      const headers: Record<string, string> = lastEventId ? { 'last-event-id': lastEventId } : {};
+      const asked = { id: id ?? `t${randomUUID()}`, owner_id: one, method, path, headers, body: given };
       const r = await running().implementation.Request(asked, caller);
       await settle();
       const text = new TextDecoder().decode(r.body);
-      return { status: r.status, body: text ? (JSON.parse(text) as Json) : undefined };
+      const isJson = r.headers['content-type'] === 'application/json';
+      return { status: r.status, body: isJson ? (JSON.parse(text) as Json) : text || undefined };
     },
     state: (owner_id) => content('state:main', owner_id),
     view(owner_id) {

@@ -42,6 +42,14 @@ export type Node =
       options: { label: Template; value: string }[];
       action?: Action;
     }
+  | {
+      type: 'form';
+      /** On the button that sends it. */
+      label: Template;
+      /** What is typed is in the action's body under each key, as a string; a form with a secret waits for no network. */
+      fields: { key: string; label: Template; value?: Template; secret?: boolean }[];
+      action: Extract<Action, { type: 'http.post' }>;
+    }
   | { type: 'empty'; text?: Template };
 
 export interface View {

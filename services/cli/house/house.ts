@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { fetch1 } from '../../../firmware/fetch/contract.ts';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import { skill1, skillBusName } from '../../../firmware/skills/contract.ts';
+import { granting } from '../../../firmware/skills/grants.ts';
 import { SLOTS } from '../../../firmware/skills/slots.ts';
 import { settleSlots, skillNames } from '../../../firmware/skills/table.ts';
 import { serveSupervisor } from '../../../firmware/supervisor/serve.ts';
@@ -249,7 +250,8 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
         bus = undefined;
         comeBack();
       });
-      await serveSupervisor(b, supervisor, { log: logger('house') });
+      const mayRead = granting(b, { skills, data: hub }, 'journal');
+      await serveSupervisor(b, supervisor, { log: logger('house'), mayRead });
       return b;
     });
     bus.catch(() => (bus = undefined));

@@ -1,6 +1,6 @@
 // The house of `npm start` as io.ingle.Supervisor1: what systemd is on a hub, over the processes kept running here.
 import { readFileSync } from 'node:fs';
-import { fileLine } from '../../../firmware/supervisor/lines.ts';
+import { fileLine, MAX_LINES, mergedFiles } from '../../../firmware/supervisor/lines.ts';
 import type { Own } from '../../../firmware/supervisor/own.ts';
 import type { Service, Supervises } from '../../../firmware/supervisor/serve.ts';
 import type { Supervised } from './supervised.ts';
@@ -52,6 +52,10 @@ export function houseSupervisor(o: {
   processes(): ReadonlyMap<string, Supervised>;
   shutdown(what: 'restart' | 'poweroff'): Promise<void>;
 }): Supervises {
+  const linesOf = (unit: string, lines: number) => {
+    const text = o.processes().get(unit)?.tail(lines) ?? '';
+    return text === '' ? [] : text.split('\n').map(fileLine);
+  };
   const own = () => [...o.processes().keys()].sort().map((unit) => ({ unit, orders: true }));
   return {
     own,
@@ -65,10 +69,9 @@ export function houseSupervisor(o: {
       if (what !== 'start') await p.hold();
       if (what !== 'stop') p.release();
     },
-    async log(unit, lines) {
-      const text = o.processes().get(unit)!.tail(lines);
-      return text === '' ? [] : text.split('\n').map(fileLine);
-    },
+    log: async (unit, lines) => linesOf(unit, lines),
+    journal: async (units, asked) =>
+      mergedFiles(new Map(units.map((unit) => [unit, linesOf(unit, MAX_LINES)])), asked),
     async failures() {
       const all = [...o.processes()].flatMap(([unit, p]) =>
         p.deaths.map(({ at, how }) => ({ unit, at: at / 1000, result: resultOf(how) })),

@@ -9,7 +9,6 @@ import { labelOf, messageBus, unitStates } from '../../../firmware/system/units.
 import { hubStatusText } from '../../../firmware/text/hub_status.ts';
 import { type Language, type Localized, localizer, translator } from '../../../firmware/text/i18n.ts';
 import { uplink1 } from '../../../firmware/uplink/contract.ts';
-import manifest from './manifest.json' with { type: 'json' };
 import { type CpuTimes, cpuPercent, parseMeminfo, parseStat, parseUptime } from './proc.ts';
 import { hubStatusView } from './view.ts';
 
@@ -145,14 +144,6 @@ function start(ctx: HubContext): Skill {
     endpoints: [
       { method: 'GET', path: '/v1/status/summary', answer: async () => ({ body: await measure() }) },
       { method: 'GET', path: '/v1/state', answer: ({ owner_id }) => ({ body: { ...ctx.state(owner_id) } }) },
-      {
-        method: 'GET',
-        path: '/v1/ui/manifest',
-        answer: () => {
-          const { icon, modes, sizeHints } = manifest.capabilities.ui;
-          return { body: { title: titleIn(ctx.language), icon, modes, sizeHints } };
-        },
-      },
       {
         method: 'POST',
         path: '/v1/refresh',

@@ -7,7 +7,6 @@ import { type Language, translator } from '../../../firmware/text/i18n.ts';
 import { updateText } from '../../../firmware/text/update.ts';
 import { update1 } from '../../../firmware/update/contract.ts';
 import { describe, type Told, unsupported } from './describe.ts';
-import manifest from './manifest.json' with { type: 'json' };
 import { updatesView } from './view.ts';
 
 /** Between looks while somebody watches: while something moves, and while nothing does, milliseconds. */
@@ -84,14 +83,6 @@ function start(ctx: HubContext): Skill {
     },
     endpoints: [
       { method: 'GET', path: '/v1/state', answer: async () => ({ body: await look() }) },
-      {
-        method: 'GET',
-        path: '/v1/ui/manifest',
-        answer: () => {
-          const { icon, modes, sizeHints } = manifest.capabilities.ui;
-          return { body: { title: titleIn(ctx.language), icon, modes, sizeHints } };
-        },
-      },
       { method: 'POST', path: '/v1/check', answer: order(() => update.Check({ channel: '' }, 40_000)) },
       {
         method: 'POST',

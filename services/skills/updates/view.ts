@@ -1,5 +1,5 @@
 // The screen of `updates` as ui/v0: it changes with the state, as each step offers other buttons. Pure.
-import { localizer } from '../../../firmware/text/i18n.ts';
+import { press, row, screen } from '../../../firmware/skills/screen.ts';
 import { updateText } from '../../../firmware/text/update.ts';
 import type { View, ViewNode } from '../../../firmware/ui/schema.ts';
 
@@ -25,47 +25,26 @@ export interface Shown {
   result: boolean;
 }
 
-const labels = ['title', 'current', 'available', 'previous', 'notes', ...Object.values(buttons)] as const;
-
-/** The view: its texts are in `meta.texts` in every language, what is shown is bound to the state. */
+/** What is shown changes with the state. */
 export function updatesView(s: Shown): View {
-  const say = localizer(updateText);
-  const t = (key: (typeof labels)[number]) => `{{meta.texts.${key}}}`;
   const text = (key: string): ViewNode => ({ type: 'text', text: `{{state.${key}}}` });
-  const button = (order: Order): ViewNode => ({
-    type: 'button',
-    label: t(buttons[order]),
-    ...(order === 'check' ? { icon: 'refresh' } : {}),
-    action: { type: 'http.post', path: `/skills/updates/v1/${order}`, body: {} },
-  });
   const orders = (Object.keys(buttons) as Order[]).filter((o) => s.can.includes(o));
-  const metrics: ViewNode = {
-    type: 'row',
-    gap: 8,
-    children: [
-      { type: 'metric', label: t('current'), value: '{{state.version}}' },
-      ...(s.supported ? [{ type: 'metric', label: t('available'), value: '{{state.offer}}' }] : []),
-      ...(s.supported ? [{ type: 'metric', label: t('previous'), value: '{{state.previous}}' }] : []),
-    ],
-  };
-  return {
-    schema: 'ui/v0',
-    meta: { title: t('title'), texts: Object.fromEntries(labels.map((key) => [key, say(key)])) },
-    layout: {
-      type: 'stack',
-      gap: 12,
-      children: [
-        { type: 'title', text: '{{state.headline}}' },
-        metrics,
-        ...(s.progress ? [{ type: 'metric', label: '{{state.step}}', value: '{{state.percent}}' }] : []),
-        ...(s.trouble ? [{ type: 'card', child: text('trouble') }] : []),
-        ...(s.result ? [text('result')] : []),
-        ...(s.notes ? [{ type: 'card', title: t('notes'), child: text('notes') }] : []),
-        ...(s.supported ? [text('checked')] : []),
-        ...(orders.length > 0
-          ? [{ type: 'row', gap: 8, justify: 'end', children: orders.map(button) } as ViewNode]
-          : []),
-      ],
-    },
-  };
+  return screen(updateText, (t) => {
+    const button = (order: Order) =>
+      press(t(buttons[order]), `/skills/updates/v1/${order}`, order === 'check' ? { icon: 'refresh' } : {});
+    return [
+      { type: 'title', text: '{{state.headline}}' },
+      row([
+        { type: 'metric', label: t('current'), value: '{{state.version}}' },
+        ...(s.supported ? [{ type: 'metric', label: t('available'), value: '{{state.offer}}' }] : []),
+        ...(s.supported ? [{ type: 'metric', label: t('previous'), value: '{{state.previous}}' }] : []),
+      ]),
+      ...(s.progress ? [{ type: 'metric', label: '{{state.step}}', value: '{{state.percent}}' }] : []),
+      ...(s.trouble ? [{ type: 'card', child: text('trouble') }] : []),
+      ...(s.result ? [text('result')] : []),
+      ...(s.notes ? [{ type: 'card', title: t('notes'), child: text('notes') }] : []),
+      ...(s.supported ? [text('checked')] : []),
+      ...(orders.length > 0 ? [row(orders.map(button), { justify: 'end' })] : []),
+    ];
+  });
 }

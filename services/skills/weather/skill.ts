@@ -8,10 +8,9 @@ import type {
   SkillDefinition,
   Wanted,
 } from '../../../firmware/skills/sdk/skill.ts';
-import { type Localized, localizer, translator } from '../../../firmware/text/i18n.ts';
+import { type Localized, localizer } from '../../../firmware/text/i18n.ts';
 import { geocoderUrl, readPlace } from '../../../firmware/weather/providers.ts';
 import type { Conditions, Place, Weather } from '../../../firmware/weather/report.ts';
-import manifest from './manifest.json' with { type: 'json' };
 import { type Found, weatherSource } from './source.ts';
 import { weatherText } from './texts.ts';
 import { weatherView } from './view.ts';
@@ -126,14 +125,6 @@ function start(ctx: SkillContext): Skill {
           await ctx.storage.set('place', { ...place });
           await look();
           return { body: { ...place } };
-        },
-      },
-      {
-        method: 'GET',
-        path: '/v1/ui/manifest',
-        answer: () => {
-          const { icon, modes, sizeHints } = manifest.capabilities.ui;
-          return { body: { title: translator(weatherText, ctx.language)('title'), icon, modes, sizeHints } };
         },
       },
     ],

@@ -23,6 +23,19 @@ export const lanternView: JsonObject = {
         action: { type: 'http.post', path: '/skills/lantern/v1/glow', body: {} },
       },
       {
+        type: 'form',
+        label: 'Name it',
+        fields: [{ key: 'value', label: 'Words', value: '{{state.glow}}' }],
+        action: { type: 'http.post', path: '/skills/lantern/v1/glow', body: { value: 'nothing' } },
+      },
+      { type: 'text', text: 'It heard a secret of {{state.secret}} letters' },
+      {
+        type: 'form',
+        label: 'Whisper',
+        fields: [{ key: 'word', label: 'Secret word', secret: true }],
+        action: { type: 'http.post', path: '/skills/lantern/v1/whisper', body: {} },
+      },
+      {
         type: 'button',
         label: 'Look at the hub',
         action: { type: 'navigate', path: 'skill:hub_status', mode: 'panel' },
@@ -59,6 +72,11 @@ export const skill: SkillDefinition = {
         method: 'POST',
         path: '/v1/glow',
         answer: ({ body }) => ({ body: {}, state: () => ({ glow: body['value'] ?? 'out' }) }),
+      },
+      {
+        method: 'POST',
+        path: '/v1/whisper',
+        answer: ({ body }) => ({ body: {}, state: () => ({ secret: String(body['word']).length }) }),
       },
     ],
   }),

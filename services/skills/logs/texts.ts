@@ -1,0 +1,63 @@
+// Texts of the skill `logs`.
+import type { Text } from '../../../firmware/text/i18n.ts';
+
+const en = {
+  title: 'Logs',
+  level: 'At least',
+  error: 'Errors',
+  warn: 'Warnings',
+  notice: 'Notices',
+  info: 'Information',
+  debug: 'Everything',
+  unit: 'Service',
+  all: 'All services',
+  search: 'Search',
+  find: 'Find',
+  time: 'Time',
+  text: 'Words',
+  pause: 'Pause',
+  follow: 'Follow',
+  live: 'New lines come by themselves.',
+  paused: 'Paused.',
+  shown: { by: 'n', one: '{n} line', other: '{n} lines' },
+  more: { by: 'n', one: 'The newest line; there are more.', other: 'The newest {n} lines; there are more.' },
+  empty: 'No line fits. Choose a lower level or all services, or empty the search.',
+  noJournal: 'Nobody keeps the log here. On a hub and with npm start the supervisor does.',
+  notGiven: 'This skill was not given the log. Install the one of the image.',
+  away: 'The log does not answer. It is tried again by itself; if it lasts, restart the hub.',
+  removed: 'Passwords, codes and keys are left out.',
+} as const;
+
+const ru: Record<keyof typeof en, Text> = {
+  title: 'Журналы',
+  level: 'Не ниже',
+  error: 'Ошибки',
+  warn: 'Предупреждения',
+  notice: 'Замечания',
+  info: 'Сведения',
+  debug: 'Всё',
+  unit: 'Служба',
+  all: 'Все службы',
+  search: 'Поиск',
+  find: 'Найти',
+  time: 'Время',
+  text: 'Запись',
+  pause: 'Пауза',
+  follow: 'Следить',
+  live: 'Новые записи появляются сами.',
+  paused: 'Пауза.',
+  shown: { by: 'n', one: '{n} запись', few: '{n} записи', other: '{n} записей' },
+  more: {
+    by: 'n',
+    one: 'Последняя запись; есть и другие.',
+    few: 'Последние {n} записи; есть и другие.',
+    other: 'Последние {n} записей; есть и другие.',
+  },
+  empty: 'Таких записей нет. Выберите уровень ниже или все службы, либо очистите поиск.',
+  noJournal: 'Журнал здесь никто не ведёт. На хабе и при npm start это делает супервизор.',
+  notGiven: 'Этому навыку журнал не доверен. Установите тот, что входит в образ.',
+  away: 'Журнал не отвечает. Попытки продолжаются; если это не проходит, перезапустите хаб.',
+  removed: 'Пароли, коды и ключи в журнале не показаны.',
+};
+
+export const logsText = { en, ru };
