@@ -105,7 +105,7 @@ export const uplink1 = contract({
       errors: ['invalid_request', 'conflict'],
     },
     ChangePerson: {
-      doc: 'Gives a person another name, role or end. Their channels end, and come back as what they are now.',
+      doc: 'Gives a person another name, role or end; an empty text and -1 leave what is. Their channels end, and come back as what they are now.',
       in: { id: 's', name: 's', role: 's', until: 'x' },
       out: person,
       errors: ['not_found', 'invalid_request'],
