@@ -8,9 +8,7 @@ const closed = { additionalProperties: false };
 const seconds = (description: string) => T.Integer({ minimum: 0, description });
 const role = T.Enum([...personRoles]);
 const name = T.String({ minLength: 1, maxLength: 64 });
-const until = T.Union([seconds('Unix seconds: from then on the hub is closed to them.'), T.Null()], {
-  description: 'When their time ends; null for never.',
-});
+const until = seconds('Unix seconds: from then on the hub is closed to them; 0 for never.');
 const id = T.String({ description: 'The id of a person.', pattern: '^person_[A-Za-z0-9_-]{20}$' });
 
 const person = T.Object({

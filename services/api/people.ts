@@ -56,7 +56,7 @@ export function peopleEndpoints(o: {
   }
   const shown = (p: Told, browsers: Awaited<ReturnType<typeof ofUplink>>['browsers']): Person => ({
     ...{ id: p.id, name: p.name, role: p.role as PersonRole, ended: p.ended, invited_by: p.invited_by },
-    ...{ until: p.until === 0n ? null : Number(p.until), created_at: Number(p.created_at) },
+    ...{ until: Number(p.until), created_at: Number(p.created_at) },
     browsers: browsers
       .filter((b) => b.person === p.id)
       .map(({ id, label, paired_at, seen_at }) => ({
@@ -86,10 +86,10 @@ export function peopleEndpoints(o: {
   const handlers: Handlers<typeof peopleApi, Asked, Response> = {
     async me({ caller }) {
       if (caller === null || caller.household === undefined)
-        return { role: caller?.role ?? 'owner', name: '', until: null };
+        return { role: caller?.role ?? 'owner', name: '', until: 0 };
       const me = (await uplink().ListPeople({})).people.find((p) => p.id === caller.owner_id);
       if (!me) throw new IngleError('not_found', 'You are not a person of this hub any more.');
-      return { role: caller.role, name: me.name, until: me.until === 0n ? null : Number(me.until) };
+      return { role: caller.role, name: me.name, until: Number(me.until) };
     },
     list: async () => ({ people: await people() }),
     async add({ caller, body: { name, role, until } }) {
@@ -104,8 +104,7 @@ export function peopleEndpoints(o: {
       }
     },
     async change({ params: { id }, body: { name = '', role = '', until } }) {
-      const end = until === undefined ? -1n : BigInt(until ?? 0);
-      return withBrowsers(await uplink().ChangePerson({ id, name, role, until: end }));
+      return withBrowsers(await uplink().ChangePerson({ id, name, role, until: BigInt(until ?? -1) }));
     },
     async remove({ params: { id } }) {
       await uplink().RemovePerson({ id });
