@@ -131,7 +131,10 @@ export const uplink1 = contract({
   },
   signals: {
     Connected: { doc: 'The socket to root came up or went down.', args: { connected: 'b' } },
-    Paired: { doc: 'A browser was let in for the first time.', args: { sid: 's', browser: 's', label: 's' } },
+    Paired: {
+      doc: 'A browser of the owner was let in for the first time.',
+      args: { sid: 's', browser: 's', label: 's' },
+    },
     PairingFailed: {
       doc: 'A browser did not prove itself, or began to and never did (`timeout`); `left` tries remain for this code. `reason` is an error code.',
       args: { sid: 's', reason: 's', left: 'u' },
