@@ -8,10 +8,10 @@ import { fairFrames } from './fair.ts';
 import { relyingParty } from './passkey.ts';
 import { type Session, session } from './peer.ts';
 import { type Link, link } from './root-socket.ts';
+import type { Identity } from './rows.ts';
 import { type SealedSecrets, sealedSecrets } from './sealed.ts';
 import { apiServing } from './serving.ts';
 import { bounds, sessions } from './sessions.ts';
-import type { Identity } from './store.ts';
 import { serviceToken } from './token.ts';
 
 export type Connection = ReturnType<typeof openConnection>;
@@ -125,12 +125,12 @@ function sealedFor(core: Core, codes: Codes, i: Identity): SealedSecrets | undef
 }
 
 function sessionMaker(core: Core, codes: Codes) {
-  const { config, ring, store, pins, now, log, outside, text, on } = core;
+  const { config, ring, store, pins, people, now, log, outside, text, on } = core;
   const serving = apiServing(config.api);
   const token = serviceToken(`${dataOf(config, 'api')}/token`);
   return (sid: string, i: Identity, relay: Link['relay'], sealed: SealedSecrets | undefined): Session =>
     session(sid, {
-      pins,
+      ...{ pins, people },
       hub: {
         ...{ hub_id: i.hub_id, owner_id: i.owner_id, hub_name: config.name },
         ...{ version, sign_pub: ring.keys.sign.x },
@@ -146,8 +146,9 @@ function sessionMaker(core: Core, codes: Codes) {
       relay: (frame, ctr) => relay({ sid, frame, ctr }),
       rotation: () => ring.statement(i.hub_id),
       paired(b) {
-        log.notice('paired', { sid, browser: b.id, label: b.label });
-        on.paired({ sid, browser: b.id, label: b.label });
+        log.notice('paired', { sid, browser: b.id, label: b.label, person: b.person });
+        // Who waits for the owner's browser is not told of somebody else's.
+        if (b.person === undefined) on.paired({ sid, browser: b.id, label: b.label });
       },
       event(e) {
         if (e.t === 'refused') codes.failed(sid, e.error.code, e.left);

@@ -47,7 +47,7 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
     ...{ skill_id: 'hub_status', mode: 'modal', order: ['hub_status'], seconds: 60, what: 'restart' },
     events: [{ topic: 'external.test', payload: {} }],
     ...{ text: 'Hello', lang: 'en', level: 'info', topic: 'external.door' },
-    ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0' },
+    ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0', role: 'guest', until: 0 },
   };
   return Object.fromEntries(
     Object.entries(e.body.properties).map(([k, s]) => [
@@ -74,20 +74,30 @@ const callers: [
     {
       public: '',
       token: 'unauthenticated',
+      household: 'unauthenticated',
       owner: 'unauthenticated',
       elevated: 'unauthenticated',
       skill: 'unauthenticated',
       signed: '',
     },
   ],
-  ['local control', null, { public: '', token: '', owner: '', elevated: '', skill: '', signed: '' }],
-  ['the owner, elevated', {}, { public: '', token: '', owner: '', elevated: '', skill: '', signed: '' }],
+  [
+    'local control',
+    null,
+    { public: '', token: '', household: '', owner: '', elevated: '', skill: '', signed: '' },
+  ],
+  [
+    'the owner, elevated',
+    {},
+    { public: '', token: '', household: '', owner: '', elevated: '', skill: '', signed: '' },
+  ],
   [
     'the owner, not elevated',
     { elevated_until: 1 },
     {
       public: '',
       token: '',
+      household: '',
       owner: '',
       elevated: 'assertion_required',
       skill: 'assertion_required',
@@ -97,7 +107,15 @@ const callers: [
   [
     'a guest who calls itself elevated',
     { role: 'guest' },
-    { public: '', token: '', owner: 'forbidden', elevated: 'forbidden', skill: 'forbidden', signed: '' },
+    {
+      public: '',
+      token: '',
+      household: 'forbidden',
+      owner: 'forbidden',
+      elevated: 'forbidden',
+      skill: 'forbidden',
+      signed: '',
+    },
   ],
 ];
 for (const [caller, as, refused] of callers)
