@@ -65,7 +65,7 @@ const net = async () => {
 const forks = () => new Promise((done) => {
   const children = [];
   let ran = 0;
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 48; i++) {
     const c = spawn('/usr/bin/sleep', ['60'], { stdio: 'ignore' });
     c.on('error', () => {});
     if (c.pid) { ran++; children.push(c); }
