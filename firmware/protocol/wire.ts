@@ -4,7 +4,17 @@
 export type Stage = 'NEW' | 'PREAUTH' | 'WEBREG' | 'AUTH' | 'PAIRED' | 'ONLINE';
 
 /** What a hub's proof is for, its claim `purpose`: one given for one thing serves no other (ARCHITECTURE D11). */
-export type ProofPurpose = 'enrol' | 'socket' | 'device-code' | 'renew' | 'rotate' | 'pairing-accept';
+export type ProofPurpose =
+  | 'enrol'
+  | 'socket'
+  | 'device-code'
+  | 'renew'
+  | 'rotate'
+  | 'pairing-accept'
+  | 'subnet-join'
+  | 'subnet-route'
+  | 'subnet-admit'
+  | 'subnet-part';
 
 /** What a hub says it can do, in hub.online. */
 export interface HubCaps {
