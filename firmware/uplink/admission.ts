@@ -6,16 +6,19 @@ import type { Opened } from '../protocol/noise/channel.ts';
 import { challengeOf } from '../protocol/pairing/assertion.ts';
 import { openQueue } from '../protocol/queue.ts';
 import type { Control } from '../protocol/wire.ts';
+import { type Grant, grantOf, personOf, sameGrant } from './grant.ts';
 import type { Principal } from './headers.ts';
 import { claimedId, coseKey, type RelyingParty, verifyAssertion } from './passkey.ts';
+import type { People } from './people.ts';
 import { type Pins, used } from './pins.ts';
-import type { Browser, Passkey } from './store.ts';
+import type { Browser, Passkey, Proven } from './rows.ts';
 
 /** Wrong assertions an admitted browser may send in one handshake. */
 const WRONG_A_HANDSHAKE = 5;
 
 export interface AdmissionOptions {
   pins: Pins;
+  people: Pick<People, 'welcome'>;
   hub: { hub_id: string; hub_name: string; version: string; owner_id: string; sign_pub: string };
   party: RelyingParty;
   /** Unix seconds. */
@@ -35,11 +38,26 @@ export function admission(o: AdmissionOptions) {
   // One assertion at a time: two side by side must not both use the same handshake.
   const turn = openQueue();
 
-  const pinned = (): Browser | undefined => (id === '' ? undefined : o.pins.browser(id));
+  /** Whether the hub is open to them now; it always is to its owner. */
+  const isOpenTo = (grant: Grant): boolean =>
+    grant.kind === 'owner' || (grant.kind === 'person' && o.people.welcome(grant.person_id) !== undefined);
+  const pinned = (): Browser | undefined => {
+    const b = id === '' ? undefined : o.pins.browser(id);
+    return b && isOpenTo(grantOf(b)) ? b : undefined;
+  };
+  const proven = (): Proven | undefined => {
+    const p = o.pins.proven(id);
+    return p && isOpenTo(p.grant) ? p : undefined;
+  };
+  /** Whom an assertion of this browser must prove: whose it is, else whom its code was for. */
+  const wanted = (): Grant | undefined => {
+    const b = pinned();
+    return b ? grantOf(b) : proven()?.grant;
+  };
   /** The hub takes an unknown passkey from this browser. */
   const takesNew = (): boolean => {
-    const p = o.pins.proven(id);
-    return p !== undefined && (p.new_passkey || !o.pins.hasPasskey);
+    const p = proven();
+    return p !== undefined && (p.new_passkey || (p.grant.kind === 'owner' && !o.pins.hasPasskey));
   };
 
   function opened(at: Opened): void {
@@ -56,13 +74,26 @@ export function admission(o: AdmissionOptions) {
       hub_name: o.hub.hub_name,
       version: o.hub.version,
       admitted: browser !== undefined,
-      need: o.pins.proven(id) ? 'assertion' : null,
+      need: proven() ? 'assertion' : null,
       first: takesNew(),
       sign_pub: o.hub.sign_pub,
       elevated_until: elevatedUntil(browser),
     });
-    if (!browser && !o.pins.proven(id))
-      refuse(new IngleError('pairing_failed', 'This browser is not paired with the hub. Pair it first.'));
+    if (!browser && !proven()) refuse(stranger());
+    else if (browser && pairingModes.has(at.mode) && !proven())
+      refuse(
+        new IngleError(
+          'conflict',
+          'This browser is somebody else’s here already. Open the invitation in a browser of your own.',
+        ),
+      );
+  }
+
+  /** Why a browser nobody waits for stays out. */
+  function stranger(): IngleError {
+    return o.pins.browser(id)
+      ? new IngleError('forbidden', 'Your time on this hub is over. Ask its owner.')
+      : new IngleError('pairing_failed', 'This browser is not paired with the hub. Pair it first.');
   }
 
   function elevatedUntil(b: Browser | undefined): number {
@@ -78,14 +109,15 @@ export function admission(o: AdmissionOptions) {
     const me = id;
     const browser = pinned();
     try {
-      if (!browser && !o.pins.proven(me))
-        throw new IngleError('pairing_failed', 'This browser is not paired with the hub. Pair it first.');
+      const whom = wanted();
+      if (!whom) throw stranger();
       if (spent) throw new IngleError('assertion_failed', 'This handshake has had its assertion already.');
       if (wrong >= WRONG_A_HANDSHAKE)
         throw new IngleError('rate_limited', 'Too many wrong assertions. Connect again first.');
-      const passkey = await checked(m, mine);
+      const passkey = await checked(m, mine, whom);
       // The keys may have changed, or the browser been forgotten, while the signature was looked at.
-      if (mine !== handshake || (!pinned() && !o.pins.proven(me)))
+      const still = wanted();
+      if (mine !== handshake || !still || !sameGrant(still, whom))
         throw new IngleError('assertion_failed', 'The handshake is over. Sign the new one.');
       spent = true;
       if (browser) await o.pins.elevate(browser, passkey);
@@ -100,7 +132,7 @@ export function admission(o: AdmissionOptions) {
   }
 
   /** The passkey behind an assertion over the handshake hash `over`, after its use. @throws IngleError */
-  async function checked(m: Control & { t: 'assertion' }, over: Uint8Array): Promise<Passkey> {
+  async function checked(m: Control & { t: 'assertion' }, over: Uint8Array, whom: Grant): Promise<Passkey> {
     const credId = claimedId(m.credential);
     let passkey = o.pins.passkey(credId);
     if (!passkey) {
@@ -116,10 +148,13 @@ export function admission(o: AdmissionOptions) {
         label: labelOf(m.label),
         pinned_at: o.now(),
         regressions: 0,
+        ...personOf(whom),
       };
     }
     const challenge = await challengeOf({ purpose: 'hub', context: o.hub.hub_id, bytes: over });
-    return used(passkey, await verifyAssertion(m.credential, passkey.public_key, challenge, o.party));
+    const counter = await verifyAssertion(m.credential, passkey.public_key, challenge, o.party);
+    if (!sameGrant(grantOf(passkey), whom)) throw notTheirs(passkey);
+    return used(passkey, counter);
   }
 
   return {
@@ -142,10 +177,26 @@ export function admission(o: AdmissionOptions) {
     principal(): Principal {
       const b = pinned();
       if (!b) throw new IngleError('assertion_required', 'The hub waits for a passkey first.');
-      return { owner_id: o.hub.owner_id, browser: b.id, role: 'owner', elevated_until: elevatedUntil(b) };
+      if (b.person === undefined)
+        return { owner_id: o.hub.owner_id, browser: b.id, role: 'owner', elevated_until: elevatedUntil(b) };
+      const person = o.people.welcome(b.person);
+      if (!person) throw stranger();
+      return { owner_id: person.id, browser: b.id, role: person.role, elevated_until: 0 };
     },
   };
 }
+
+/** Ways into a channel that show a code of the hub. */
+const pairingModes = new Set<Opened['mode']>(['link', 'typed', 'sealed']);
+
+/** A passkey proves whose it is, whatever the code was for: neither the owner becomes a guest by it, nor a guest the owner. */
+const notTheirs = ({ person }: Passkey): IngleError =>
+  new IngleError(
+    'assertion_failed',
+    person === undefined
+      ? 'This passkey is of the owner of the hub. Make one of your own for this invitation.'
+      : 'This passkey is of somebody who was invited. It does not prove anybody else.',
+  );
 
 export type Admission = ReturnType<typeof admission>;
 

@@ -7,6 +7,7 @@ import { linkTicket, MAX_NAMED, passkeyName } from '../protocol/pairing/ticket.t
 import { openQueue } from '../protocol/queue.ts';
 import type { Core } from './core.ts';
 import { changes } from './enrolment.ts';
+import { type Grant, ownerGrant, sameGrant, writeGrant } from './grant.ts';
 import { newWindow, pairingLink, type StoredWindow, seenBy, workingWindow } from './pairing-window.ts';
 
 /** An open window with the link to it, and the page where its code can be typed. */
@@ -23,6 +24,8 @@ export type Codes = Awaited<ReturnType<typeof openCodes>>;
 export async function openCodes(core: Core) {
   const { store, pins, log, outside } = core;
   let window: PairingWindow | null = null;
+  /** Whom the window is for. */
+  let grant: Grant = ownerGrant;
 
   const kept = (work: Promise<unknown>) =>
     void work.catch((e) => log.error('the store did not take a change', { error: e }));
@@ -31,11 +34,12 @@ export async function openCodes(core: Core) {
     const mine = workingWindow(stored, {
       keep: (w) => window === mine && kept(store.setWindow(w)),
       proven(remoteStatic, w) {
-        kept(pins.prove(toBase64url(remoteStatic), w.new_passkey));
+        kept(pins.prove(toBase64url(remoteStatic), w.new_passkey, w.grant));
         if (window === mine) kept(store.setWindow(undefined));
       },
     });
     window = mine;
+    grant = stored.grant;
   }
   const stored = await store.window();
   if (stored) install(stored);
@@ -45,7 +49,7 @@ export async function openCodes(core: Core) {
     core.on.pairingFailed({ sid, reason, left });
   }
 
-  const issuing = new Map<boolean, Promise<Issued>>();
+  const issuing = new Map<string, Promise<Issued>>();
   const issues = openQueue();
   return {
     window: () => window,
@@ -57,23 +61,38 @@ export async function openCodes(core: Core) {
     drop(): void {
       window = null;
     },
+    /** Nobody comes in by a window that is for `whom`, a moment from now or later. */
+    async close(whom: Grant): Promise<void> {
+      await issues.add(async () => {
+        if (!window || !sameGrant(grant, whom)) return;
+        window = null;
+        await store.setWindow(undefined);
+      });
+    },
     /**
      * A new window takes the place of the one before, so one is made at a time; who asks for the same meanwhile gets
-     * that one. Else the link of who asked last could be of the window that was made first.
+     * that one. Else the link of who asked last could be of the window that was made first. `whom` it lets in: the owner,
+     * unless told.
      */
-    issue(newPasskey: boolean): Promise<Issued> {
-      const same = issuing.get(newPasskey);
+    issue(newPasskey: boolean, whom: Grant = ownerGrant): Promise<Issued> {
+      const what = `${newPasskey} ${writeGrant(whom)}`;
+      const same = issuing.get(what);
       if (same) return same;
       const mine = issues
-        .add(() => issue(core, newPasskey, install))
-        .finally(() => issuing.delete(newPasskey));
-      issuing.set(newPasskey, mine);
+        .add(() => issue(core, newPasskey, whom, install))
+        .finally(() => issuing.delete(what));
+      issuing.set(what, mine);
       return mine;
     },
   };
 }
 
-async function issue(core: Core, newPasskey: boolean, install: (w: StoredWindow) => void): Promise<Issued> {
+async function issue(
+  core: Core,
+  newPasskey: boolean,
+  grant: Grant,
+  install: (w: StoredWindow) => void,
+): Promise<Issued> {
   const { place, root, pins, store, ring, log, now, text } = core;
   const i = await place.place();
   const psk = random(32);
@@ -88,7 +107,7 @@ async function issue(core: Core, newPasskey: boolean, install: (w: StoredWindow)
   // The code is for the place it was asked for; another may have been adopted meanwhile.
   if (!place.identity || changes(i, place.identity).length > 0)
     throw new IngleError('conflict', text('offerChanged', { root: core.config.root_url }));
-  const w = newWindow(d.device_code, d.expires_in, newPasskey, now(), psk);
+  const w = newWindow(d.device_code, d.expires_in, newPasskey, now(), { psk, grant });
   const taken = d.taken_ago !== undefined && !pairedSince(pins, now() - d.taken_ago);
   if (taken) {
     core.trouble = text('codeTaken');
@@ -96,7 +115,7 @@ async function issue(core: Core, newPasskey: boolean, install: (w: StoredWindow)
   }
   install(w);
   await store.setWindow(w);
-  log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey });
+  log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey, whom: grant.kind });
   return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: `${i.app_url}/`, taken };
 }
 

@@ -8,10 +8,10 @@ import { fairFrames } from './fair.ts';
 import { relyingParty } from './passkey.ts';
 import { type Session, session } from './peer.ts';
 import { type Link, link } from './root-socket.ts';
+import type { Identity } from './rows.ts';
 import { type SealedSecrets, sealedSecrets } from './sealed.ts';
 import { apiServing } from './serving.ts';
 import { bounds, sessions } from './sessions.ts';
-import type { Identity } from './store.ts';
 import { serviceToken } from './token.ts';
 
 export type Connection = ReturnType<typeof openConnection>;
@@ -125,12 +125,12 @@ function sealedFor(core: Core, codes: Codes, i: Identity): SealedSecrets | undef
 }
 
 function sessionMaker(core: Core, codes: Codes) {
-  const { config, ring, store, pins, now, log, outside, text, on } = core;
+  const { config, ring, store, pins, people, now, log, outside, text, on } = core;
   const serving = apiServing(config.api);
   const token = serviceToken(`${dataOf(config, 'api')}/token`);
   return (sid: string, i: Identity, relay: Link['relay'], sealed: SealedSecrets | undefined): Session =>
     session(sid, {
-      pins,
+      ...{ pins, people },
       hub: {
         ...{ hub_id: i.hub_id, owner_id: i.owner_id, hub_name: config.name },
         ...{ version, sign_pub: ring.keys.sign.x },

@@ -1,5 +1,23 @@
 import { contract } from '../system/contract.ts';
 
+const issued = {
+  device_code: 's',
+  secret: 's',
+  link: 's',
+  verify_uri: 's',
+  expires_at: 'x',
+  taken: 'b',
+} as const;
+const person = {
+  id: 's',
+  name: 's',
+  role: 's',
+  created_at: 'x',
+  until: 'x',
+  ended: 'b',
+  invited_by: 's',
+} as const;
+
 /** The hub's link to root: enrolment, pairing codes, state. */
 export const uplink1 = contract({
   name: 'io.ingle.Uplink1',
@@ -34,11 +52,11 @@ export const uplink1 = contract({
     IssueCode: {
       doc: 'Opens a pairing window of 10 minutes: `device_code` for root, `secret` that never reaches root, and `link` with everything in its fragment. A new window closes the one before. With `new_passkey` the browser may register a passkey though the owner has one (the hub approves it). `link` and `verify_uri` are of the pinned application. `taken`: somebody entered the code before this one, and no browser was paired with it. `conflict`: root offers another place, or is another root; see `Enrol`.',
       in: { new_passkey: 'b' },
-      out: { device_code: 's', secret: 's', link: 's', verify_uri: 's', expires_at: 'x', taken: 'b' },
+      out: issued,
       errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
     Status: {
-      doc: 'The present state. `connected`: the socket to root is up. `browsers`: pinned browsers. `channels`: end-to-end channels open now. `pending`: routes of root that lead here and have no channel open. `insecure`: the debug mode of sealed secrets is on, so that root could let itself in. `owner_id` is empty before enrolment.',
+      doc: 'The present state. `connected`: the socket to root is up. `browsers`: pinned browsers of the owner. `channels`: end-to-end channels open now. `pending`: routes of root that lead here and have no channel open. `insecure`: the debug mode of sealed secrets is on, so that root could let itself in. `owner_id` is empty before enrolment.',
       in: {},
       out: {
         connected: 'b',
@@ -57,9 +75,9 @@ export const uplink1 = contract({
       errors: [],
     },
     ListBrowsers: {
-      doc: 'Pinned browsers: id (base64url of the static key), label, paired at, last seen (Unix seconds).',
+      doc: 'Pinned browsers: id (base64url of the static key), label, paired at, last seen (Unix seconds), and the id of the person whose it is; empty for the owner.',
       in: {},
-      out: { browsers: [{ id: 's', label: 's', paired_at: 'x', seen_at: 'x' }] },
+      out: { browsers: [{ id: 's', label: 's', paired_at: 'x', seen_at: 'x', person: 's' }] },
       errors: [],
     },
     ForgetBrowser: {
@@ -73,6 +91,36 @@ export const uplink1 = contract({
       in: { id: 's', label: 's' },
       out: {},
       errors: ['not_found', 'invalid_request'],
+    },
+    ListPeople: {
+      doc: 'People the owner has invited. `until`: when their time ends, 0 for never; `ended`: it is over. Times are Unix seconds.',
+      in: {},
+      out: { people: [person] },
+      errors: [],
+    },
+    AddPerson: {
+      doc: 'Adds a person. `role`: admin, adult, kid or guest. `invited_by`: the browser that asks, or empty. Nothing is open to them before they have come in by `InvitePerson`.',
+      in: { name: 's', role: 's', until: 'x', invited_by: 's' },
+      out: person,
+      errors: ['invalid_request', 'conflict'],
+    },
+    ChangePerson: {
+      doc: 'Gives a person another name, role or end. Their channels end, and come back as what they are now.',
+      in: { id: 's', name: 's', role: 's', until: 'x' },
+      out: person,
+      errors: ['not_found', 'invalid_request'],
+    },
+    RemovePerson: {
+      doc: 'Forgets a person with their browsers and passkeys; their channels end at once.',
+      in: { id: 's' },
+      out: {},
+      errors: ['not_found'],
+    },
+    InvitePerson: {
+      doc: 'Opens a pairing window like `IssueCode`, for a browser of this person and nobody else. `conflict`: their time is over, or as there.',
+      in: { id: 's' },
+      out: issued,
+      errors: ['not_found', 'unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
     RotateKey: {
       doc: 'Makes a new static key, signed by the identity key; browsers follow it, hub_id stays.',

@@ -5,6 +5,7 @@ import type { Values } from '../text/i18n.ts';
 import type { UplinkText } from '../text/uplink.ts';
 import type { Enrolment } from './enrolment.ts';
 import type { Keyring } from './keyring.ts';
+import type { People } from './people.ts';
 import type { Pins } from './pins.ts';
 import type { RootClient } from './root.ts';
 import type { UplinkStore } from './store.ts';
@@ -27,6 +28,7 @@ export interface Core {
   readonly ring: Keyring;
   readonly store: UplinkStore;
   readonly pins: Pins;
+  readonly people: People;
   readonly root: RootClient;
   readonly place: Enrolment;
   /** What a person is told of the newest trouble; empty: there is none. */

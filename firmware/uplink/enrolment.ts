@@ -6,7 +6,8 @@ import type { Config } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
 import type { UplinkText } from '../text/uplink.ts';
 import type { RootClient } from './root.ts';
-import type { Identity, UplinkStore } from './store.ts';
+import type { Identity } from './rows.ts';
+import type { UplinkStore } from './store.ts';
 
 /** Who the hub belongs to and where its application is: what browsers and passkeys were pinned for. */
 export type Place = Pick<Identity, 'owner_id' | 'subnet_id' | 'hub_id' | 'app_url'>;

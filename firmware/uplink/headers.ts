@@ -1,12 +1,14 @@
 // What of a browser's request reaches the local API, and what of the answer goes back. Pure.
+import type { PersonRole } from '../people/person.ts';
 import { toBase64url, utf8 } from '../protocol/bytes.ts';
 
 /** Who asks, as the local API is told (ARCHITECTURE D10). */
 export interface Principal {
+  /** Whose documents are theirs: the hub's owner, or a person who was invited. */
   owner_id: string;
   /** Base64url of the browser's static key. */
   browser: string;
-  role: 'owner';
+  role: 'owner' | PersonRole;
   /** Unix seconds; 0 = admin skills are closed. */
   elevated_until: number;
 }

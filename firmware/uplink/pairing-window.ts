@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { fromBase64url, random, toBase64url } from '../protocol/bytes.ts';
 import { DEVICE_CODE_TTL, PAIRING_TRIES } from '../protocol/limits.ts';
 import { type Failure, type PairingWindow, pairingWindow } from '../protocol/pairing/pairing.ts';
+import { type Grant, ownerGrant } from './grant.ts';
 
 /** An open window as it is stored. `psk` is base64url of 32 bytes, `expires_at` Unix seconds. */
 export interface StoredWindow {
@@ -13,18 +14,20 @@ export interface StoredWindow {
   psk: string;
   /** The hub's owner wants a passkey that the hub has not pinned yet. */
   new_passkey: boolean;
+  /** Whom it lets in. */
+  grant: Grant;
   expires_at: number;
   /** Tries left. */
   left: number;
 }
 
-/** A new window around root's device code, which lives `ttl` seconds there; `psk` has 32 bytes. */
+/** A new window around root's device code, which lives `ttl` seconds there; `psk` has 32 bytes. It is the owner's unless told. */
 export function newWindow(
   code: string,
   ttl: number,
   newPasskey: boolean,
   now: number,
-  psk = random(32),
+  { psk = random(32), grant = ownerGrant }: { psk?: Uint8Array; grant?: Grant } = {},
 ): StoredWindow {
   const digits = String(randomInt(1_000_000)).padStart(6, '0');
   return {
@@ -32,6 +35,7 @@ export function newWindow(
     secret: `${digits.slice(0, 3)}-${digits.slice(3)}`,
     psk: toBase64url(psk),
     new_passkey: newPasskey,
+    grant,
     expires_at: now + Math.min(ttl, DEVICE_CODE_TTL),
     left: PAIRING_TRIES,
   };

@@ -9,7 +9,7 @@ import { exchange } from '../system/http.ts';
 import type { UplinkText } from '../text/uplink.ts';
 import { type HubKeys, signWith } from './keys.ts';
 import { makeProof, type ProofClaims, readCertificate } from './proof.ts';
-import type { Identity } from './store.ts';
+import type { Identity } from './rows.ts';
 
 const TIMEOUT = 10_000;
 /** A hub's clock may stand at the day its image was made; more than ten years off is no time at all, seconds. */

@@ -1,54 +1,20 @@
 // What the uplink remembers: its place at root, who was let in, the open pairing window, counters. One SQLite file.
-import { openStore, type Store } from '../system/store.ts';
+import { type Migration, openStore, type Store } from '../system/store.ts';
+import { ownerGrant } from './grant.ts';
 import type { StoredWindow } from './pairing-window.ts';
+import type { Browser, Identity, Passkey, Proven } from './rows.ts';
+import {
+  grantText,
+  peopleSchema,
+  peopleStore,
+  peopleTables,
+  provenValues,
+  put,
+  putOwned,
+  windowValues,
+} from './store-people.ts';
 
-/** The hub's place at root. Times are Unix seconds. */
-export interface Identity {
-  owner_id: string;
-  subnet_id: string;
-  hub_id: string;
-  /** JWT by root over the hub's keys. */
-  certificate: string;
-  issued_at: number;
-  expires_at: number;
-  /** Root as configured when the hub enrolled. */
-  root_url: string;
-  /** Address of the owner's application, pinned: passkeys must speak for its origin. */
-  app_url: string;
-}
-
-/** A pinned browser. `id` = base64url of its static key; times are Unix seconds. */
-export interface Browser {
-  id: string;
-  label: string;
-  paired_at: number;
-  seen_at: number;
-  /** Admin skills are open to it until then; 0 = closed (ARCHITECTURE D5). */
-  elevated_until: number;
-  /** The passkey that let it in. */
-  cred_id: string;
-}
-
-/** A browser that knew a window's secret and still owes its assertion. */
-export interface Proven {
-  id: string;
-  new_passkey: boolean;
-  expires_at: number;
-  failures: number;
-}
-
-/** A pinned passkey; `regressions` counts how often its counter went back. */
-export interface Passkey {
-  cred_id: string;
-  /** COSE key. */
-  public_key: Uint8Array;
-  counter: number;
-  label: string;
-  pinned_at: number;
-  regressions: number;
-}
-
-const migrations = [
+const migrations: Migration[] = [
   `CREATE TABLE identity (
      one INTEGER PRIMARY KEY CHECK (one = 1), owner_id TEXT NOT NULL, subnet_id TEXT NOT NULL, hub_id TEXT NOT NULL,
      certificate TEXT NOT NULL, issued_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
@@ -68,16 +34,26 @@ const migrations = [
   `CREATE TABLE counter_floor (one INTEGER PRIMARY KEY CHECK (one = 1), next INTEGER NOT NULL) STRICT;
    INSERT INTO counter_floor VALUES (1, 1);
    CREATE INDEX counter_seen ON counter (seen_at);`,
+  { adds: peopleSchema },
 ];
 
 /** Web sessions whose counters are kept, as many as are heard at once (sessions.ts): root names them, so it could name any number. */
 export const MOST_COUNTERS = 4096;
 
+/** What the owner has, and what other people have, each in a table. */
+const browsers = ['browser', 'person_browser'] as const;
+const passkeys = ['passkey', 'person_passkey'] as const;
+const provens = ['proven', 'granted_proven'] as const;
+const windows = ['pairing', 'granted_pairing'] as const;
+
+async function dropProven(t: Pick<Store, 'run'>, id: string): Promise<void> {
+  for (const table of provens) await t.run(`DELETE FROM ${table} WHERE id = ?`, id);
+}
+
 /** Opens the uplink's store. Every write is durable when it settles. */
 export async function openUplinkStore(file: string) {
   const db = await openStore(file, migrations);
-  const put = (table: string, ...values: (string | number | Uint8Array)[]) =>
-    db.run(`INSERT OR REPLACE INTO ${table} VALUES (${values.map(() => '?').join(', ')})`, ...values);
+  const people = peopleStore(db);
   const identityValues = (i: Identity) => [
     ...[1, i.owner_id, i.subnet_id, i.hub_id, i.certificate, i.issued_at, i.expires_at, i.root_url],
     i.app_url,
@@ -87,58 +63,66 @@ export async function openUplinkStore(file: string) {
   const browserValues = (b: Browser) =>
     [b.id, b.label, b.paired_at, b.seen_at, b.elevated_until, b.cred_id] as const;
   return {
+    ...people,
     async identity(): Promise<Identity | undefined> {
       return (await db.get('SELECT * FROM identity')) as Identity | undefined;
     },
-    setIdentity: (i: Identity) => put('identity', ...identityValues(i)),
+    setIdentity: (i: Identity) => put(db, 'identity', identityValues(i)),
 
     async browsers(): Promise<Browser[]> {
-      return (await db.all('SELECT * FROM browser ORDER BY paired_at, id')) as unknown as Browser[];
+      const owners = (await db.all('SELECT * FROM browser')) as unknown as Browser[];
+      const all = [...owners, ...(await people.personBrowsers())];
+      return all.sort((a, b) => a.paired_at - b.paired_at || (a.id < b.id ? -1 : 1));
     },
-    putBrowser: (b: Browser) => put('browser', ...browserValues(b)),
-    dropBrowser: (id: string) => db.run('DELETE FROM browser WHERE id = ?', id),
+    putBrowser: (b: Browser) => db.transaction((t) => putOwned(t, browsers, browserValues(b), b.person)),
+    dropBrowser: (id: string) =>
+      db.transaction(async (t) => {
+        for (const table of browsers) await t.run(`DELETE FROM ${table} WHERE id = ?`, id);
+      }),
 
     async passkeys(): Promise<Passkey[]> {
-      return (await db.all('SELECT * FROM passkey')) as unknown as Passkey[];
+      const owners = (await db.all('SELECT * FROM passkey')) as unknown as Passkey[];
+      return [...owners, ...(await people.personPasskeys())];
     },
-    putPasskey: (p: Passkey) => put('passkey', ...passkeyValues(p)),
+    putPasskey: (p: Passkey) => db.transaction((t) => putOwned(t, passkeys, passkeyValues(p), p.person)),
 
     async proven(): Promise<Proven[]> {
       const rows = (await db.all('SELECT * FROM proven')) as unknown as (Omit<Proven, 'new_passkey'> & {
         new_passkey: number;
       })[];
-      return rows.map((r) => ({ ...r, new_passkey: r.new_passkey === 1 }));
+      const owners = rows.map((r) => ({ ...r, new_passkey: r.new_passkey === 1, grant: ownerGrant }));
+      return [...owners, ...(await people.grantedProven())];
     },
-    putProven: (p: Proven) => put('proven', p.id, p.new_passkey ? 1 : 0, p.expires_at, p.failures),
-    dropProven: (id: string) => db.run('DELETE FROM proven WHERE id = ?', id),
+    putProven: (p: Proven) =>
+      db.transaction((t) => putOwned(t, provens, provenValues(p), grantText(p.grant))),
+    dropProven: (id: string) => db.transaction((t) => dropProven(t, id)),
 
     /** Pins a browser, with its passkey: both or neither. */
     admit: (b: Browser, passkey: Passkey) =>
       db.transaction(async (t) => {
-        await t.run('INSERT OR REPLACE INTO passkey VALUES (?, ?, ?, ?, ?, ?)', ...passkeyValues(passkey));
-        await t.run('INSERT OR REPLACE INTO browser VALUES (?, ?, ?, ?, ?, ?)', ...browserValues(b));
-        await t.run('DELETE FROM proven WHERE id = ?', b.id);
+        await putOwned(t, passkeys, passkeyValues(passkey), passkey.person);
+        await putOwned(t, browsers, browserValues(b), b.person);
+        await dropProven(t, b.id);
       }),
 
     /** Another place, and nobody let in yet: both or neither. */
     adopt: (i: Identity) =>
       db.transaction(async (t) => {
-        for (const table of ['browser', 'passkey', 'proven', 'pairing']) await t.run(`DELETE FROM ${table}`);
-        const values = identityValues(i);
-        await t.run(
-          `INSERT OR REPLACE INTO identity VALUES (${values.map(() => '?').join(', ')})`,
-          ...values,
-        );
+        for (const table of ['browser', 'passkey', 'proven', 'pairing', ...peopleTables])
+          await t.run(`DELETE FROM ${table}`);
+        await put(t, 'identity', identityValues(i));
       }),
 
     async window(): Promise<StoredWindow | undefined> {
       const w = await db.get('SELECT * FROM pairing');
-      return w && ({ ...w, new_passkey: w['new_passkey'] === 1 } as unknown as StoredWindow);
+      const owners = w && { ...w, new_passkey: w['new_passkey'] === 1, grant: ownerGrant };
+      return (owners as StoredWindow | undefined) ?? (await people.grantedWindow())[0];
     },
     setWindow: (w: StoredWindow | undefined) =>
-      w
-        ? put('pairing', 1, w.code, w.secret, w.psk, w.new_passkey ? 1 : 0, w.expires_at, w.left)
-        : db.run('DELETE FROM pairing'),
+      db.transaction(async (t) => {
+        if (w) return putOwned(t, windows, windowValues(w), grantText(w.grant));
+        for (const table of windows) await t.run(`DELETE FROM ${table}`);
+      }),
 
     /**
      * Reserves `count` numbers of a sid's sending direction and gives the first (ARCHITECTURE D6). Beyond

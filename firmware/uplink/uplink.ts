@@ -11,8 +11,10 @@ import { type Codes, openCodes } from './codes.ts';
 import { type Connection, openConnection } from './connection.ts';
 import type { Core, UplinkEvents } from './core.ts';
 import { enrolment } from './enrolment.ts';
+import { openHousehold } from './household.ts';
 import { keyPath } from './keyfile.ts';
 import { openKeyring } from './keyring.ts';
+import { openPeople } from './people.ts';
 import { openPins } from './pins.ts';
 import { rootClient } from './root.ts';
 import { openUplinkStore } from './store.ts';
@@ -29,7 +31,9 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   const folder = dataOf(config, 'uplink');
   const ring = await openKeyring(folder, now());
   const store = await openUplinkStore(join(folder, 'uplink.sqlite'));
+  await store.sweepPeople(await store.identity());
   const pins = await openPins(store, now);
+  const people = await openPeople(store, () => place.identity, now);
   const root = rootClient({ root_url: config.root_url, keys: () => ring.keys, now, text });
   const place = enrolment({
     ...{ config, store, root, text, log, identity: await store.identity() },
@@ -42,6 +46,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
         if (was) connection.connect(was);
         throw e;
       });
+      people.forgetAll();
     },
   });
   const outside = calm(log, Date.now);
@@ -55,6 +60,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     ring,
     store,
     pins,
+    people,
     root,
     place,
     trouble: '',
@@ -65,6 +71,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     came: () => void upkeep.run(),
     refused: upkeep.reenrol,
   });
+  const household = openHousehold(core, codes, (browser) => connection.sessions()?.shut(browser));
 
   return {
     /** Connects, when the hub is enrolled with the configured root. */
@@ -77,11 +84,13 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     offered: place.offered,
     adopt: place.adopt,
     keyFile: keyPath(folder),
-    issueCode: codes.issue,
+    issueCode: (newPasskey: boolean) => codes.issue(newPasskey),
+    household,
     status: () => ({
       connected: connection.isUp(),
       identity: place.identity,
-      browsers: pins.browsers().length,
+      // Whether the hub has been paired is said by its owner's alone.
+      browsers: pins.browsers().filter((b) => b.person === undefined).length,
       channels: connection.sessions()?.openCount() ?? 0,
       pending: connection.sessions()?.pendingCount() ?? 0,
       insecure: config.insecure_sealed_secret,
@@ -118,6 +127,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     },
     async close(): Promise<void> {
       upkeep.stop();
+      household.stop();
       connection.close();
       await store.close();
     },

@@ -1,10 +1,12 @@
 // ingle-uplink: io.ingle.Uplink1 on the bus, the socket to root behind it. Wires, decides nothing.
 
+import type { Person, PersonRole, Wished } from '../../firmware/people/person.ts';
 import type { Served } from '../../firmware/system/bus.ts';
 import { readConfig } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
+import type { Issued } from '../../firmware/uplink/codes.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
-import type { Identity } from '../../firmware/uplink/store.ts';
+import type { Identity } from '../../firmware/uplink/rows.ts';
 import { openUplink } from '../../firmware/uplink/uplink.ts';
 
 process.umask(0o077);
@@ -30,6 +32,15 @@ const uplink = await openUplink({
 const placeOf = ({ owner_id, subnet_id, hub_id, expires_at }: Identity) => {
   return { owner_id, subnet_id, hub_id, keys: uplink.keyFile, expires_at: BigInt(expires_at) };
 };
+const codeOf = ({ code, secret, link, verify_uri, expires_at, taken }: Issued) => {
+  return { device_code: code, secret, link, verify_uri, expires_at: BigInt(expires_at), taken };
+};
+const personOf = ({ ended_at, ...p }: Person) => {
+  return { ...p, created_at: BigInt(p.created_at), until: BigInt(p.until), ended: ended_at > 0 };
+};
+const wishedOf = (w: { name: string; role: string; until: bigint }): Wished => {
+  return { name: w.name, role: w.role as PersonRole, until: Number(w.until) };
+};
 served = await bus.serve(uplink1, {
   Enrol: async () => placeOf(await uplink.enrol()),
   async Offered() {
@@ -38,17 +49,16 @@ served = await bus.serve(uplink1, {
     return { owner_id, subnet_id, hub_id, app_url, changes: [...changes] };
   },
   Adopt: async (confirmed) => placeOf(await uplink.adopt(confirmed)),
-  async IssueCode({ new_passkey }) {
-    const w = await uplink.issueCode(new_passkey);
-    return {
-      device_code: w.code,
-      secret: w.secret,
-      link: w.link,
-      verify_uri: w.verify_uri,
-      expires_at: BigInt(w.expires_at),
-      taken: w.taken,
-    };
+  IssueCode: async ({ new_passkey }) => codeOf(await uplink.issueCode(new_passkey)),
+  ListPeople: () => ({ people: uplink.household.all().map(personOf) }),
+  AddPerson: async ({ invited_by, ...wished }) =>
+    personOf(await uplink.household.add(wishedOf(wished), invited_by)),
+  ChangePerson: async ({ id, ...wished }) => personOf(await uplink.household.change(id, wishedOf(wished))),
+  async RemovePerson({ id }) {
+    await uplink.household.remove(id);
+    return {};
   },
+  InvitePerson: async ({ id }) => codeOf(await uplink.household.invite(id)),
   Status() {
     const { connected, identity, browsers, channels, pending, insecure, last_error } = uplink.status();
     return {
@@ -67,9 +77,10 @@ served = await bus.serve(uplink1, {
     };
   },
   ListBrowsers: () => ({
-    browsers: uplink
-      .browsers()
-      .map((b) => ({ ...b, paired_at: BigInt(b.paired_at), seen_at: BigInt(b.seen_at) })),
+    browsers: uplink.browsers().map(({ person = '', ...b }) => ({
+      ...{ ...b, person },
+      ...{ paired_at: BigInt(b.paired_at), seen_at: BigInt(b.seen_at) },
+    })),
   }),
   async ForgetBrowser({ id }) {
     await uplink.forget(id);

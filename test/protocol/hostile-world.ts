@@ -149,6 +149,7 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
     if (s) return s;
     s = session(sid, {
       pins,
+      people: { welcome: () => undefined },
       hub: { hub_id: hubId, owner_id, hub_name: 'Home', version: '1', sign_pub: keys.sign.x },
       party: relyingParty(origin),
       now,

@@ -1,81 +1,14 @@
 // Who is let in: the hub's own check of passkeys over the handshake hash.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fromBase64url, random, toBase64url } from '../../firmware/protocol/bytes.ts';
-import { challengeOf } from '../../firmware/protocol/pairing/assertion.ts';
-import type { Control } from '../../firmware/protocol/wire.ts';
-import { admission } from '../../firmware/uplink/admission.ts';
-import { relyingParty } from '../../firmware/uplink/passkey.ts';
+import { random, toBase64url } from '../../firmware/protocol/bytes.ts';
 import { openPins } from '../../firmware/uplink/pins.ts';
-import { openUplinkStore } from '../../firmware/uplink/store.ts';
 import { signForHub, signInAtRoot } from '../../spa/passkey.ts';
-import { authenticator, type Misbehaviour } from '../lab/authenticator.ts';
+import type { Misbehaviour } from '../lab/authenticator.ts';
 import { installCredentials } from '../lab/credentials.ts';
+import { hub, origin, passkey } from './admitting.ts';
 
-const origin = 'http://localhost:8080';
 const test = suite('admission');
-
-/** A device with one passkey. */
-function passkey() {
-  const device = authenticator(origin);
-  const { id, cose } = device.make('AAAA');
-  return {
-    device,
-    id,
-    publicKey: cose,
-    assert: ({ challenge, ...wrong }: Misbehaviour & { challenge: string }) =>
-      device.get({ challenge, rpId: new URL(origin).hostname }, wrong),
-  };
-}
-
-async function hub() {
-  let time = 1_000_000;
-  const store = await openUplinkStore(':memory:');
-  const pins = await openPins(store, () => time);
-  const failures: [string, number][] = [];
-  const paired: string[] = [];
-  function browser(id = toBase64url(random(32))) {
-    const said: Control[] = [];
-    let hash = random(32);
-    const a = admission({
-      pins,
-      hub: { hub_id: 'hub_1', hub_name: 'Home', version: '1', owner_id: 'own_1', sign_pub: 'x' },
-      party: relyingParty(origin),
-      now: () => time,
-      send: (c) => said.push(c),
-      paired: (b) => paired.push(b.id),
-      failed: (e, left) => failures.push([e.code, left]),
-    });
-    return {
-      id,
-      a,
-      said,
-      shake() {
-        said.length = 0;
-        hash = random(32);
-        a.opened({
-          hash,
-          remoteStatic: fromBase64url(id),
-          epoch: 1,
-          mode: 'known',
-          first: true,
-        });
-        return said[0] as Control & { t: 'welcome' };
-      },
-      get hash() {
-        return hash;
-      },
-      /** What this browser has its passkey sign now. */
-      challenge: () => challengeOf({ purpose: 'hub', context: 'hub_1', bytes: hash }),
-      async assert(p: ReturnType<typeof passkey>, { key, ...wrong }: Misbehaviour & { key?: string } = {}) {
-        const credential = p.assert({ challenge: await this.challenge(), ...wrong });
-        await a.control({ t: 'assertion', credential, ...(key ? { public_key: key } : {}) });
-        return said.at(-1) as Control & { t: 'admitted' | 'refused'; error?: string };
-      },
-    };
-  }
-  return { pins, store, browser, failures, paired, tick: (s: number) => (time += s), now: () => time };
-}
 
 test('a browser nobody knows is told so and can open nothing', async () => {
   const h = await hub();

@@ -11,7 +11,9 @@ import { uplinkTexts } from '../../firmware/text/uplink.ts';
 import { changes, enrolment, type Place } from '../../firmware/uplink/enrolment.ts';
 import { newWindow } from '../../firmware/uplink/pairing-window.ts';
 import { openPins } from '../../firmware/uplink/pins.ts';
-import { type Identity, openUplinkStore, type Passkey } from '../../firmware/uplink/store.ts';
+import type { Identity, Passkey } from '../../firmware/uplink/rows.ts';
+import { openUplinkStore } from '../../firmware/uplink/store.ts';
+import { peopleTables } from '../../firmware/uplink/store-people.ts';
 
 const now = 1_800_000_000;
 const at = (over: Partial<Identity> = {}): Identity => ({
@@ -270,8 +272,8 @@ test('a store from before is opened, and counts on', async () => {
   const db = await openStore(file, []).catch(() => undefined);
   assert.is(db, undefined, 'a newer file is not opened by an older program');
   const raw = await openStore(file, ['', '']);
-  for (const sql of ['DROP TABLE counter_floor', 'DROP INDEX counter_seen', 'PRAGMA user_version = 1'])
-    await raw.run(sql);
+  const added = ['counter_floor', ...peopleTables].map((t) => `DROP TABLE ${t}`);
+  for (const sql of [...added, 'DROP INDEX counter_seen', 'PRAGMA user_version = 1']) await raw.run(sql);
   await raw.close();
   store = await openUplinkStore(file);
   assert.is(await store.reserve('s', 10, 1), 11);

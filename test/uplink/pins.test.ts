@@ -3,7 +3,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ELEVATION_TTL, PAIRING_TRIES } from '../../firmware/protocol/limits.ts';
 import { openPins, PROVEN_TTL, used } from '../../firmware/uplink/pins.ts';
-import { openUplinkStore, type Passkey } from '../../firmware/uplink/store.ts';
+import type { Passkey } from '../../firmware/uplink/rows.ts';
+import { openUplinkStore } from '../../firmware/uplink/store.ts';
 
 const test = suite('pins');
 const passkey = (cred_id: string, counter = 0): Passkey => ({
@@ -22,7 +23,10 @@ test('a proven browser has ten minutes, and is swept when the next one comes', a
   assert.is(PROVEN_TTL, 600);
   const { store, pins, tick, now } = await opened();
   await pins.prove('a', true);
-  assert.equal(pins.proven('a'), { id: 'a', new_passkey: true, expires_at: now() + 600, failures: 0 });
+  assert.equal(pins.proven('a'), {
+    ...{ id: 'a', new_passkey: true, grant: { kind: 'owner' } },
+    ...{ expires_at: now() + 600, failures: 0 },
+  });
   assert.is(pins.proven('b'), undefined);
   tick(599);
   assert.ok(pins.proven('a'));

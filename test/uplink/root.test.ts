@@ -10,7 +10,7 @@ import { translator } from '../../firmware/text/i18n.ts';
 import { uplinkTexts } from '../../firmware/text/uplink.ts';
 import { identityKey, makeKeys } from '../../firmware/uplink/keys.ts';
 import { rootClient } from '../../firmware/uplink/root.ts';
-import type { Identity } from '../../firmware/uplink/store.ts';
+import type { Identity } from '../../firmware/uplink/rows.ts';
 
 interface Asked {
   path: string;
