@@ -1,13 +1,11 @@
 // Subnets: a hub that leads others, and what it says of them. Who is let in, that hub alone decides, behind the channel.
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { MOST_MEMBERS } from '../firmware/protocol/limits.ts';
+import { memberSid } from '../firmware/protocol/subnet.ts';
 import { seconds } from './clock.ts';
 import { publicKey32 } from './hubs.ts';
 import type { Hub } from './records/records.ts';
 import type { Root } from './root.ts';
-
-/** A member's way to the hub of its subnet has a sid as a browser's, which no browser can have: those have 32 characters. */
-export const memberSid = (hubId: string): string => `member.${hubId}`;
 
 /** What a hub may say to one it lets go, characters. */
 const NOTE = 512;

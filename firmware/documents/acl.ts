@@ -3,7 +3,8 @@ import { IngleError } from '../protocol/errors.ts';
 import { commandsSkill, type DocumentKey, isOwnerId } from './key.ts';
 
 export const roles = ['owner', 'admin', 'adult', 'kid', 'guest'] as const;
-export type Role = (typeof roles)[number];
+/** `member`: no person, but another hub of the subnet; nothing is open to it but what is declared for it. */
+export type Role = (typeof roles)[number] | 'member';
 
 /** Who asks, as ingle-uplink names them (D10). */
 export interface Principal {
@@ -13,6 +14,8 @@ export interface Principal {
   role: Role;
   /** Until when a checked passkey opens admin skills, Unix seconds; 0 = not. */
   elevated_until: number;
+  /** Id of the member that asks. */
+  hub?: string;
 }
 
 /** `null` is local control: the holder of the service token who names nobody. */
@@ -42,7 +45,7 @@ export function skillAcl(skill_id: string): string[] {
 export function rightsOf(key: DocumentKey, acl: readonly string[], caller: Caller): Rights {
   const personal = key.doc_type === 'state' && /^(device|owner)\//.test(key.branch);
   if (caller === null) return { read: true, write: personal };
-  if (caller.owner_id !== key.owner_id) return { read: false, write: false };
+  if (caller.owner_id !== key.owner_id || caller.role === 'member') return { read: false, write: false };
   const own = personal && ownBranch(key, caller);
   const read =
     own ||
@@ -71,11 +74,14 @@ export function checkPrincipal(value: unknown): Principal {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw bad('');
   const v = value as Record<string, unknown>;
   for (const name of Object.keys(v))
-    if (!['owner_id', 'browser', 'role', 'elevated_until'].includes(name)) throw bad(`/${name.slice(0, 40)}`);
-  const { owner_id, browser, role, elevated_until } = v;
+    if (!['owner_id', 'browser', 'role', 'elevated_until', 'hub'].includes(name))
+      throw bad(`/${name.slice(0, 40)}`);
+  const { owner_id, browser, role, elevated_until, hub } = v;
   if (typeof owner_id !== 'string' || !isOwnerId(owner_id)) throw bad('/owner_id');
   if (typeof browser !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(browser)) throw bad('/browser');
-  if (!roles.includes(role as Role)) throw bad('/role');
+  const isHub = role === 'member';
+  if (!isHub && !roles.includes(role as (typeof roles)[number])) throw bad('/role');
+  if (isHub !== (typeof hub === 'string' && isOwnerId(hub))) throw bad('/hub');
   if (typeof elevated_until !== 'number' || !Number.isFinite(elevated_until)) throw bad('/elevated_until');
-  return { owner_id, browser, role: role as Role, elevated_until };
+  return { owner_id, browser, role: role as Role, elevated_until, ...(isHub ? { hub: hub as string } : {}) };
 }

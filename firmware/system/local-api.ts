@@ -5,9 +5,9 @@ import type { Described } from '../protocol/endpoint/openapi.ts';
 /**
  * `public`: anybody on this computer. `token`: the holder of the service token, whomever it names. `owner`: local
  * control, or the owner. `elevated`: local control, or the owner with a passkey checked lately. `skill`: whoever may use
- * the skill of the path. `signed`: whoever signs with the secret of what the path names.
+ * the skill of the path. `member`: another hub of the subnet, over its channel. `subnet`: those and the owner. `signed`: whoever signs with the secret of what the path names.
  */
-export type LocalWho = 'public' | 'token' | 'owner' | 'elevated' | 'skill' | 'signed';
+export type LocalWho = 'public' | 'token' | 'owner' | 'elevated' | 'skill' | 'member' | 'subnet' | 'signed';
 
 /** Declares endpoints of the local API. */
 export const localArea = <const A extends Area<LocalWho>>(area: A): A => area;
@@ -35,6 +35,8 @@ export const localSecurity: Pick<Described, 'who' | 'schemes'> = {
     owner: { needs: ['token'], doc: 'For local control and the owner.' },
     elevated: { needs: ['token'], doc: 'For local control, and the owner whose passkey was checked lately.' },
     skill: { needs: ['token'], doc: 'For whoever may use the skill.' },
+    member: { needs: ['token'], doc: 'For a member of the subnet, over its channel, and nobody else.' },
+    subnet: { needs: ['token'], doc: 'For local control, the owner and members of the subnet.' },
     signed: { needs: ['signature'], doc: 'For whoever signs with the secret of the hook.' },
   },
 };

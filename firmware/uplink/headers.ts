@@ -8,9 +8,11 @@ export interface Principal {
   owner_id: string;
   /** Base64url of the browser's static key. */
   browser: string;
-  role: 'owner' | PersonRole;
+  role: 'owner' | PersonRole | 'member';
   /** Unix seconds; 0 = admin skills are closed. */
   elevated_until: number;
+  /** Id of the member hub that asks. */
+  hub?: string;
 }
 
 /** Belong to one connection, not to the message (RFC 9110 section 7.6.1), or are set anew for the next one. */

@@ -66,6 +66,13 @@ const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, 
     if (!isElevated(caller, Date.now() / 1000))
       throw new IngleError('assertion_required', 'Confirm with your passkey to open this.');
   },
+  member(caller) {
+    if (caller?.role !== 'member')
+      throw new IngleError('forbidden', 'Only another hub of the subnet says this, over its channel.');
+  },
+  subnet(caller, params, skills) {
+    if (caller?.role !== 'member') guards.owner(caller, params, skills);
+  },
   // What is signed goes another way, and nobody has rights by it.
   signed() {
     throw nothing();
@@ -143,7 +150,11 @@ export function dispatcher(o: {
     },
     route({ caller, method }, path, by) {
       const found = by === 'command' ? findForCommand(method, path) : find(method, path);
-      guards[found.bound.endpoint.who as LocalWho](caller, found.params, o.skills);
+      const who = found.bound.endpoint.who as LocalWho;
+      // Whatever else is open to everybody is not to a hub.
+      if (caller?.role === 'member' && who !== 'member' && who !== 'subnet')
+        throw new IngleError('forbidden', 'A member of the subnet may not ask for this.');
+      guards[who](caller, found.params, o.skills);
       return {
         endpoint: found.bound.endpoint,
         method: found.method,

@@ -32,6 +32,7 @@ import { listen } from './server.ts';
 import { serviceEndpoints } from './services.ts';
 import { speechEndpoints } from './speech.ts';
 import { aboutHub } from './status.ts';
+import { subnetEndpoints } from './subnet.ts';
 import { openSwitch } from './switch.ts';
 import { syncServer } from './sync.ts';
 import { updates } from './update.ts';
@@ -117,7 +118,8 @@ const dispatch: Dispatch = dispatcher({
     ...mcpEndpoints({ skills, mcp, route: (...a) => dispatch.route(...a) }),
     ...speechEndpoints(bus),
     ...serviceEndpoints({ bus, config, slots: () => skillNames(readSlots(config).slots) }),
-    ...nodeEndpoints({ bus, boots, store, library }),
+    ...nodeEndpoints({ bus, name: config.name, boots, store, library }),
+    ...subnetEndpoints({ bus, name: config.name }),
     ...adminEndpoints({
       bus,
       log,

@@ -1,7 +1,7 @@
 // A hub that joins another's subnet, at root: it gets a way to that hub by a code, and everything else by that hub's word.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { memberSid } from '../../root/members.ts';
+import { memberSid } from '../../firmware/protocol/subnet.ts';
 import { ask, newHub, newTab, type RootProcess, refusal, signedIn, startRoot, until } from './kit.ts';
 
 const test = suite<{ root: RootProcess }>('members');
