@@ -30,6 +30,11 @@ export const commands = {
   'browsers list': {},
   'browsers forget': { arguments: ['id'] },
   'browsers rename': { arguments: ['id', 'name'] },
+  'subnet invite': {},
+  'subnet join': { flags: ['yes'], arguments: ['invitation'] },
+  'subnet nodes': {},
+  'subnet remove': { arguments: ['id'] },
+  'subnet leave': {},
   'api call': {
     arguments: ['method', 'path'],
     values: ['body'],
