@@ -24,7 +24,7 @@ type Nets = Awaited<ReturnType<typeof openNets<'a' | 'b'>>>;
 const test = suite<{ nets: Nets; root: ChildProcess; a: Hub; b: Hub; dir: string }>('a subnet in namespaces');
 const check = why ? test.skip : test;
 
-const ingle = resolve('dist/services/cli/ingle.js');
+const ingle = resolve('services/cli/ingle.mjs');
 /** `ingle` in the folder of a hub: what it says with --json. */
 async function said(h: Pick<Hub, 'net' | 'folder'>, ...words: string[]) {
   const r = await h.net.run(process.execPath, [ingle, ...words, '--json'], { cwd: h.folder });
