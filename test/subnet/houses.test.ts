@@ -128,6 +128,35 @@ test('it joins again by typed digits; let go, its channel ends at once, and it l
   assert.is.not((await place(b)).owner_id, (await place(a)).owner_id);
 });
 
+test('a hub killed at the moment it is let in finds its place by itself', async ({ a, b }) => {
+  const { hub_id } = await place(b);
+  for (const name of ['uplink of the member', 'uplink of the leading hub', 'root'] as const) {
+    const { link } = await (await uplink(a)).InviteHub({});
+    const joining = (await uplink(b)).JoinSubnet({ invite: link, confirmed: false }).catch(() => undefined);
+    await until(async () => {
+      const net = await (await uplink(a)).Subnet({});
+      return net.nodes.some((n) => n.hub_id === hub_id && n.state !== 'left');
+    }, 'the hub to be let in');
+    if (name === 'uplink of the member') b.kill('uplink');
+    else a.kill(name === 'root' ? 'root' : 'uplink');
+    await joining;
+    await until(
+      async () => (await stateOf(a, hub_id).catch(() => '')) === 'here',
+      `the member after ${name} died`,
+    );
+    assert.is((await place(b)).owner_id, (await place(a)).owner_id, name);
+    await until(
+      () =>
+        (async () => (await uplink(b)).LeaveSubnet({}))().then(
+          () => true,
+          (e: { code: string }) => e.code === 'not_found',
+        ),
+      'the member to leave',
+    );
+    assert.is.not((await place(b)).owner_id, (await place(a)).owner_id, name);
+  }
+});
+
 test('an invitation is for one hub, once', async ({ a, b }) => {
   const { link } = await (await uplink(a)).InviteHub({});
   const code = async (invite: string) =>
