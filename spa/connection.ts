@@ -1,3 +1,4 @@
+import { IngleError } from '../firmware/protocol/errors.ts';
 import { assertToHub } from './assert.ts';
 import { currentLink, setLink } from './current.ts';
 import { pinnedHub, read } from './database.ts';
@@ -24,7 +25,7 @@ export async function connect(): Promise<void> {
     const known = !s?.access && pin ? pin : undefined;
     const insecure = s?.access ? isInsecure(s.access) : Boolean(pin?.insecure);
     // Another hub's icons are not this one's.
-    if (shown !== s?.hub_id) set({ icons: null, iconsAt: null, open: null, managing: false });
+    if (shown !== s?.hub_id) set({ icons: null, iconsAt: null, open: null, managing: null, role: null });
     shown = s?.hub_id;
     set({ link: 'connecting', lag: null, heardAt: null, hubName: pin?.name || app().hubName, insecure });
     if (known) await desktop(known.hub_id);
@@ -64,7 +65,7 @@ function events(mine: number): LinkEvents {
     },
     asks: () => show({ at: 'approve' }),
     hub: (hubName) => set({ hubName }),
-    refused: (e) => stopLink({ at: 'refused', notice: { error: e.code } }),
+    refused: (e) => stopLink(refusedAs(e)),
     alarm: (reason) => stopLink({ at: 'alarm', reason }),
     unanswered: () => stopLink({ at: 'refused', notice: { text: 'no_answer' } }),
     wrongCode: () => stopLink({ at: 'second', title: 'code_wrong_title' }),
@@ -80,10 +81,16 @@ function events(mine: number): LinkEvents {
   };
 }
 
+/** Why the hub keeps this browser out, as a page with a way on. */
+function refusedAs(e: IngleError): Page {
+  if (e.code === 'forbidden') return { at: 'ended' };
+  return e.code === 'conflict' ? { at: 'taken' } : { at: 'refused', notice: { error: e.code } };
+}
+
 function closeLink(): void {
   opening++;
   setLink(null);
-  set({ link: 'connecting', open: null, managing: false });
+  set({ link: 'connecting', open: null, managing: null });
 }
 
 export function stopLink(page: Page): void {
@@ -93,7 +100,7 @@ export function stopLink(page: Page): void {
 
 async function desktop(hubId: string | undefined): Promise<void> {
   const kept = hubId ? await read('icons', hubId).catch(() => undefined) : undefined;
-  if (kept && !app().icons) set({ icons: kept.icons, iconsAt: kept.at });
+  if (kept && !app().icons) set({ icons: kept.icons, iconsAt: kept.at, role: kept.role ?? null });
   await loaded(import('./desktop.ts'));
   show({ at: 'desktop' });
   if (currentLink()) await startDesk();
@@ -112,8 +119,8 @@ export async function approve(label: string): Promise<void> {
     await desktop(session()?.hub_id);
   } catch (e) {
     const notice = noticeOf(e);
-    if ('error' in notice && ['pairing_failed', 'forbidden'].includes(notice.error))
-      return stopLink({ at: 'refused', notice });
+    if (e instanceof IngleError && ['pairing_failed', 'forbidden'].includes(e.code))
+      return stopLink(refusedAs(e));
     show({ at: 'approve', notice });
   }
 }

@@ -1,6 +1,7 @@
 // IndexedDB of the application: keys, pinned hubs, cached icons, the outbox.
 
 import type { StoredKey } from '../firmware/protocol/noise/x25519.ts';
+import type { Role } from '../firmware/protocol/roles.ts';
 import type { Op } from '../firmware/protocol/tunnel/outbox.ts';
 import { type Icon, Trouble, within } from './store.ts';
 
@@ -26,7 +27,7 @@ interface Tables {
   keys: StoredKey;
   hubs: Pin;
   /** By hub_id. */
-  icons: { icons: Icon[]; at: number };
+  icons: { icons: Icon[]; at: number; role?: Role | null };
   /** `hub`: the one it is meant for. */
   ops_outbox: Op & { hub?: string };
   prefs: unknown;

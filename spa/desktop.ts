@@ -24,7 +24,9 @@ const words = {
 } as const;
 
 function StatusBar({ signOut }: { signOut(forget?: boolean): Promise<void> }) {
-  const { link, lag, hubName, brand, language } = useApp();
+  const { link, lag, hubName, brand, language, role } = useApp();
+  // Who was invited is offered nothing that the hub would refuse.
+  const isOwner = role === null || role === 'owner';
   const forget = () => {
     if (confirm(t('forget_sure', { hub: hubName || t('hub_yours') }))) void signOut(true);
   };
@@ -37,7 +39,11 @@ function StatusBar({ signOut }: { signOut(forget?: boolean): Promise<void> }) {
     <${Menu} label=${t('menu')} icon="menu">
       <div class="line"><${LanguageSwitch} /></div>
       <hr />
-      <button type="button" class="item" onClick=${openManager}>${glyph('app')}${t('manage')}</button>
+      ${
+        isOwner &&
+        html`<button type="button" class="item" onClick=${() => openManager('manage')}>${glyph('app')}${t('manage')}</button>
+          <button type="button" class="item" onClick=${() => openManager('people')}>${glyph('people')}${t('people')}</button>`
+      }
       <button type="button" class="item" onClick=${() => signOut()}>${glyph('out')}${t('sign_out')}</button>
       <button type="button" class="item" onClick=${forget}>${glyph('trash')}${t('forget')}</button>
       ${brand.texts[language]?.support && html`<hr /><p class="line soft small">${brand.texts[language].support}</p>`}
@@ -136,7 +142,7 @@ export function Desktop({ signOut }: { signOut(forget?: boolean): Promise<void> 
   useEffect(() => {
     const change = () => setWide(wide.matches);
     wide.addEventListener('change', change);
-    const back = () => set({ open: null, managing: false });
+    const back = () => set({ open: null, managing: null });
     window.addEventListener('popstate', back);
     return () => {
       wide.removeEventListener('change', change);
@@ -146,12 +152,12 @@ export function Desktop({ signOut }: { signOut(forget?: boolean): Promise<void> 
   useLayoutEffect(() => heading.current?.focus(), []);
   const icon = open && icons?.find((i) => i.skill_id === open.skill_id);
   useEffect(() => {
-    const at = icon ? titleOf(icon) : managing && t('manage');
+    const at = icon ? titleOf(icon) : managing && t(managing);
     document.title = at ? `${at} · ${brand.name}` : hubName || brand.name;
   }, [icon, managing, hubName, brand]);
   const docked = open?.mode === 'panel' && isWide;
   return html`<div data-page="desktop">
-    <div class=${`desk${docked ? ' docked' : ''}`} inert=${managing || (Boolean(icon) && !docked)}>
+    <div class=${`desk${docked ? ' docked' : ''}`} inert=${Boolean(managing) || (Boolean(icon) && !docked)}>
       <${StatusBar} signOut=${signOut} />
       <main>
         <h1 tabindex="-1" ref=${heading}>${t('skills')}</h1>
@@ -162,6 +168,6 @@ export function Desktop({ signOut }: { signOut(forget?: boolean): Promise<void> 
       </main>
     </div>
     ${icon && !managing && html`<${Window} key=${icon.skill_id} icon=${icon} docked=${docked} />`}
-    ${managing && html`<${Window} key="@skills" icon=${null} docked=${false} />`}
+    ${managing && html`<${Window} key=${managing} icon=${null} page=${managing} docked=${false} />`}
   </div>`;
 }

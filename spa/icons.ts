@@ -1,5 +1,7 @@
 // The icon manager as the desktop knows it: records, their order, and the changes of the owner.
 
+import type { peopleApi } from '../firmware/people/api.ts';
+import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { type Outbox, openOutbox } from '../firmware/protocol/tunnel/outbox.ts';
 import type { Brand } from '../firmware/text/brand.ts';
@@ -74,7 +76,7 @@ async function keep(icons: Icon[], at = Date.now()): Promise<void> {
   set({ icons, iconsAt: at });
   const hub = session()?.hub_id;
   // What is kept only shortens the next start.
-  if (hub) await write('icons', hub, { icons, at }).catch(() => {});
+  if (hub) await write('icons', hub, { icons, at, role: app().role }).catch(() => {});
 }
 
 export async function loadIcons(): Promise<void> {
@@ -103,6 +105,13 @@ export async function startIcons(): Promise<void> {
     currentLink()
       ?.request<Partial<Brand>>('GET', '/v1/brand')
       .then(takeBrand, () => {});
+    // An older hub knows of nobody but its owner.
+    await currentLink()
+      ?.request<Answer<typeof peopleApi.me>>('GET', '/v1/me')
+      .then(
+        ({ role }) => set({ role }),
+        () => {},
+      );
     await loadIcons();
   };
   if (!started) {

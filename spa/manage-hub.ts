@@ -1,9 +1,7 @@
 // What the page of installed skills asks of the hub.
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
-import { IngleError } from '../firmware/protocol/errors.ts';
 import type { packagesApi } from '../firmware/skills/packages-api.ts';
-import { currentLink } from './current.ts';
-import type { Link } from './link.ts';
+import { reached } from './current.ts';
 
 export type Listed = Answer<typeof packagesApi.list>;
 export type Installed = Listed['skills'][number];
@@ -14,25 +12,19 @@ export const MOST_MIB = 8;
 /** A step of the upload that is told, bytes. */
 const STEP = 64 * 1024;
 
-function link(): Link {
-  const l = currentLink();
-  if (!l?.up) throw new IngleError('unavailable', 'The hub is not reached.');
-  return l;
-}
-
 const at = (skill_id: string) => `/api/skills/${encodeURIComponent(skill_id)}`;
 
 /** The hub's orders. @throws IngleError what it answered, `unavailable` when it is not reached */
 export const hub = {
-  list: () => link().request<Listed>('GET', '/api/skills'),
+  list: () => reached().request<Listed>('GET', '/api/skills'),
   activate: (id: string, version: string) =>
-    link().request<Installed>('POST', `${at(id)}/activate`, { version }),
-  rollback: (id: string) => link().request<Installed>('POST', `${at(id)}/rollback`, {}),
-  remove: (id: string) => link().request('DELETE', at(id)),
+    reached().request<Installed>('POST', `${at(id)}/activate`, { version }),
+  rollback: (id: string) => reached().request<Installed>('POST', `${at(id)}/rollback`, {}),
+  remove: (id: string) => reached().request('DELETE', at(id)),
   discard: (id: string, version: string) =>
-    link().request('DELETE', `${at(id)}/prepared/${encodeURIComponent(version)}`),
+    reached().request('DELETE', `${at(id)}/prepared/${encodeURIComponent(version)}`),
   trust: (key: string, name: string, id: string) =>
-    link().request('POST', '/api/skills/publishers', { key, name, ids: [id] }),
+    reached().request('POST', '/api/skills/publishers', { key, name, ids: [id] }),
   /** Sends a package; `sent` is told how much of it has gone, 0 to 1. */
   prepare(bytes: Uint8Array, sent: (share: number) => void) {
     async function* pieces() {
@@ -42,7 +34,7 @@ export const hub = {
       }
       sent(1);
     }
-    return link().request<Answer<typeof packagesApi.prepare>>('POST', '/api/skills/prepare', pieces());
+    return reached().request<Answer<typeof packagesApi.prepare>>('POST', '/api/skills/prepare', pieces());
   },
 };
 

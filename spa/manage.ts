@@ -1,9 +1,9 @@
 // The page of installed skills: a package goes to the hub, is looked at, tried, taken back or removed.
 import { html } from 'htm/preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { toIngleError } from '../firmware/protocol/errors.ts';
-import { Elevate } from './elevate.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { failed } from './entrance.ts';
+import { useFocusInside } from './focus.ts';
+import { useGate } from './gate.ts';
 import { glyph } from './glyphs.ts';
 import { loadIcons } from './icons.ts';
 import { hub, type Installed, isMoving, type Listed } from './manage-hub.ts';
@@ -24,26 +24,14 @@ interface Looked {
   version: string;
 }
 
-/** The focus stays in the window when what had it goes: keys are heard there. */
-function useFocusInside() {
-  const box = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    if (document.activeElement === document.body)
-      box.current?.closest<HTMLElement>('.window')?.focus({ preventScroll: true });
-  });
-  return box;
-}
-
 export function Manage() {
   const { link } = useApp();
   const [listed, setListed] = useState<Listed | null>(null);
-  const [gate, setGate] = useState(false);
   const [looked, look] = useState<Looked | null>(null);
   const [busy, setBusy] = useState(false);
-  /** Told when the passkey was accepted. */
-  const passed = useRef<(() => void)[]>([]);
   const watched = useRef<Looked | null>(null);
   const box = useFocusInside();
+  const gate = useGate(t('manage'));
 
   const show = (next: Listed) => {
     setListed(next);
@@ -54,17 +42,7 @@ export function Manage() {
     if (now?.version === w.version) toast(say('installed', { title: titleOf(now), version: w.version }));
     void loadIcons().catch(failed);
   };
-  /** Asks the hub; where it wants the passkey first, once more after that. */
-  const ask = async <R>(work: () => Promise<R>): Promise<R> => {
-    try {
-      return await work();
-    } catch (e) {
-      if (toIngleError(e).code !== 'assertion_required') throw e;
-      setGate(true);
-      await new Promise<void>((done) => passed.current.push(done));
-      return work();
-    }
-  };
+  const { ask } = gate;
   const load = async () => show(await ask(hub.list));
   const order = (work: () => Promise<unknown>) => {
     setBusy(true);
@@ -75,20 +53,15 @@ export function Manage() {
   };
   const soon = listed?.skills.some(isMoving) ?? false;
   useEffect(() => {
-    if (link !== 'up' || gate) return;
+    if (link !== 'up' || gate.shut) return;
     // A hub that does not answer is asked again; the status bar says how it is reached.
     const quiet = () => void load().catch(() => {});
     quiet();
     const timer = setInterval(quiet, soon ? SOON : LATER);
     return () => clearInterval(timer);
-  }, [link, gate, soon]);
+  }, [link, gate.shut, soon]);
 
-  const accepted = () => {
-    setGate(false);
-    for (const go of passed.current.splice(0)) go();
-  };
-  const elevate = gate && html`<${Elevate} title=${t('manage')} done=${accepted} />`;
-  if (!listed) return elevate || html`<${Bones} title=${t('manage')} />`;
+  if (!listed) return gate.question || html`<${Bones} title=${t('manage')} />`;
   const still = link !== 'up' || busy;
   const follow = (skill_id: string, version: string, work: () => Promise<unknown>) =>
     order(async () => {
@@ -111,7 +84,7 @@ export function Manage() {
     },
   };
   // What was begun here, a chosen file too, stays behind the question.
-  return html`${elevate}<div class="v-stack manage" ref=${box} hidden=${gate}>
+  return html`${gate.question}<div class="v-stack manage" ref=${box} hidden=${gate.shut}>
     <p class="soft">${say('lead')}</p>
     ${link !== 'up' && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
     ${listed.developer && html`<div class="note warn">${glyph('alarm')}<span>${say('developer')}</span></div>`}

@@ -1,7 +1,10 @@
 // Opening a skill: the state of its window, and what stands there until its screen comes.
 import { html } from 'htm/preact';
-import { app, type Icon, type Open, set, toast } from './store.ts';
+import { app, type Icon, type Managing, type Open, set, toast } from './store.ts';
 import { t, titleOf } from './text.ts';
+
+/** What windows of the owner's pages are called, beside those of skills. */
+export const pageNames: Record<Managing, string> = { manage: '@skills', people: '@people' };
 
 /** Opens a window where the hub can be reached, else says why not. */
 export function openSkill(icon: Icon, mode?: Open['mode'], online = true): void {
@@ -15,10 +18,10 @@ export function openSkill(icon: Icon, mode?: Open['mode'], online = true): void 
   set({ open });
 }
 
-/** Opens the page of installed skills, which also stands without a hub. */
-export function openManager(): void {
-  history[app().open ? 'replaceState' : 'pushState']({ window: '@skills' }, '');
-  set({ open: null, managing: true });
+/** Opens a page of the owner's; each also stands without a hub. */
+export function openManager(managing: Managing): void {
+  history[app().open ? 'replaceState' : 'pushState']({ window: pageNames[managing] }, '');
+  set({ open: null, managing });
 }
 
 /** Stands where a screen will be. */

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { backToHub, newCode, tryAgain, useLink, useThisTab } from './flow.ts';
 import { Command, Frame, hubName, Notices } from './frame.ts';
 import { root } from './root.ts';
-import type { Page } from './store.ts';
+import { app, type Page } from './store.ts';
 import { noticeText, suspicionText, t } from './text.ts';
 
 /** A pairing link where a hub is known: what it is, and both ways on. */
@@ -38,12 +38,31 @@ export function Refused({ page }: { page: Extract<Page, { at: 'refused' }> }) {
   <//>`;
 }
 
-export function Unknown() {
-  return html`<${Frame} id="unknown" icon="lock" bad title=${t('unknown_title')} lead=${t('unknown_lead')}>
-    <p class="soft"><${Command} text="unknown_do" /></p>
+/** Somebody who was invited, and is no more. */
+export function Ended() {
+  return html`<${Frame} id="ended" icon="lock" title=${t('ended_title')} lead=${t('ended_lead')}>
     <div class="actions">
       <button class="button wide" type="button" onClick=${tryAgain}>${t('retry')}</button>
-      <button class="button second wide" type="button" onClick=${newCode}>${t('unknown_pair')}</button>
+      <button class="button second wide" type="button" onClick=${newCode}>${t('invited_again')}</button>
+    </div>
+  <//>`;
+}
+
+/** An invitation that was opened in a browser of somebody else's. */
+export function Taken() {
+  return html`<${Frame} id="taken" icon="hub" title=${t('taken_title')} lead=${t('taken_lead')}>
+    <div class="actions"><button class="button wide" type="button" onClick=${tryAgain}>${t('back_to_hub')}</button></div>
+  <//>`;
+}
+
+export function Unknown() {
+  const { role } = app();
+  const invited = role !== null && role !== 'owner';
+  return html`<${Frame} id="unknown" icon="lock" bad title=${t('unknown_title')} lead=${t('unknown_lead')}>
+    <p class="soft"><${Command} text=${invited ? 'unknown_invited' : 'unknown_do'} /></p>
+    <div class="actions">
+      <button class="button wide" type="button" onClick=${tryAgain}>${t('retry')}</button>
+      <button class="button second wide" type="button" onClick=${newCode}>${t(invited ? 'invited_again' : 'unknown_pair')}</button>
     </div>
   <//>`;
 }

@@ -5,7 +5,7 @@ import { Frame } from './frame.ts';
 import { glyph } from './glyphs.ts';
 import { Entry, Second } from './pages-code.ts';
 import { Approve, Login, NoPasskey, Register } from './pages-passkey.ts';
-import { Alarm, Elsewhere, LinkPage, Refused, TroublePage, Unknown } from './pages-stop.ts';
+import { Alarm, Elsewhere, Ended, LinkPage, Refused, Taken, TroublePage, Unknown } from './pages-stop.ts';
 import { app, type Page } from './store.ts';
 import { t } from './text.ts';
 
@@ -62,6 +62,10 @@ export function PageOf({ page }: { page: Page }) {
       return html`<${Approve} page=${page} />`;
     case 'refused':
       return html`<${Refused} page=${page} />`;
+    case 'ended':
+      return html`<${Ended} />`;
+    case 'taken':
+      return html`<${Taken} />`;
     case 'unknown':
       return html`<${Unknown} />`;
     case 'alarm':

@@ -3,6 +3,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { type ErrorCode, IngleError } from '../firmware/protocol/errors.ts';
+import type { Role } from '../firmware/protocol/roles.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
 import { type Brand, noBrand } from '../firmware/text/brand.ts';
 import type { Suspicion } from '../firmware/text/channel.ts';
@@ -47,6 +48,10 @@ export type Page =
   | { at: 'connecting'; step: 'hub' | 'prove' | 'open' }
   | { at: 'approve'; notice?: Notice; busy?: SpaText }
   | { at: 'refused'; notice: Notice }
+  /** The hub says that this person's time is over. */
+  | { at: 'ended' }
+  /** The hub says that the invitation is for somebody else. */
+  | { at: 'taken' }
   /** Somebody says that the hub does not know this browser. */
   | { at: 'unknown' }
   | { at: 'alarm'; reason: Suspicion }
@@ -59,6 +64,8 @@ export type Page =
 export type Icon = Omit<Wire, 'schema' | 'ownerOnly' | 'sizeHints' | 'available'> &
   Partial<Pick<Wire, 'sizeHints' | 'available'>>;
 type Wire = Answer<typeof skillsApi.icons>[number];
+
+export type Managing = 'manage' | 'people';
 
 export interface Open {
   skill_id: string;
@@ -91,8 +98,10 @@ export interface App {
   /** When `icons` were last seen live, milliseconds. */
   iconsAt: number | null;
   open: Open | null;
-  /** The page of installed skills is open. */
-  managing: boolean;
+  /** A page of the owner's that is open: installed skills, people. */
+  managing: Managing | null;
+  /** What the person at this browser is to the hub; null until it has said so. */
+  role: Role | null;
   /** Changes that wait for the hub. */
   pending: number;
   toast: string | null;
@@ -113,7 +122,8 @@ let state: App = {
   icons: null,
   iconsAt: null,
   open: null,
-  managing: false,
+  managing: null,
+  role: null,
   pending: 0,
   toast: null,
   update: false,

@@ -3,15 +3,16 @@ import { html } from 'htm/preact';
 import type { FunctionComponent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { face, glyph } from './glyphs.ts';
-import { Bones } from './open.ts';
-import type { Icon } from './store.ts';
+import { Bones, pageNames } from './open.ts';
+import type { Icon, Managing } from './store.ts';
 import { t, titleOf } from './text.ts';
 
 type Screen = FunctionComponent<{ icon: Icon }>;
-/** What a window can show: a skill, or the page of installed skills. Each comes when it is first opened. */
+/** What a window can show: a skill, or a page of the owner's. Each comes when it is first opened. */
 const screens = {
   skill: (): Promise<Screen> => import('./skill.ts').then((m) => m.Skill),
   manage: (): Promise<Screen> => import('./manage.ts').then((m) => m.Manage),
+  people: (): Promise<Screen> => import('./people.ts').then((m) => m.People),
 };
 const loaded: { [of in keyof typeof screens]?: Screen } = {};
 /** Where the focus goes when the last window closes; one window may lead to the next. */
@@ -28,10 +29,11 @@ function sizeOf(icon: Icon | null): Record<string, string> {
   return sizeHints ? { '--w': `${sizeHints.w}px`, '--h': `${sizeHints.h}px` } : {};
 }
 
-/** @param o.icon the skill; without it the page of installed skills */
-export function Window(o: { icon: Icon | null; docked: boolean }) {
-  const of = o.icon ? 'skill' : 'manage';
-  const title = o.icon ? titleOf(o.icon) : t('manage');
+/** @param o.icon the skill; without it `page` of the owner's */
+export function Window(o: { icon: Icon | null; page?: Managing; docked: boolean }) {
+  const page = o.page ?? 'manage';
+  const of = o.icon ? 'skill' : page;
+  const title = o.icon ? titleOf(o.icon) : t(page);
   const [Skill, setSkill] = useState<Screen | null>(() => loaded[of] ?? null);
   const dialog = useRef<HTMLDivElement>(null);
   // While it is drawn first: once the desktop is inert, the focus is gone from there.
@@ -68,7 +70,7 @@ export function Window(o: { icon: Icon | null; docked: boolean }) {
   };
   return html`<div class=${`veil ${o.docked ? 'panel' : 'modal'}`} onClick=${o.docked ? undefined : onVeil}>
     <div class="window" style=${sizeOf(o.icon)} role="dialog" aria-modal=${o.docked ? undefined : 'true'} aria-labelledby="window-title"
-      tabindex="-1" ref=${dialog} onKeyDown=${onKeyDown} data-window=${o.icon?.skill_id ?? '@skills'}>
+      tabindex="-1" ref=${dialog} onKeyDown=${onKeyDown} data-window=${o.icon?.skill_id ?? pageNames[page]}>
       <header>
         <span class="sr">${face(o.icon?.icon ?? 'app')}</span>
         <h2 id="window-title">${title}</h2>

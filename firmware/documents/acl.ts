@@ -1,19 +1,18 @@
 // Who may join a document, and how. Deny by default. Pure.
 import { IngleError } from '../protocol/errors.ts';
+import { type CallerRole, type Role, roles } from '../protocol/roles.ts';
 import { commandsSkill, type DocumentKey, isOwnerId } from './key.ts';
-
-export const roles = ['owner', 'admin', 'adult', 'kid', 'guest'] as const;
-/** `member`: no person, but another hub of the subnet; nothing is open to it but what is declared for it. */
-export type Role = (typeof roles)[number] | 'member';
 
 /** Who asks, as ingle-uplink names them (D10). */
 export interface Principal {
   owner_id: string;
   /** Id of the pinned browser: base64url of its static key; also the device id of its branches. */
   browser: string;
-  role: Role;
+  role: CallerRole;
   /** Until when a checked passkey opens admin skills, Unix seconds; 0 = not. */
   elevated_until: number;
+  /** For a person who was invited: the owner of the hub. Their own id is then that of their own documents. */
+  household?: string;
   /** Id of the member that asks. */
   hub?: string;
 }
@@ -40,23 +39,29 @@ export function skillAcl(skill_id: string): string[] {
 
 /**
  * What `caller` may do with a document over /sync. Skills do not come this way: they write over D-Bus, and only
- * under their own id. A browser writes its own device's branch and its owner's branch of a state, nothing else.
+ * under their own id. A browser writes its own device's branch and its owner's branch of a state, nothing else. Of the
+ * household's documents a person reads those an entry opens to their role, and writes none.
  */
 export function rightsOf(key: DocumentKey, acl: readonly string[], caller: Caller): Rights {
   const personal = key.doc_type === 'state' && /^(device|owner)\//.test(key.branch);
   if (caller === null) return { read: true, write: personal };
-  if (caller.owner_id !== key.owner_id || caller.role === 'member') return { read: false, write: false };
-  const own = personal && ownBranch(key, caller);
+  if (caller.role === 'member') return { read: false, write: false };
+  const isMine = caller.owner_id === key.owner_id;
+  if (!isMine && caller.household !== key.owner_id) return { read: false, write: false };
+  const own = isMine && personal && ownBranch(key, caller);
   const read =
     own ||
-    (caller.role === 'owner' && acl.includes('OWNER:read')) ||
+    (isMine && isOwner(caller) && acl.includes('OWNER:read')) ||
     acl.includes(`ROLE:${caller.role.toUpperCase()}:read`);
   return { read, write: own };
 }
 
+/** Whether the caller's documents are the caller's: the owner's, and those of each person under an id of their own. */
+const isOwner = (p: Principal): boolean => p.role === 'owner' || p.household !== undefined;
+
 function ownBranch(key: DocumentKey, p: Principal): boolean {
   if (key.branch === `device/${p.browser}`) return true;
-  return p.role === 'owner' && key.skill_id !== commandsSkill && key.branch === `owner/${p.owner_id}`;
+  return isOwner(p) && key.skill_id !== commandsSkill && key.branch === `owner/${p.owner_id}`;
 }
 
 /** Whether admin skills are open to `caller` at `now` (Unix seconds). */
@@ -74,14 +79,19 @@ export function checkPrincipal(value: unknown): Principal {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw bad('');
   const v = value as Record<string, unknown>;
   for (const name of Object.keys(v))
-    if (!['owner_id', 'browser', 'role', 'elevated_until', 'hub'].includes(name))
+    if (!['owner_id', 'browser', 'role', 'elevated_until', 'household', 'hub'].includes(name))
       throw bad(`/${name.slice(0, 40)}`);
-  const { owner_id, browser, role, elevated_until, hub } = v;
+  const { owner_id, browser, role, elevated_until, household, hub } = v;
   if (typeof owner_id !== 'string' || !isOwnerId(owner_id)) throw bad('/owner_id');
   if (typeof browser !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(browser)) throw bad('/browser');
   const isHub = role === 'member';
-  if (!isHub && !roles.includes(role as (typeof roles)[number])) throw bad('/role');
+  if (!isHub && !roles.includes(role as Role)) throw bad('/role');
   if (isHub !== (typeof hub === 'string' && isOwnerId(hub))) throw bad('/hub');
   if (typeof elevated_until !== 'number' || !Number.isFinite(elevated_until)) throw bad('/elevated_until');
-  return { owner_id, browser, role: role as Role, elevated_until, ...(isHub ? { hub: hub as string } : {}) };
+  const p: Principal = { owner_id, browser, role: role as CallerRole, elevated_until };
+  if (isHub) return { ...p, hub: hub as string };
+  if (household === undefined) return p;
+  if (typeof household !== 'string' || !isOwnerId(household) || household === owner_id || role === 'owner')
+    throw bad('/household');
+  return { ...p, household };
 }

@@ -7,7 +7,7 @@ export const mcpApi = localArea({
   ask: {
     method: 'POST',
     path: '/api/mcp',
-    who: 'token',
+    who: 'household',
     doc: 'One message of the Model Context Protocol (streamable HTTP, without sessions and streams); its tools are the actions of the skills the caller may use. Off until the owner turns it on.',
     body: 'raw',
     errors: ['forbidden', 'too_large'],

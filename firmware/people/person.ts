@@ -1,10 +1,7 @@
 // Somebody the owner has invited: who they are, what they are here, and until when. Pure.
 import { toBase64url } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
-
-/** What a person may be; the owner alone is the owner. */
-export const personRoles = ['admin', 'adult', 'kid', 'guest'] as const;
-export type PersonRole = (typeof personRoles)[number];
+import { type PersonRole, personRoles } from '../protocol/roles.ts';
 
 /** Times are Unix seconds. */
 export interface Person {
@@ -25,8 +22,9 @@ export interface Person {
 export type Wished = Pick<Person, 'name' | 'role' | 'until'>;
 
 /** People a hub knows at one time; those whose time is over count until they are removed. */
-export const MOST_PEOPLE = 64;
+export const MOST_PEOPLE = 32;
 const MOST_NAME = 64;
+const prefix = 'person_';
 
 /** Whether the hub is open to them now. */
 export const isWelcome = (p: Person, now: number): boolean =>
@@ -36,7 +34,10 @@ export const isWelcome = (p: Person, now: number): boolean =>
 export const hasLapsed = (p: Person, now: number): boolean => p.ended_at === 0 && !isWelcome(p, now);
 
 /** An id like no other: of the form of an owner's, and never one that root gives. */
-export const personId = (bytes: Uint8Array): string => `person_${toBase64url(bytes)}`;
+export const personId = (bytes: Uint8Array): string => `${prefix}${toBase64url(bytes)}`;
+
+/** Whether documents are a person's and not the owner's. */
+export const isPersonId = (owner_id: string): boolean => owner_id.startsWith(prefix);
 
 /** A name as it may be shown: none of its characters invisible. */
 const shown = (given: string): string => given.replace(/\p{C}/gu, '').replace(/\s+/g, ' ').trim();

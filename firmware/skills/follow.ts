@@ -24,6 +24,8 @@ export interface Skills {
   known(): ReadonlyMap<string, Known>;
   /** Serves one more owner. */
   addOwner(owner_id: string): Promise<void>;
+  /** Serves one no more. */
+  removeOwner(owner_id: string): Promise<void>;
   owners(): readonly string[];
   /** One request to a skill; its effect is stored before this settles. */
   request(skill_id: string, r: SkillRequest): Promise<Answer>;
@@ -244,6 +246,12 @@ export async function followSkills(o: {
         );
       // Its screen is there before the owner looks, and without a connection.
       for (const id of known.keys()) rouse(id);
+    },
+    async removeOwner(owner_id) {
+      const at = owners.indexOf(owner_id);
+      if (at >= 0) owners.splice(at, 1);
+      for (const l of live.values()) l.detach(owner_id);
+      await store.run('DELETE FROM owners WHERE owner_id = ?', owner_id);
     },
     async request(skill_id, r) {
       if (!known.has(skill_id)) throw new IngleError('not_found', `There is no skill "${skill_id}".`);

@@ -29,6 +29,8 @@ export interface Live {
   /** Gives the skill what is stored for an owner, and takes what was lacking. */
   attach(owner_id: string): Promise<void>;
   isAttached(owner_id: string): boolean;
+  /** What the skill says of an owner is heard no more. */
+  detach(owner_id: string): void;
   /** Tells it how many look at an owner's documents, where that is news. */
   watch(owner_id: string, viewers: number): void;
   /**
@@ -122,6 +124,10 @@ export function openLive(o: LiveOptions): Live {
       }
     },
     isAttached: (owner_id) => attached.has(owner_id),
+    detach(owner_id) {
+      attached.delete(owner_id);
+      viewersOf.delete(owner_id);
+    },
     watch(owner_id, viewers) {
       if (!attached.has(owner_id)) return;
       // The first word is said whatever it is: the skill may remember what an API before this one said.

@@ -4,6 +4,7 @@ import { skillIdForm } from '../documents/key.ts';
 import { faultsOf, refusal, SAYS } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { MAX_BODY } from '../protocol/limits.ts';
+import { personRoles } from '../protocol/roles.ts';
 import { actionsSchema } from './actions.ts';
 import { localized } from './localized.ts';
 
@@ -74,6 +75,16 @@ export const manifestSchema = T.Object(
       T.Object(
         {
           ownerOnly: T.Optional(T.Boolean({ description: 'Opens only after a fresh passkey check.' })),
+          roles: T.Optional(
+            T.Array(T.Enum([...personRoles]), {
+              uniqueItems: true,
+              [SAYS]: {
+                type: 'must be a list of roles',
+                enum: 'is no role; roles are admin, adult, kid, guest',
+              },
+              description: 'Who may use it beside the owner; everybody where it is left out.',
+            }),
+          ),
           hosts: T.Optional(
             T.Array(
               T.String({
@@ -104,7 +115,9 @@ export type Manifest = T.Static<typeof manifestSchema>;
 export type Mode = NonNullable<Manifest['capabilities']['ui']>['modes'][number];
 
 /** What the schema does not say: fields that need one another. */
-function crossFaults({ capabilities: { visual, ui, actions = {} } }: Manifest) {
+function crossFaults({ capabilities: { visual, ui, actions = {} }, permissions }: Manifest) {
+  if (permissions?.ownerOnly && permissions.roles)
+    return [{ pointer: '/permissions/roles', says: 'says nothing where the skill is for the owner only' }];
   const pointer = '/capabilities/ui';
   for (const [id, { input }] of Object.entries(actions)) {
     const at = input.required?.findIndex((name) => !Object.hasOwn(input.properties, name)) ?? -1;

@@ -19,7 +19,7 @@ export const systemApi = localArea({
   openapi: {
     method: 'GET',
     path: '/api/openapi.json',
-    who: 'token',
+    who: 'household',
     doc: 'This document.',
     answer: some,
   },

@@ -13,6 +13,10 @@ const en = {
   browsers list           paired browsers
   browsers forget <id>    unpair a browser and close its channels
   browsers rename <id> <name>   another name for a browser
+  people list             whom you have invited
+  people invite <name>    invite somebody with a passkey of their own
+  people change <id>      another name, role or end for a person
+  people remove <id>      end a person and forget what was theirs
   subnet invite           a code for another hub of yours
   subnet join <invitation>   make this hub a member of another's subnet
   subnet nodes            the hubs of the subnet, and who is gone
@@ -97,6 +101,20 @@ Paired browsers: id, label, when paired and last seen.`,
 Unpairs a browser and closes its channels at once.`,
   'browsers rename': `ingle browsers rename <id> <name> [--json]
 Gives a paired browser another name in the list, of at most 64 characters.`,
+  'people list': `ingle people list [--json]
+The people you have invited: id, name, role, when their time ends, their browsers and when they were last seen.`,
+  'people invite': `ingle people invite <name | id> [--role <role>] [--until <when>] [--json]
+Adds a person and prints a link and a code for a browser of theirs, valid for ten minutes. They make a passkey of their
+own. With the id of a person who is there: a code for them, anew or for a further browser.
+  --role <role>    what they may do: admin, adult, kid or guest (default)
+  --until <when>   when their time ends: 2026-12-31, 2026-12-31T18:00, 12h, 3d, or never (default)`,
+  'people change': `ingle people change <id> [--name <name>] [--role <role>] [--until <when>] [--json]
+Changes a person at once and everywhere. What is left out stays.
+  --name <name>    what they are called
+  --role <role>    admin, adult, kid or guest
+  --until <when>   as with "ingle people invite"; what is past ends them now`,
+  'people remove': `ingle people remove <id> [--json]
+Ends a person at once and forgets their browsers, passkeys, documents, pins and order.`,
   'subnet invite': `ingle subnet invite [--json]
 Prints a code and a link for another hub, valid for 10 minutes and for one. That hub becomes a member of this one's
 subnet and gets its owner. It closes a pairing code that is open.`,
@@ -245,6 +263,10 @@ const ru: Record<keyof typeof en, string> = {
   browsers list           подключённые браузеры
   browsers forget <id>    отключить браузер и закрыть его каналы
   browsers rename <id> <имя>    дать браузеру другое имя
+  people list             кого вы пригласили
+  people invite <имя>     пригласить человека с его собственным ключом доступа
+  people change <id>      другое имя, роль или срок
+  people remove <id>      удалить человека и всё, что было его
   subnet invite           код для другого вашего хаба
   subnet join <приглашение>   сделать этот хаб участником подсети другого
   subnet nodes            хабы подсети и кто пропал
@@ -329,6 +351,20 @@ const ru: Record<keyof typeof en, string> = {
 Отключает браузер и сразу закрывает его каналы.`,
   'browsers rename': `ingle browsers rename <id> <имя> [--json]
 Даёт браузеру другое имя в списке, не длиннее 64 знаков.`,
+  'people list': `ingle people list [--json]
+Кого вы пригласили: номер, имя, роль, когда кончается срок, браузеры и когда человек был.`,
+  'people invite': `ingle people invite <имя | id> [--role <роль>] [--until <когда>] [--json]
+Добавляет человека и печатает ссылку и код для его браузера, они действуют десять минут. Ключ доступа человек создаёт
+свой. С номером того, кто уже есть: новый код для него или для ещё одного браузера.
+  --role <роль>    что ему можно: admin, adult, kid или guest (по умолчанию)
+  --until <когда>  когда кончается срок: 2026-12-31, 2026-12-31T18:00, 12h, 3d или never (по умолчанию)`,
+  'people change': `ingle people change <id> [--name <имя>] [--role <роль>] [--until <когда>] [--json]
+Меняет сразу и везде. Что не названо, остаётся.
+  --name <имя>     как его зовут
+  --role <роль>    admin, adult, kid или guest
+  --until <когда>  как в "ingle people invite"; прошедшее время завершает доступ сейчас`,
+  'people remove': `ingle people remove <id> [--json]
+Сразу завершает доступ и забывает браузеры, ключи доступа, документы, закреплённое и порядок.`,
   'subnet invite': `ingle subnet invite [--json]
 Печатает код и ссылку для другого хаба: на 10 минут и для одного. Тот хаб станет участником подсети этого и получит
 его владельца. Открытый код подключения закрывается.`,

@@ -1,5 +1,7 @@
 // What a skill may do, in words: what its owner reads before it is installed, at the terminal and in the application.
+import type { PersonRole } from '../protocol/roles.ts';
 import { type Language, type Text, type Texts, translator } from './i18n.ts';
+import { roleName } from './people.ts';
 
 const en = {
   mayNoScreen: 'It has no screen.',
@@ -7,6 +9,8 @@ const en = {
   mayPage: 'It shows pages of its own, from {entrypoint}.',
   mayOwner: 'It opens only after a fresh passkey check.',
   mayAll: 'Every paired browser may open it.',
+  mayRoles: 'Beside the owner it is for people with the role: {roles}.',
+  mayNobody: 'It is for the owner alone.',
   mayFetch: 'It asks the hub to fetch from the internet, from these hosts only: {hosts}.',
   mayHub: 'It runs in a sandbox of its own: no other network, no files of others.',
   maySandbox: 'It runs in a sandbox of its own: no network, no files of others.',
@@ -18,6 +22,8 @@ const ru: Record<keyof typeof en, Text> = {
   mayPage: 'Показывает свои страницы, начиная с {entrypoint}.',
   mayOwner: 'Открывается только после новой проверки ключа доступа.',
   mayAll: 'Открыть его может любой подключённый браузер.',
+  mayRoles: 'Кроме владельца, для людей с ролью: {roles}.',
+  mayNobody: 'Только для владельца.',
   mayFetch: 'Получает данные из интернета через хаб, только с этих узлов: {hosts}.',
   mayHub: 'Работает в своей песочнице: без другой сети и без чужих файлов.',
   maySandbox: 'Работает в своей песочнице: без сети и без чужих файлов.',
@@ -31,7 +37,9 @@ export interface Abilities {
     visual?: boolean | undefined;
     ui?: { entrypoint?: string | undefined; schema?: string | undefined } | undefined;
   };
-  permissions?: { ownerOnly?: boolean | undefined; hosts?: string[] | undefined } | undefined;
+  permissions?:
+    | { ownerOnly?: boolean | undefined; roles?: PersonRole[] | undefined; hosts?: string[] | undefined }
+    | undefined;
 }
 
 /** What a manifest lets its skill do, a sentence each. */
@@ -42,11 +50,18 @@ export function mayDo(
   const t = translator(mayDoTexts, language);
   const shows = visual || ui;
   const hosts = permissions?.hosts ?? [];
+  const named = permissions?.roles;
+  const forWhom = () => {
+    if (permissions?.ownerOnly) return t('mayOwner');
+    if (!named) return t('mayAll');
+    const roles = named.map((role) => roleName(role, language)).join(', ');
+    return named.length > 0 ? t('mayRoles', { roles }) : t('mayNobody');
+  };
   return [
     ...(!shows ? [t('mayNoScreen')] : []),
     ...(ui?.schema ? [t('mayScreen')] : []),
     ...(ui?.entrypoint ? [t('mayPage', { entrypoint: ui.entrypoint })] : []),
-    ...(shows ? [t(permissions?.ownerOnly ? 'mayOwner' : 'mayAll')] : []),
+    ...(shows || permissions?.roles ? [forWhom()] : []),
     ...(hosts.length > 0 ? [t('mayFetch', { hosts: hosts.join(', ') })] : []),
     t(hosts.length > 0 ? 'mayHub' : 'maySandbox'),
   ];

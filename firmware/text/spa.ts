@@ -102,6 +102,15 @@ const en = {
   unknown_do:
     'Try again first. If it stays like this, the hub may have forgotten this browser. Then pair again: on the hub, type {command}.',
   unknown_pair: 'Pair again',
+  unknown_invited:
+    'Try again first. If it stays like this, your invitation may be over: ask the owner of the hub for a new one.',
+  invited_again: 'I have a new invitation',
+  ended_title: 'Your time on this hub is over',
+  ended_lead:
+    'Its owner has ended it, or the last day has passed. What you kept is still there. If that is not right, ask the owner and try again.',
+  taken_title: 'This invitation is for somebody else',
+  taken_lead:
+    'This browser is paired already, and stays as it is. Whoever was invited opens the link in a browser of their own. This one is used up: the owner makes a new one on the page “People”.',
   back_to_hub: 'Back to my hub',
   no_answer:
     'The hub did not answer after you typed the code. The connection may be bad, or somebody between this phone and your hub tried to guess it. Nothing was shared. Ask the hub for a new code.',
@@ -134,6 +143,7 @@ const en = {
   lag: '{ms} ms',
   menu: 'Menu',
   manage: 'Manage skills',
+  people: 'People',
   sign_out: 'Sign out',
   forget: 'Forget this hub',
   forget_sure: 'Forget {hub} on this browser? To come back you need a new code from the hub.',
@@ -294,6 +304,15 @@ const ru: Record<SpaText, Text> = {
   unknown_do:
     'Сначала попробуйте снова. Если не поможет, возможно, хаб забыл этот браузер. Тогда подключите его заново: на хабе наберите {command}.',
   unknown_pair: 'Подключить заново',
+  unknown_invited:
+    'Сначала попробуйте ещё раз. Если не помогло, приглашение, возможно, закончилось: попросите у владельца хаба новое.',
+  invited_again: 'У меня новое приглашение',
+  ended_title: 'Ваше время на этом хабе закончилось',
+  ended_lead:
+    'Владелец завершил доступ, или прошёл последний день. Сохранённое осталось. Если это ошибка, спросите владельца и попробуйте ещё раз.',
+  taken_title: 'Это приглашение для другого человека',
+  taken_lead:
+    'Этот браузер уже подключён и остаётся как есть. Приглашённый открывает ссылку в своём браузере. Эта ссылка использована: владелец делает новую на странице «Люди».',
   back_to_hub: 'Вернуться к моему хабу',
   no_answer:
     'После ввода кода хаб не ответил. Возможно, плохая связь, или кто-то между телефоном и хабом пытался угадать код. Ничего не передано. Получите на хабе новый код.',
@@ -326,6 +345,7 @@ const ru: Record<SpaText, Text> = {
   lag: '{ms} мс',
   menu: 'Меню',
   manage: 'Управление навыками',
+  people: 'Люди',
   sign_out: 'Выйти',
   forget: 'Забыть этот хаб',
   forget_sure: 'Забыть {hub} в этом браузере? Чтобы вернуться, понадобится новый код с хаба.',

@@ -181,7 +181,13 @@ export function admission(o: AdmissionOptions) {
         return { owner_id: o.hub.owner_id, browser: b.id, role: 'owner', elevated_until: elevatedUntil(b) };
       const person = o.people.welcome(b.person);
       if (!person) throw stranger();
-      return { owner_id: person.id, browser: b.id, role: person.role, elevated_until: 0 };
+      return {
+        owner_id: person.id,
+        browser: b.id,
+        role: person.role,
+        elevated_until: 0,
+        household: o.hub.owner_id,
+      };
     },
   };
 }

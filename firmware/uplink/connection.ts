@@ -157,8 +157,9 @@ function sessionMaker(core: Core, codes: Codes) {
       relay: (frame, ctr) => relay({ sid, frame, ctr }),
       rotation: () => ring.statement(i.hub_id),
       paired(b) {
-        log.notice('paired', { sid, browser: b.id, label: b.label });
-        on.paired({ sid, browser: b.id, label: b.label });
+        log.notice('paired', { sid, browser: b.id, label: b.label, person: b.person });
+        // Who waits for the owner's browser is not told of somebody else's.
+        if (b.person === undefined) on.paired({ sid, browser: b.id, label: b.label });
       },
       event(e) {
         if (e.t === 'refused') codes.failed(sid, e.error.code, e.left);

@@ -105,7 +105,7 @@ export const uplink1 = contract({
       errors: ['invalid_request', 'conflict'],
     },
     ChangePerson: {
-      doc: 'Gives a person another name, role or end. Their channels end, and come back as what they are now.',
+      doc: 'Gives a person another name, role or end; an empty text and -1 leave what is. Their channels end, and come back as what they are now.',
       in: { id: 's', name: 's', role: 's', until: 'x' },
       out: person,
       errors: ['not_found', 'invalid_request'],
@@ -194,7 +194,10 @@ export const uplink1 = contract({
   signals: {
     Connected: { doc: 'The socket to root came up or went down.', args: { connected: 'b' } },
     Node: { doc: 'A member of the subnet changed its state.', args: { hub_id: 's', state: 's' } },
-    Paired: { doc: 'A browser was let in for the first time.', args: { sid: 's', browser: 's', label: 's' } },
+    Paired: {
+      doc: 'A browser of the owner was let in for the first time.',
+      args: { sid: 's', browser: 's', label: 's' },
+    },
     PairingFailed: {
       doc: 'A browser did not prove itself, or began to and never did (`timeout`); `left` tries remain for this code. `reason` is an error code.',
       args: { sid: 's', reason: 's', left: 'u' },

@@ -1,6 +1,6 @@
 // What of a browser's request reaches the local API, and what of the answer goes back. Pure.
-import type { PersonRole } from '../people/person.ts';
 import { toBase64url, utf8 } from '../protocol/bytes.ts';
+import type { CallerRole } from '../protocol/roles.ts';
 
 /** Who asks, as the local API is told (ARCHITECTURE D10). */
 export interface Principal {
@@ -8,10 +8,12 @@ export interface Principal {
   owner_id: string;
   /** Base64url of the browser's static key. */
   browser: string;
-  role: 'owner' | PersonRole | 'member';
+  role: CallerRole;
   /** Unix seconds; 0 = admin skills are closed. */
   elevated_until: number;
-  /** Id of the member hub that asks. */
+  /** Whose hub it is, where that is somebody else: a person the owner has invited is none of the owner's browsers. */
+  household?: string;
+  /** Id of the member that asks. */
   hub?: string;
 }
 

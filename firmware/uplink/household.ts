@@ -13,7 +13,7 @@ export interface Household {
   /** @throws IngleError */
   add(wished: Wished, invitedBy: string): Promise<Person>;
   /** @throws IngleError */
-  change(id: string, wished: Wished): Promise<Person>;
+  change(id: string, wished: Partial<Wished>): Promise<Person>;
   /** Ends a person for good, with all that is pinned or open for them. @throws IngleError `not_found` */
   remove(id: string): Promise<void>;
   /** A code for a browser of theirs. @throws IngleError */
@@ -69,9 +69,7 @@ export function openHousehold(core: Core, codes: Codes, shut: (browser: string) 
       return p;
     },
     async remove(id) {
-      people.known(id);
-      const theirs = await pins.forgetPerson(id);
-      people.forget(id);
+      const theirs = await people.remove(id, () => pins.forgetPerson(id));
       for (const b of theirs) shut(b.id);
       await codeOf(id);
       log.notice('a person was removed', { person: id });

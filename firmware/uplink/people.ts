@@ -11,6 +11,7 @@ import {
 } from '../people/person.ts';
 import { random } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
+import { openQueue } from '../protocol/queue.ts';
 import type { Identity } from './rows.ts';
 import type { UplinkStore } from './store.ts';
 
@@ -21,6 +22,9 @@ export type People = Awaited<ReturnType<typeof openPeople>>;
 /** @param place where they are invited to; @param now Unix seconds */
 export async function openPeople(store: PeopleStore, place: () => Identity | undefined, now: () => number) {
   const people = new Map((await store.people()).map((p) => [p.id, p]));
+
+  /** Two changes of one person do not undo each other. */
+  const changing = openQueue();
 
   function known(id: string): Person {
     const p = people.get(id);
@@ -54,18 +58,30 @@ export async function openPeople(store: PeopleStore, place: () => Identity | und
       return keep({ id, ...said, created_at: now(), ended_at: 0, invited_by: invitedBy });
     },
     /** Another name, role or end; an end that was over begins anew with a later one. @throws IngleError */
-    async change(id: string, wished: Wished): Promise<Person> {
-      const said = checkWished(wished);
-      const ended_at = said.until === 0 || now() < said.until ? 0 : now();
-      return keep({ ...known(id), ...said, ended_at });
-    },
+    change: (id: string, wished: Partial<Wished>): Promise<Person> =>
+      changing.add(() => {
+        const was = known(id);
+        const said = checkWished({ ...was, ...wished });
+        // A new name does not bring back whose end was seen by another clock.
+        const over = wished.until === undefined ? was.ended_at : 0;
+        const ended_at = said.until === 0 || now() < said.until ? over : over || now();
+        return keep({ ...was, ...said, ended_at });
+      }),
     /** Notes whose end has come; gives them. */
-    async lapse(): Promise<Person[]> {
-      const over = [...people.values()].filter((p) => hasLapsed(p, now()));
-      return Promise.all(over.map((p) => keep({ ...p, ended_at: now() })));
-    },
-    /** Of somebody who was removed, and with another place of everybody. */
-    forget: (id: string): boolean => people.delete(id),
+    lapse: (): Promise<Person[]> =>
+      changing.add(() => {
+        const over = [...people.values()].filter((p) => hasLapsed(p, now()));
+        return Promise.all(over.map((p) => keep({ ...p, ended_at: now() })));
+      }),
+    /** Forgets somebody, once `drop` has. @throws IngleError `not_found` */
+    remove: <D>(id: string, drop: () => Promise<D>): Promise<D> =>
+      changing.add(async () => {
+        known(id);
+        const dropped = await drop();
+        people.delete(id);
+        return dropped;
+      }),
+    /** The hub has another place. */
     forgetAll: (): void => people.clear(),
   };
 }

@@ -1,6 +1,7 @@
 // From a request on the wire to its answer: who asks, whose things it is about, and what is done once by its key.
 import type { Caller } from '../../firmware/documents/acl.ts';
 import type { Commands } from '../../firmware/documents/commands.ts';
+import { isPersonId } from '../../firmware/people/person.ts';
 import { deprecation } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { MAX_BODY } from '../../firmware/protocol/limits.ts';
@@ -20,7 +21,7 @@ export function answering(o: {
 
   /** Whose things a caller asks about: its own, and for local control those of the hub's owner. */
   async function ownerOf(caller: Caller): Promise<string> {
-    const owner_id = caller?.owner_id ?? skills.owners().at(-1) ?? 'local';
+    const owner_id = caller?.owner_id ?? skills.owners().findLast((id) => !isPersonId(id)) ?? 'local';
     if (!skills.owners().includes(owner_id)) await skills.addOwner(owner_id);
     return owner_id;
   }

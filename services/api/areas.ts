@@ -7,6 +7,7 @@ import { ioApi, ioTopics } from '../../firmware/io/api.ts';
 import { mcpApi } from '../../firmware/mcp/api.ts';
 import { nodeApi } from '../../firmware/node/api.ts';
 import { observeApi } from '../../firmware/observe/api.ts';
+import { peopleApi } from '../../firmware/people/api.ts';
 import { type Described, openapi } from '../../firmware/protocol/endpoint/openapi.ts';
 import { apiPage, pageStyle } from '../../firmware/protocol/endpoint/page.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
@@ -25,6 +26,7 @@ export const areas = {
   observe: observeApi,
   io: ioApi,
   speech: audioApi,
+  people: peopleApi,
   hooks: hooksApi,
   mcp: mcpApi,
   setup: setupApi,

@@ -5,10 +5,11 @@ import type { Endpoint, Method } from '../../firmware/protocol/endpoint/endpoint
 import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
 import { type Bound, type Found, nothing, router } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import type { CallerRole, Role } from '../../firmware/protocol/roles.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import type { Lifecycle } from '../../firmware/supervisor/lifecycle.ts';
-import type { LocalWho } from '../../firmware/system/local-api.ts';
+import { type LocalWho, openTo } from '../../firmware/system/local-api.ts';
 import type { Head, Response } from './server.ts';
 
 /** A request whose caller is known; `owner_id` is whose things it is about. */
@@ -39,9 +40,20 @@ export const json = (body: unknown, status = 200): Response => ({
 export function usable(skills: Skills, skill_id: string, caller: Caller): Manifest {
   const known = skills.known().get(skill_id);
   if (!known) throw new IngleError('not_found', `There is no skill "${skill_id.slice(0, 60)}".`);
-  if (known.manifest.permissions?.ownerOnly) guards.elevated(caller, {}, skills);
+  const { ownerOnly, roles } = known.manifest.permissions ?? {};
+  if (ownerOnly) guards.elevated(caller, {}, skills);
+  if (caller && !isFor(roles, caller.role))
+    throw new IngleError('forbidden', 'This is not for you here. The owner of the hub may know more.');
   return known.manifest;
 }
+
+/** Whether a skill that names `roles` is for one: the owner's are all, and no skill is for another hub. */
+const isFor = (named: readonly Role[] | undefined, role: CallerRole): boolean =>
+  role === 'owner' || (role !== 'member' && (!named || named.includes(role)));
+
+/** Whether somebody of a role may use a skill at all, a fresh look at the owner's passkey aside. */
+export const isShownTo = ({ permissions: p }: Manifest, caller: Caller): boolean =>
+  caller === null || (p?.ownerOnly ? caller.role === 'owner' : isFor(p?.roles, caller.role));
 
 /** The manifests of all skills the caller may use now. */
 export const usableBy = (skills: Skills, caller: Caller): Manifest[] =>
@@ -53,14 +65,19 @@ export const usableBy = (skills: Skills, caller: Caller): Manifest[] =>
     }
   });
 
+/** Lets in whom the declaration's word does. */
+function byRole(who: LocalWho, says: string) {
+  return (caller: Caller) => {
+    if (caller !== null && !openTo[who].includes(caller.role)) throw new IngleError('forbidden', says);
+  };
+}
+
 /** Refuses by throwing; asked before the journal is, so that nobody gets an answer that is not for them. */
 const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, skills: Skills) => void> = {
   public() {},
   token() {},
-  owner(caller) {
-    if (caller !== null && caller.role !== 'owner')
-      throw new IngleError('forbidden', 'Only the owner of this hub may do this.');
-  },
+  household: byRole('household', 'Guests may not do this.'),
+  owner: byRole('owner', 'Only the owner of this hub may do this.'),
   elevated(caller, params, skills) {
     guards.owner(caller, params, skills);
     if (!isElevated(caller, Date.now() / 1000))
@@ -70,9 +87,7 @@ const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, 
     if (caller?.role !== 'member')
       throw new IngleError('forbidden', 'Only another hub of the subnet says this, over its channel.');
   },
-  subnet(caller, params, skills) {
-    if (caller?.role !== 'member') guards.owner(caller, params, skills);
-  },
+  subnet: byRole('subnet', 'Only the owner and hubs of the subnet may do this.'),
   // What is signed goes another way, and nobody has rights by it.
   signed() {
     throw nothing();
@@ -152,7 +167,7 @@ export function dispatcher(o: {
       const found = by === 'command' ? findForCommand(method, path) : find(method, path);
       const who = found.bound.endpoint.who as LocalWho;
       // Whatever else is open to everybody is not to a hub.
-      if (caller?.role === 'member' && who !== 'member' && who !== 'subnet')
+      if (caller?.role === 'member' && !openTo[who].includes('member'))
         throw new IngleError('forbidden', 'A member of the subnet may not ask for this.');
       guards[who](caller, found.params, o.skills);
       return {

@@ -1,5 +1,5 @@
 // Answers of firmware/documents/api.ts: which documents there are for a caller.
-import { isElevated, rightsOf } from '../../firmware/documents/acl.ts';
+import { type Caller, rightsOf } from '../../firmware/documents/acl.ts';
 import { documentsApi } from '../../firmware/documents/api.ts';
 import { listDocuments } from '../../firmware/documents/archive.ts';
 import { isOwnerId, parseKey } from '../../firmware/documents/key.ts';
@@ -8,7 +8,7 @@ import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts'
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Store } from '../../firmware/system/store.ts';
-import type { Asked, LocalEndpoint } from './dispatch.ts';
+import { type Asked, type LocalEndpoint, usable } from './dispatch.ts';
 import type { Response } from './server.ts';
 
 export function documentEndpoints(o: {
@@ -16,12 +16,21 @@ export function documentEndpoints(o: {
   skills: Skills;
   signer: ReturnType<typeof openSigner>;
 }): LocalEndpoint[] {
+  /** Whether the caller may use the skill a document is of; what is of no skill is judged by its entries alone. */
+  function isOpen(skill_id: string, caller: Caller): boolean {
+    if (!o.skills.known().has(skill_id)) return true;
+    try {
+      return usable(o.skills, skill_id, caller) !== undefined;
+    } catch {
+      return false;
+    }
+  }
   const handlers: Handlers<typeof documentsApi, Asked, Response> = {
     async index({ caller, query }) {
       const given = query.prefix ?? '';
       const prefix = given.startsWith('owner/') ? given.slice('owner/'.length) : given;
       const owner_id = prefix.split('/')[0] ?? '';
-      if (caller !== null && owner_id !== caller.owner_id)
+      if (caller !== null && owner_id !== caller.owner_id && owner_id !== caller.household)
         throw new IngleError('forbidden', 'The prefix must begin with your own owner id and a "/".', {
           pointer: '/prefix',
         });
@@ -37,8 +46,7 @@ export function documentEndpoints(o: {
       const documents = rows.flatMap((row) => {
         const key = parseKey(row.key);
         const acl = JSON.parse(row.acl) as string[];
-        const closed = o.skills.known().get(key.skill_id)?.manifest.permissions?.ownerOnly ?? false;
-        if (!rightsOf(key, acl, caller).read || (closed && !isElevated(caller, Date.now() / 1000))) return [];
+        if (!rightsOf(key, acl, caller).read || !isOpen(key.skill_id, caller)) return [];
         return [{ ...row, acl }];
       });
       return { documents, public_key: o.signer.publicKey };

@@ -5,6 +5,7 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { skillsApi } from '../../firmware/skills/api.ts';
 import type { Known } from '../../firmware/skills/follow.ts';
 import type { Store } from '../../firmware/system/store.ts';
+import { isShownTo } from './dispatch.ts';
 
 type Icon = Answer<typeof skillsApi.icons>[number];
 
@@ -26,9 +27,7 @@ export async function listIcons(
   const icons: Icon[] = [];
   for (const [skill_id, { manifest, available }] of skills) {
     const ui = manifest.capabilities.ui;
-    const ownerOnly = manifest.permissions?.ownerOnly ?? false;
-    if (!manifest.capabilities.visual || !ui || (ownerOnly && caller !== null && caller.role !== 'owner'))
-      continue;
+    if (!manifest.capabilities.visual || !ui || !isShownTo(manifest, caller)) continue;
     icons.push({
       skill_id,
       title: ui.title,
@@ -40,7 +39,7 @@ export async function listIcons(
       pinned: kept.get(skill_id)?.pinned === 1,
       order: kept.get(skill_id)?.ord ?? null,
       schema: ui.schema ?? null,
-      ownerOnly,
+      ownerOnly: manifest.permissions?.ownerOnly ?? false,
       available,
     });
   }
@@ -55,7 +54,7 @@ const unknown = (skill_id: string) =>
 
 export async function pinIcon(
   store: Store,
-  skills: ReadonlyMap<string, Known>,
+  skills: ReadonlySet<string>,
   owner_id: string,
   { skill_id, pinned }: { skill_id: string; pinned: boolean },
 ): Promise<void> {
@@ -72,7 +71,7 @@ export async function pinIcon(
 /** Sets the whole order; skills it does not name lose their place. */
 export async function orderIcons(
   store: Store,
-  skills: ReadonlyMap<string, Known>,
+  skills: ReadonlySet<string>,
   owner_id: string,
   order: readonly unknown[],
 ): Promise<void> {

@@ -15,6 +15,7 @@ import type { Config } from '../../firmware/system/config.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import type { LocalEndpoint } from './dispatch.ts';
+import { removeDocuments } from './forget.ts';
 import { packageEndpoints } from './packages.ts';
 import { openSwitch } from './switch.ts';
 import type { Sync } from './sync.ts';
@@ -27,9 +28,6 @@ export interface Installing {
   begin(): Promise<void>;
   stop(): Promise<void>;
 }
-
-/** How long those who look at a removed skill's screen may take to be gone, tries of 50 ms. */
-const TRIES = 60;
 
 export async function installing(o: {
   bus: Bus;
@@ -47,12 +45,8 @@ export async function installing(o: {
 
   async function forget(skill_id: string): Promise<void> {
     await skills.forget(skill_id);
-    o.sync.expel(skill_id);
-    for (const key of await listSkillDocuments(store, skill_id))
-      for (let left = TRIES; !(await library.remove(key)); left--) {
-        if (left === 0) throw new Error(`${key} is still looked at`);
-        await new Promise((done) => setTimeout(done, 50));
-      }
+    o.sync.expel((key) => key.skill_id === skill_id, 'The skill was removed.');
+    await removeDocuments(library, await listSkillDocuments(store, skill_id));
     await store.run('DELETE FROM icons WHERE skill_id = ?', skill_id);
   }
 

@@ -27,6 +27,7 @@ import { adminEndpoints } from './lifecycle.ts';
 import { mcpEndpoints } from './mcp.ts';
 import { nodeEndpoints } from './node.ts';
 import { observe } from './observe.ts';
+import { peopleEndpoints } from './people.ts';
 import { skillEndpoints } from './screens.ts';
 import { listen } from './server.ts';
 import { serviceEndpoints } from './services.ts';
@@ -99,6 +100,7 @@ const installs = await installing({
   ...{ bus, config, store, library, skills, sync, log },
   event: observing.event,
 });
+const people = peopleEndpoints({ bus, store, library, skills, sync, log });
 const mcp = await openSwitch(store, 'mcp');
 const dispatch: Dispatch = dispatcher({
   endpoints: [
@@ -114,6 +116,7 @@ const dispatch: Dispatch = dispatcher({
     }),
     ...observing.endpoints,
     ...(await ioEndpoints(bus, log)),
+    ...people.endpoints,
     ...hookEndpoints(hooks),
     ...mcpEndpoints({ skills, mcp, route: (...a) => dispatch.route(...a) }),
     ...speechEndpoints(bus),
@@ -155,6 +158,7 @@ await bus.watchName(uplink1.bus, (owner) => {
     .client(uplink1)
     .Status({})
     .then((s) => (s.owner_id ? following.addOwner(s.owner_id) : undefined))
+    .then(() => people.tidy())
     .catch((cause) => log.debug('uplink does not tell the owner', { cause }));
 });
 await commands.resume();

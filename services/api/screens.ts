@@ -1,4 +1,5 @@
 // Answers of firmware/skills/api.ts: the desktop's icons, opening a screen, a skill's own paths.
+import type { Caller } from '../../firmware/documents/acl.ts';
 import { commandsKey, formatKey } from '../../firmware/documents/key.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
@@ -8,7 +9,7 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Mode } from '../../firmware/skills/manifest.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import { pickBranch } from '../../firmware/ui/overlay.ts';
-import { type Asked, type LocalEndpoint, usable, usableBy } from './dispatch.ts';
+import { type Asked, isShownTo, type LocalEndpoint, usable, usableBy } from './dispatch.ts';
 import { listIcons, orderIcons, pinIcon } from './icons.ts';
 import type { Response } from './server.ts';
 
@@ -21,15 +22,18 @@ interface Parts {
 
 export function skillEndpoints(p: Parts): LocalEndpoint[] {
   const { store, skills } = p;
+  /** What is not for somebody is not there for them. */
+  const shownTo = (caller: Caller): Set<string> =>
+    new Set([...skills.known()].flatMap(([id, k]) => (isShownTo(k.manifest, caller) ? [id] : [])));
   const handlers: Handlers<typeof skillsApi, Asked, Response> = {
     icons: ({ caller, owner_id }) => listIcons(store, skills.known(), caller, owner_id),
     actions: ({ caller }) => ({ actions: actionsOf(usableBy(skills, caller)) }),
-    async pin({ owner_id, body }) {
-      await pinIcon(store, skills.known(), owner_id, body);
+    async pin({ caller, owner_id, body }) {
+      await pinIcon(store, shownTo(caller), owner_id, body);
       return { ok: true };
     },
-    async order({ owner_id, body }) {
-      await orderIcons(store, skills.known(), owner_id, body.order);
+    async order({ caller, owner_id, body }) {
+      await orderIcons(store, shownTo(caller), owner_id, body.order);
       return { ok: true };
     },
     open: (asked) => open(asked, asked.body, p),

@@ -1,5 +1,5 @@
 // /sync/<room>: a WebSocket into a document's room, in the protocol of y-websocket.
-import { type Caller, isElevated, rightsOf } from '../../firmware/documents/acl.ts';
+import { type Caller, rightsOf } from '../../firmware/documents/acl.ts';
 import type { IndexRow } from '../../firmware/documents/archive.ts';
 import type { Commands } from '../../firmware/documents/commands.ts';
 import { commandsSkill, type DocumentKey, formatKey, parseKey } from '../../firmware/documents/key.ts';
@@ -18,9 +18,9 @@ import type { Socket, SocketEvents } from './server.ts';
 export interface Sync {
   /** The events of a socket that asks for `path` (`/sync/<room>`). Refusals are told inside the socket. */
   connect(path: string, caller: Caller): SocketEvents;
-  /** Closes the sockets of a skill that is no longer there. */
-  expel(skill_id: string): void;
-  /** Closes sockets whose right to an admin skill has run out. */
+  /** Closes the sockets of documents that go for good. */
+  expel(which: (key: DocumentKey) => boolean, why: string): void;
+  /** Closes sockets whose right to a skill has run out: a passkey checked long ago, a version that is for others. */
   expire(): void;
 }
 
@@ -36,14 +36,13 @@ export function syncServer(o: {
   commands: Commands;
   log: Log;
 }): Sync {
-  const admin = new Map<Socket, Caller>();
-  const joined = new Map<Socket, string>();
+  const joined = new Map<Socket, { key: DocumentKey; caller: Caller; ofSkill: boolean }>();
 
   /** Checks the right to join; at every join anew. */
   async function admit(
     path: string,
     caller: Caller,
-  ): Promise<{ key: DocumentKey; canWrite: boolean; ownerOnly: boolean }> {
+  ): Promise<{ key: DocumentKey; canWrite: boolean; ofSkill: boolean }> {
     let text: string;
     try {
       text = decodeURIComponent(path.slice('/sync/'.length));
@@ -55,11 +54,11 @@ export function syncServer(o: {
     const rights = rightsOf(key, o.library.acl(key, index), caller);
     if (!rights.read) throw new IngleError('forbidden', 'You may not open this document.');
     const ofSkill = !houseDocuments.includes(key.skill_id);
-    const manifest = ofSkill ? usable(o.skills, key.skill_id, caller) : undefined;
+    if (ofSkill) usable(o.skills, key.skill_id, caller);
     if (isSkillDocument(key) && !index && !ofSkill)
       throw new IngleError('not_found', 'There is no such document.');
     if (caller !== null) await o.skills.addOwner(caller.owner_id);
-    return { key, canWrite: rights.write, ownerOnly: manifest?.permissions?.ownerOnly ?? false };
+    return { key, canWrite: rights.write, ofSkill };
   }
 
   function connect(path: string, caller: Caller): SocketEvents {
@@ -86,8 +85,7 @@ export function syncServer(o: {
       if (over || !socket) return;
       const s = socket;
       member = { canWrite: admitted.canWrite, send: (bytes) => s.send(bytes) };
-      if (admitted.ownerOnly && caller) admin.set(s, caller);
-      joined.set(s, key.skill_id);
+      joined.set(s, { key, caller, ofSkill: admitted.ofSkill });
       room.join(member);
       o.skills.viewersChanged(key.owner_id, key.skill_id);
     }
@@ -112,7 +110,7 @@ export function syncServer(o: {
       },
       close() {
         over = true;
-        if (socket) for (const map of [admin, joined]) map.delete(socket);
+        if (socket) joined.delete(socket);
         void line.idle().then(() => {
           if (room && member) room.leave(member);
           if (key) o.skills.viewersChanged(key.owner_id, key.skill_id);
@@ -121,23 +119,22 @@ export function syncServer(o: {
     };
   }
 
+  function shut(socket: Socket, e: IngleError): void {
+    socket.send(encodeDenied(e.message));
+    socket.end(closeCode(e), `${e.code}: ${e.message}`);
+  }
+
   return {
     connect,
-    expel(skill_id) {
-      const e = new IngleError('not_found', 'The skill was removed.');
-      for (const [socket, of] of joined)
-        if (of === skill_id) {
-          socket.send(encodeDenied(e.message));
-          socket.end(closeCode(e), `${e.code}: ${e.message}`);
-        }
+    expel(which, why) {
+      for (const [socket, { key }] of joined) if (which(key)) shut(socket, new IngleError('not_found', why));
     },
     expire() {
-      const now = Date.now() / 1000;
-      const e = new IngleError('assertion_required', 'Confirm with your passkey to open this.');
-      for (const [socket, caller] of admin)
-        if (!isElevated(caller, now)) {
-          socket.send(encodeDenied(e.message));
-          socket.end(closeCode(e), `${e.code}: ${e.message}`);
+      for (const [socket, { key, caller, ofSkill }] of joined)
+        try {
+          if (ofSkill && o.skills.known().has(key.skill_id)) usable(o.skills, key.skill_id, caller);
+        } catch (cause) {
+          shut(socket, toIngleError(cause));
         }
     },
   };

@@ -1,5 +1,6 @@
 // The grammar of the `ingle` command. Pure: words in, a command or an error out.
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { personRoles } from '../../firmware/protocol/roles.ts';
 import type { Say } from './say.ts';
 
 export interface Shape {
@@ -30,6 +31,18 @@ export const commands = {
   'browsers list': {},
   'browsers forget': { arguments: ['id'] },
   'browsers rename': { arguments: ['id', 'name'] },
+  'people list': {},
+  'people invite': {
+    arguments: ['name'],
+    values: ['role', 'until'],
+    takes: { role: [...personRoles] },
+  },
+  'people change': {
+    arguments: ['id'],
+    values: ['name', 'role', 'until'],
+    takes: { role: [...personRoles] },
+  },
+  'people remove': { arguments: ['id'] },
   'subnet invite': {},
   'subnet join': { flags: ['yes'], arguments: ['invitation'] },
   'subnet nodes': {},

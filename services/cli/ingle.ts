@@ -22,6 +22,7 @@ import { technician } from './hub/technician.ts';
 import { restartHub, stopHub } from './owner/control.ts';
 import { asker, init } from './owner/init.ts';
 import { login } from './owner/login.ts';
+import { type PeopleCommand, people } from './owner/people.ts';
 import { serve } from './owner/serve.ts';
 import { type SubnetCommand, subnet } from './owner/subnet.ts';
 import { here } from './place.ts';
@@ -47,6 +48,7 @@ type Work = (
 /** Commands that find a hub by themselves, also one that is down, or need none. */
 type Look =
   | 'api call'
+  | PeopleCommand
   | 'say'
   | 'hook new'
   | 'hook list'
@@ -133,6 +135,10 @@ const looks: Record<
     await callApi(await here(), { method, path, query: lists['query'] ?? [], body }, say);
     return 0;
   },
+  'people list': (say, language, _, o) => ofPeople('people list', say, language, o),
+  'people invite': (say, language, _, o) => ofPeople('people invite', say, language, o),
+  'people change': (say, language, _, o) => ofPeople('people change', say, language, o),
+  'people remove': (say, language, _, o) => ofPeople('people remove', say, language, o),
   say: (say, _, { lang }, { arguments: [text = ''] }) =>
     asked(say, 'POST', '/api/say', { text, ...(lang ? { lang } : {}) }),
   'hook new': (say, _, __, { arguments: [name = '', topic = ''] }) =>
@@ -182,6 +188,11 @@ const looks: Record<
     return 0;
   },
 };
+async function ofPeople(command: PeopleCommand, say: Say, language: Language, o: Parsed): Promise<number> {
+  await people(command, o, await here(), say, language);
+  return 0;
+}
+
 /** What a person typed as one segment of a path. */
 const segment = (id: string) => encodeURIComponent(id).replaceAll('.', '%2E');
 

@@ -1,6 +1,7 @@
 // ingle-uplink: io.ingle.Uplink1 on the bus, the socket to root behind it. Wires, decides nothing.
 
-import type { Person, PersonRole, Wished } from '../../firmware/people/person.ts';
+import type { Person } from '../../firmware/people/person.ts';
+import type { PersonRole } from '../../firmware/protocol/roles.ts';
 import type { Served } from '../../firmware/system/bus.ts';
 import { readConfig } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
@@ -39,9 +40,6 @@ const codeOf = ({ code, secret, link, verify_uri, expires_at, taken }: Issued) =
 const personOf = ({ ended_at, ...p }: Person) => {
   return { ...p, created_at: BigInt(p.created_at), until: BigInt(p.until), ended: ended_at > 0 };
 };
-const wishedOf = (w: { name: string; role: string; until: bigint }): Wished => {
-  return { name: w.name, role: w.role as PersonRole, until: Number(w.until) };
-};
 served = await bus.serve(uplink1, {
   Enrol: async () => placeOf(await uplink.enrol()),
   async Offered() {
@@ -53,8 +51,20 @@ served = await bus.serve(uplink1, {
   IssueCode: async ({ new_passkey }) => codeOf(await uplink.issueCode(new_passkey)),
   ListPeople: () => ({ people: uplink.household.all().map(personOf) }),
   AddPerson: async ({ invited_by, ...wished }) =>
-    personOf(await uplink.household.add(wishedOf(wished), invited_by)),
-  ChangePerson: async ({ id, ...wished }) => personOf(await uplink.household.change(id, wishedOf(wished))),
+    personOf(
+      await uplink.household.add(
+        { ...wished, role: wished.role as PersonRole, until: Number(wished.until) },
+        invited_by,
+      ),
+    ),
+  ChangePerson: async ({ id, name, role, until }) =>
+    personOf(
+      await uplink.household.change(id, {
+        ...(name === '' ? {} : { name }),
+        ...(role === '' ? {} : { role: role as PersonRole }),
+        ...(until < 0n ? {} : { until: Number(until) }),
+      }),
+    ),
   async RemovePerson({ id }) {
     await uplink.household.remove(id);
     return {};

@@ -7,11 +7,11 @@ import {
   isElevated,
   type Principal,
   rightsOf,
-  roles,
   skillAcl,
 } from '../../firmware/documents/acl.ts';
 import { commandsSkill, parseKey } from '../../firmware/documents/key.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
+import { roles } from '../../firmware/protocol/roles.ts';
 
 const test = suite('acl');
 const me: Principal = { owner_id: 'own1', browser: 'phone1', role: 'owner', elevated_until: 100 };

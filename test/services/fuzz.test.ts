@@ -46,7 +46,7 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
     ...{ skill_id: 'hub_status', mode: 'modal', order: ['hub_status'], seconds: 60, what: 'restart' },
     events: [{ topic: 'external.test', payload: {} }],
     ...{ text: 'Hello', lang: 'en', level: 'info', topic: 'external.door' },
-    ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0' },
+    ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0', role: 'guest', until: 0 },
   };
   return Object.fromEntries(
     Object.entries(e.body.properties).map(([k, s]) => [
@@ -73,6 +73,7 @@ const callers: [
     {
       public: '',
       token: 'unauthenticated',
+      household: 'unauthenticated',
       owner: 'unauthenticated',
       elevated: 'unauthenticated',
       skill: 'unauthenticated',
@@ -87,6 +88,7 @@ const callers: [
     {
       public: '',
       token: '',
+      household: '',
       owner: '',
       elevated: '',
       skill: '',
@@ -101,6 +103,7 @@ const callers: [
     {
       public: '',
       token: '',
+      household: '',
       owner: '',
       elevated: '',
       skill: '',
@@ -115,6 +118,7 @@ const callers: [
     {
       public: '',
       token: '',
+      household: '',
       owner: '',
       elevated: 'assertion_required',
       skill: 'assertion_required',
@@ -127,16 +131,23 @@ const callers: [
     'a guest who calls itself elevated',
     { role: 'guest' },
     {
-      ...{ public: '', token: '', owner: 'forbidden', elevated: 'forbidden', skill: 'forbidden' },
-      ...{ member: 'forbidden', subnet: 'forbidden', signed: '' },
+      public: '',
+      token: '',
+      household: 'forbidden',
+      owner: 'forbidden',
+      elevated: 'forbidden',
+      skill: 'forbidden',
+      member: 'forbidden',
+      subnet: 'forbidden',
+      signed: '',
     },
   ],
   [
     'a member of the subnet',
     { role: 'member', hub: 'hub_b' },
     {
-      ...{ public: '', token: 'forbidden', owner: 'forbidden', elevated: 'forbidden', skill: 'forbidden' },
-      ...{ member: '', subnet: '', signed: '' },
+      ...{ public: '', token: 'forbidden', household: 'forbidden', owner: 'forbidden' },
+      ...{ elevated: 'forbidden', skill: 'forbidden', member: '', subnet: '', signed: '' },
     },
   ],
 ];

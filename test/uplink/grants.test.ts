@@ -41,7 +41,13 @@ test('an invitation makes a browser of that person, with documents of their own 
   const h = await household();
   const [b, p] = [await proven(h, to(h.ann.id)), passkey()];
   assert.is((await b.assert(p, { key: p.publicKey })).t, 'admitted');
-  const expected = { owner_id: h.ann.id, browser: b.id, role: 'guest', elevated_until: 0 };
+  const expected = {
+    owner_id: h.ann.id,
+    browser: b.id,
+    role: 'guest',
+    elevated_until: 0,
+    household: 'own_1',
+  };
   assert.equal(b.a.principal(), expected);
   const w = b.shake();
   assert.equal([w.admitted, w.need, w.elevated_until], [true, null, 0]);
@@ -162,8 +168,7 @@ test('who is removed while their assertion is looked at stays out, and nothing o
   const p = passkey();
   const credential = p.assert({ challenge: await b.challenge() });
   const work = b.a.control({ t: 'assertion', credential, public_key: p.publicKey });
-  await h.pins.forgetPerson(h.ann.id);
-  h.people.forget(h.ann.id);
+  await h.people.remove(h.ann.id, () => h.pins.forgetPerson(h.ann.id));
   await work;
   assert.is(b.said.at(-1)!.t, 'refused');
   assert.not(b.a.admitted());
@@ -314,8 +319,8 @@ test('no order of codes, assertions, changes and restarts gives a browser more t
             .change(people[v.person]!, { name: 'x', role: v.role, until: v.ends ? h.now() + 100 : 0 })
             .catch(() => {});
         else if (v.m === 'remove' && v.person > 0) {
-          await h.pins.forgetPerson(people[v.person]!);
-          h.people.forget(people[v.person]!);
+          const id = people[v.person]!;
+          await h.people.remove(id, () => h.pins.forgetPerson(id)).catch(() => {});
           for (const [id, whose] of keyOf) if (whose === people[v.person]) keyOf.delete(id);
         } else if (v.m === 'tick') {
           h.tick(v.s);

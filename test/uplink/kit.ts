@@ -92,9 +92,17 @@ const phones = new Set<{ close(): void }>();
 export type UplinkProcess = Awaited<ReturnType<typeof startUplink>>;
 
 /** Starts services/uplink as its unit does; `kill` is kill -9, `again` starts it on the same data. */
-export async function startUplink(o: { root: string; apiPort: number; token: string; config?: object }) {
-  const daemon = await privateBus({ quiet: true });
-  const dir = mkdtempSync(join(tmpdir(), 'ingle-uplink-'));
+export async function startUplink(o: {
+  root: string;
+  apiPort: number;
+  token: string;
+  config?: object;
+  /** Another's bus and data: those of a hub that runs. */
+  beside?: { bus: string; data: string };
+}) {
+  const own = o.beside ? undefined : await privateBus({ quiet: true });
+  const daemon = own ?? { address: o.beside!.bus, stop: async () => {} };
+  const dir = o.beside?.data ?? mkdtempSync(join(tmpdir(), 'ingle-uplink-'));
   mkdirSync(join(dir, 'api'), { recursive: true });
   writeFileSync(join(dir, 'api', 'token'), o.token);
   writeFileSync(join(dir, 'config.json'), JSON.stringify(o.config ?? {}));
@@ -156,7 +164,7 @@ export async function startUplink(o: { root: string; apiPort: number; token: str
       child.kill('SIGKILL');
       bus.close();
       await daemon.stop();
-      rmSync(dir, { recursive: true, force: true });
+      if (own) rmSync(dir, { recursive: true, force: true });
     },
   };
 }
