@@ -6,12 +6,13 @@ import { BROWSER_HEADER } from '../firmware/protocol/page.ts';
 import { POW_HEADER } from '../firmware/protocol/pairing/pow.ts';
 import { isTicket } from '../firmware/protocol/pairing/ticket.ts';
 import type { ProofPurpose } from '../firmware/protocol/wire.ts';
-import { issueCode, verifyCode, wishOf } from './codes.ts';
+import { issueCode, joinSubnet, verifyCode, wishOf } from './codes.ts';
 import { crossOrigin, fromApplication, isPreflight, preflight } from './cors.ts';
 import { rootApi } from './endpoints.ts';
 import { failure, json, type Reply, type Request } from './http.ts';
 import { authenticateHub, enrol, rotate } from './hubs.ts';
 import { clientKey } from './limit.ts';
+import { admit, part } from './members.ts';
 import { accept, offer } from './pairing.ts';
 import type { Root } from './root.ts';
 import { authenticate, browserOf, logout, openSession, revoke, sessionOf } from './session.ts';
@@ -41,6 +42,15 @@ const browserSession = (a: Asked & { body: { sid: string } }) => sessionOf(a.roo
 /** Answers are objects of ours; their schemas name them and no more. */
 const said = async (work: Promise<object>) => ({ ...(await work) }) as Record<string, unknown>;
 
+/** A code as it was typed, with what came along. */
+function typedIn(req: Request, code: string, ticket = '') {
+  if (code.length > 64)
+    throw new IngleError('invalid_request', '"device_code" is too long.', { pointer: '/device_code' });
+  if (ticket !== '' && !isTicket(ticket))
+    throw new IngleError('invalid_request', '"ticket" is not one.', { pointer: '/ticket' });
+  return { code: code.trim(), ip: req.ip, ticket, pow: req.header(POW_HEADER) };
+}
+
 const answers: Answers = {
   async openSession(a) {
     const opened = await openSession(a.root, cookieOf(a), a.body.sid);
@@ -55,13 +65,8 @@ const answers: Answers = {
     const code = b.device_code ?? b.code;
     if (code === undefined || (b.device_code !== undefined && b.code !== undefined))
       throw new IngleError('invalid_request', 'Give "device_code".', { pointer: '/device_code' });
-    if (code.length > 64)
-      throw new IngleError('invalid_request', '"device_code" is too long.', { pointer: '/device_code' });
     await browserSession(a);
-    if (b.ticket !== undefined && !isTicket(b.ticket))
-      throw new IngleError('invalid_request', '"ticket" is not one.', { pointer: '/ticket' });
-    const pow = req.header(POW_HEADER);
-    return said(verifyCode(root, b.sid, { code: code.trim(), ip: req.ip, ticket: b.ticket ?? '', pow }));
+    return said(verifyCode(root, b.sid, typedIn(req, code, b.ticket)));
   },
   registrationChallenge: async (a) => said(registrationChallenge(a.root, await browserSession(a))),
   registrationFinish: async (a) =>
@@ -104,6 +109,19 @@ const answers: Answers = {
     const { e2e_pub, sign_pub, signature } = a.body;
     const { hub } = await hubOf(a, 'rotate');
     return said(rotate(a.root, hub, e2e_pub, sign_pub ?? hub.sign_pub, signature));
+  },
+  async joinSubnet(a) {
+    const { device_code, ticket } = a.body;
+    const { hub } = await hubOf(a, 'subnet-join');
+    return said(joinSubnet(a.root, hub, typedIn(a.req, device_code, ticket)));
+  },
+  async admitMember(a) {
+    const { hub } = await hubOf(a, 'subnet-admit');
+    return admit(a.root, hub, a.body.hub_id, a.body.sign_pub);
+  },
+  async partMember(a) {
+    const { hub } = await hubOf(a, 'subnet-part');
+    return part(a.root, hub, a.body.hub_id ?? null, a.body.note ?? '');
   },
   keys: ({ root }) => json(root.tokens.jwks(), 200, { 'cache-control': 'public, max-age=300' }),
   live: () => ({ ok: true }),

@@ -11,6 +11,8 @@ import { revoke } from './session.ts';
 
 /** Lifetime of a sid between its code and its passkey, seconds. */
 const PREAUTH_TTL = 3600;
+/** How long a hub that took a code may take until the hub of the code lets it in, seconds. */
+const JOIN_TTL = 900;
 /** Codes drawn before root says that none is free; all but a few of a million would have to be open for that. */
 const DRAWS = 100;
 
@@ -18,7 +20,7 @@ const DRAWS = 100;
 export interface CodeWish {
   ip: string;
   /** What the hub approves with the code. */
-  scope: '' | 'new_passkey';
+  scope: '' | 'new_passkey' | 'member';
   /** Of the link that goes with the code (`linkTicket`); '' for none. */
   ticket: string;
   /** Names (`passkeyName`) of the passkeys that the hub knows; undefined when it does not say. */
@@ -30,7 +32,7 @@ export function wishOf(claims: Record<string, unknown>, ip: string): CodeWish {
   const { scope, ticket, passkeys } = claims;
   return {
     ip,
-    scope: scope === 'new_passkey' ? scope : '',
+    scope: scope === 'new_passkey' || scope === 'member' ? scope : '',
     ticket: isTicket(ticket) ? ticket : '',
     passkeys: Array.isArray(passkeys) ? new Set(passkeys.filter((p) => typeof p === 'string')) : undefined,
   };
@@ -46,8 +48,12 @@ const ticketOf = (root: Root, ticket: string) => root.tokens.mac('ticket', ticke
 async function forgetUnpaired(root: Root, hub: Hub, known: ReadonlySet<string> | undefined): Promise<void> {
   for (const sid of await root.records.sessions.endUnpaired(hub.hub_id, seconds())) root.relay.drop(sid);
   if (!known) return;
+  // In a subnet each hub knows only what came by its own codes.
+  const isMember = (await root.records.members.find(hub.hub_id, seconds()))?.admitted === true;
+  const mine = (by: string) => by === hub.hub_id || (by === '' && !isMember);
   for (const c of await root.records.passkeys.ofOwner(hub.owner_id))
-    if (!known.has(await passkeyName(c.cred_id))) await revoke(root, hub.owner_id, c.cred_id);
+    if (mine(c.hub_id) && !known.has(await passkeyName(c.cred_id)))
+      await revoke(root, hub.owner_id, c.cred_id);
 }
 
 /**
@@ -55,6 +61,8 @@ async function forgetUnpaired(root: Root, hub: Hub, known: ReadonlySet<string> |
  * by somebody, once; the hub knows whether a browser was paired with it.
  */
 export async function issueCode(root: Root, hub: Hub, wish: CodeWish) {
+  if (wish.scope === 'member' && (await root.records.members.find(hub.hub_id, seconds()))?.admitted)
+    throw new IngleError('conflict', 'A member invites nobody. Ask the hub of its subnet.');
   await forgetUnpaired(root, hub, wish.passkeys);
   const now = seconds();
   let digits = '';
@@ -94,17 +102,43 @@ export interface Typed {
  * Wrong, expired and spent codes take the same way: one keyed look-up that finds nothing, one count.
  * @throws IngleError `invalid_device_code`, `rate_limited`, `conflict`
  */
-export async function verifyCode(root: Root, sid: string, typed: Typed) {
+export const verifyCode = (root: Root, sid: string, typed: Typed) =>
+  tried(root, sid, typed, (code, among) => take(root, sid, code, among));
+
+/**
+ * The same for a hub that wants to be a member: it may now ask the code's hub to let it in, and is nothing more yet.
+ * A code for a browser is as good as a wrong one here, and the other way round.
+ * @throws IngleError `invalid_device_code`, `rate_limited`, `conflict`
+ */
+export async function joinSubnet(root: Root, { hub_id }: Hub, typed: Typed) {
+  const refund = root.limits.join.take(hub_id);
+  const via = await tried(root, hub_id, typed, (code, { ticket = '', network = '' }) => {
+    const now = seconds();
+    return root.records.codes.join({ hub_id, code, ticket, network, now, exp: now + JOIN_TTL });
+  });
+  refund();
+  return { hub_id: via.hub_id, owner_id: via.owner_id, subnet_id: via.subnet_id };
+}
+
+/** Where a code is looked for. */
+type Among = { ticket?: string; network?: string };
+
+async function tried<A>(
+  root: Root,
+  who: string,
+  typed: Typed,
+  look: (code: string, among: Among) => Promise<A | undefined>,
+): Promise<A> {
   const code = root.tokens.mac('device_code', typed.code.replace('-', ''));
   if (typed.ticket !== '') {
-    const answer = await take(root, sid, code, { ticket: ticketOf(root, typed.ticket) });
+    const answer = await look(code, { ticket: ticketOf(root, typed.ticket) });
     if (answer) return answer;
   }
-  root.surge.check(sid, typed.pow);
+  root.surge.check(who, typed.pow);
   const guess = root.guesses.begin(typed.ip);
-  let answer: Awaited<ReturnType<typeof take>>;
+  let answer: A | undefined;
   try {
-    answer = await take(root, sid, code, guess.near ? { network: networkOf(root, typed.ip) } : {});
+    answer = await look(code, guess.near ? { network: networkOf(root, typed.ip) } : {});
   } catch (e) {
     guess.refund();
     throw e;
@@ -127,7 +161,7 @@ export async function verifyCode(root: Root, sid: string, typed: Typed) {
 }
 
 /** Looks the code up, among those with this ticket or of hubs on this network if one is given; counts a wrong one. */
-async function take(root: Root, sid: string, code: string, among: { ticket?: string; network?: string }) {
+async function take(root: Root, sid: string, code: string, among: Among) {
   const now = seconds();
   const { ticket = '', network = '' } = among;
   const taken = await root.records.codes.take({ sid, code, ticket, network, now, exp: now + PREAUTH_TTL });

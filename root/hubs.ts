@@ -130,7 +130,12 @@ export async function enrol(root: Root, signPub: string, e2ePub: string, proof: 
   const { owner_id, subnet_id, hub_id } = hub;
   // The application's address: the hub pins it and makes its links from it.
   const app_url = root.config.origin;
-  return { owner_id, subnet_id, hub_id, app_url, ...(await root.tokens.issueCertificate(hub)) };
+  const parted = await root.records.members.note(hub_id);
+  return {
+    ...{ owner_id, subnet_id, hub_id, app_url },
+    ...(await root.tokens.issueCertificate(hub)),
+    ...(parted === undefined ? {} : { parted }),
+  };
 }
 
 /** New keys for a hub, signed by the identity key it has had; hub_id stays. */

@@ -14,7 +14,10 @@ export interface Link {
   routed: boolean;
   bound: boolean;
   generation: number;
+  /** A browser's socket, or a member's. */
   browser: Socket | null;
+  /** A hub of the subnet is at this end: there is no session, and the route lasts as long as its socket. */
+  member: boolean;
   browser_pub: string | undefined;
   /** Of the hub's insecure debug mode, for the browser; nothing here can read it. */
   sealed: string | undefined;
@@ -62,6 +65,7 @@ export function newLink(
     bound: false,
     generation: 0,
     browser: null,
+    member: false,
     browser_pub: undefined,
     sealed: undefined,
     up: -1,

@@ -124,7 +124,8 @@ export async function openRelay(records: Pick<Records, 'routes' | 'sessions'>, b
     stageOf: (sid: string): Stage | undefined => links.get(sid)?.stage,
     isOnline: (hubId: string): boolean => hubs.get(hubId)?.online ?? false,
     isConnected: (sid: string): boolean => (links.get(sid)?.browser ?? null) !== null,
-    connected: () => [...links.values()].filter((l) => l.browser !== null).map((l) => l.sid),
+    /** Sids of the sessions that have a socket. */
+    connected: () => [...links.values()].filter((l) => l.browser !== null && !l.member).map((l) => l.sid),
 
     /** Notes the route of a session; asks the hub when it is online. @returns whether it was asked */
     route(session: Routed, pub: string | undefined): boolean {
@@ -219,13 +220,23 @@ export async function openRelay(records: Pick<Records, 'routes' | 'sessions'>, b
       if (link.hub.lag === null) measure(link.hub);
       return { link, status: statusOf(link) };
     },
+    /** A member of a subnet is there: its route to the hub of the subnet is asked for at once. */
+    memberUp(session: Omit<Routed, 'stage'>, socket: Socket): Link {
+      const routed = { ...session, stage: 'AUTH' as const };
+      const link = linkOf(routed);
+      link.member = true;
+      link.routed = true;
+      this.browserUp(routed, socket);
+      if (link.hub.online) request(link);
+      return link;
+    },
     browserDown(link: Link, socket: Socket): void {
       if (link.browser !== socket) return;
       link.browser = null;
       link.asked = false;
       link.passed = 0;
       enter(link, 'browser_offline');
-      if (!link.routed) forgetLink(link);
+      if (link.member || !link.routed) forgetLink(link);
     },
 
     /** A frame from a browser. `link` is what its socket stands for, so a foreign sid leads nowhere. */

@@ -1,6 +1,10 @@
 // What the pieces of root share.
 
-import { CODE_TRIES_PER_IP_MINUTE } from '../firmware/protocol/limits.ts';
+import {
+  CODE_TRIES_PER_IP_MINUTE,
+  CODE_TRIES_PER_SID,
+  DEVICE_CODE_TTL,
+} from '../firmware/protocol/limits.ts';
 import type { Backlog } from './backlog.ts';
 import type { RootConfig } from './config.ts';
 import type { Guesses } from './guesses.ts';
@@ -24,17 +28,21 @@ export interface Root {
 }
 
 export type Limits = Record<
-  'session' | 'enrol' | 'hub' | 'verify' | 'webauthn' | 'socket' | 'connect',
+  'session' | 'enrol' | 'hub' | 'verify' | 'join' | 'webauthn' | 'socket' | 'connect',
   Limit
 >;
 
-/** Tries a minute and client address; `verify` as the design says, the others far above what people do. */
+/**
+ * Tries a minute and client address; `verify` as the design says, the others far above what people do. `join`: codes a
+ * hub gets wrong in the life of one, as a sid may.
+ */
 export function openLimits(now: () => number = Date.now): Limits {
   return {
     session: limit(240, 60, now),
     enrol: limit(60, 60, now),
     hub: limit(120, 60, now),
     verify: limit(CODE_TRIES_PER_IP_MINUTE, 60, now),
+    join: limit(CODE_TRIES_PER_SID, DEVICE_CODE_TTL, now),
     webauthn: limit(240, 60, now),
     socket: limit(600, 60, now),
     connect: limit(600, 60, now),

@@ -3,6 +3,7 @@ import type { Server, Socket } from 'socket.io';
 import * as T from 'typebox';
 import { checked } from '../firmware/protocol/endpoint/check.ts';
 import { type ErrorBody, IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import { memberSid } from '../firmware/protocol/subnet.ts';
 import { seconds } from './clock.ts';
 import type { Gate } from './gate.ts';
 import { authenticateHub, authenticateTls } from './hubs.ts';
@@ -19,6 +20,8 @@ interface OwnerData {
   cookie: string;
   busy: boolean;
   link: Link | null;
+  /** A hub: where it leads. */
+  member?: { hub_id: string; owner_id: string; subnet_id: string };
 }
 interface HubData {
   hub_id: string;
@@ -33,6 +36,7 @@ const list = T.Array(T.Unknown());
 const only = { additionalProperties: false };
 const said = {
   hub: T.Object({ hub_id: text, certificate: text, proof: maybe }, only),
+  member: T.Object({ certificate: text, proof: text }, only),
   owner: T.Object({ session_jwt: maybe, token: maybe, sid: maybe, browser: maybe }, only),
   hubOnline: T.Object(
     {
@@ -89,6 +93,10 @@ export function openSockets(
     try {
       const header = headerOf(socket);
       root.limits.socket.take(clientKey(ipOf(header, socket.handshake.address)));
+      if ('certificate' in socket.handshake.auth) {
+        await memberComes(socket);
+        return go();
+      }
       const auth = checked(said.owner, socket.handshake.auth);
       const token = auth.session_jwt ?? auth.token;
       const cookie = browserOf(root, header('cookie'), auth.browser ?? '');
@@ -106,6 +114,21 @@ export function openSockets(
       go(refusal(e));
     }
   });
+
+  /** A hub that leads to the hub of its subnet, or asks to be let in there. */
+  async function memberComes(socket: Socket): Promise<void> {
+    const { certificate, proof } = checked(said.member, socket.handshake.auth);
+    const { hub } = await authenticateHub(root, certificate, proof, 'subnet-route');
+    const found = await root.records.members.find(hub.hub_id, seconds());
+    if (!found) throw new IngleError('not_found', 'This hub is in no subnet.');
+    const sid = memberSid(hub.hub_id);
+    const away = gate.away(sid);
+    if (away > 0) throw tooMany(away);
+    const { hub_id, owner_id, subnet_id } = found.via;
+    const member = { hub_id, owner_id, subnet_id };
+    socket.data = { sid, cookie: sid, busy: false, link: null, member } satisfies OwnerData;
+    gate.admit(socket.conn, 'browser', owner_id, sid);
+  }
 
   const hubEvents: Record<string, Event> = {
     'relay.to_browser': (socket, m) => relay.toBrowser((socket.data as HubData).line, socket, m),
@@ -183,8 +206,10 @@ export function openSockets(
   });
   io.of('/owner').on('connection', (socket) => {
     slim(socket, dispatchOwner);
+    const data = socket.data as OwnerData;
+    if (data.member) data.link = relay.memberUp({ sid: data.sid, ...data.member }, socket);
     socket.on('disconnect', ownerGone);
-    log('debug', 'browser connected', { session: short((socket.data as OwnerData).sid) });
+    log('debug', 'browser connected', { session: short(data.sid) });
   });
 }
 

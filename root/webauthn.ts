@@ -96,6 +96,7 @@ export async function registrationFinish(root: Root, session: Session, credentia
     owner_id: owner,
     browser_key_id,
     browser_pubkey: info.credential.publicKey,
+    hub_id: session.hub_id ?? '',
     sign_count: info.credential.counter,
     transports: ways,
     backed_up: info.credentialBackedUp,

@@ -1,6 +1,6 @@
 // Who may join a document, and how. Deny by default. Pure.
 import { IngleError } from '../protocol/errors.ts';
-import { type Role, roles } from '../protocol/roles.ts';
+import { type CallerRole, type Role, roles } from '../protocol/roles.ts';
 import { commandsSkill, type DocumentKey, isOwnerId } from './key.ts';
 
 /** Who asks, as ingle-uplink names them (D10). */
@@ -8,11 +8,13 @@ export interface Principal {
   owner_id: string;
   /** Id of the pinned browser: base64url of its static key; also the device id of its branches. */
   browser: string;
-  role: Role;
+  role: CallerRole;
   /** Until when a checked passkey opens admin skills, Unix seconds; 0 = not. */
   elevated_until: number;
   /** For a person who was invited: the owner of the hub. Their own id is then that of their own documents. */
   household?: string;
+  /** Id of the member that asks. */
+  hub?: string;
 }
 
 /** `null` is local control: the holder of the service token who names nobody. */
@@ -43,6 +45,7 @@ export function skillAcl(skill_id: string): string[] {
 export function rightsOf(key: DocumentKey, acl: readonly string[], caller: Caller): Rights {
   const personal = key.doc_type === 'state' && /^(device|owner)\//.test(key.branch);
   if (caller === null) return { read: true, write: personal };
+  if (caller.role === 'member') return { read: false, write: false };
   const isMine = caller.owner_id === key.owner_id;
   if (!isMine && caller.household !== key.owner_id) return { read: false, write: false };
   const own = isMine && personal && ownBranch(key, caller);
@@ -76,14 +79,17 @@ export function checkPrincipal(value: unknown): Principal {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw bad('');
   const v = value as Record<string, unknown>;
   for (const name of Object.keys(v))
-    if (!['owner_id', 'browser', 'role', 'elevated_until', 'household'].includes(name))
+    if (!['owner_id', 'browser', 'role', 'elevated_until', 'household', 'hub'].includes(name))
       throw bad(`/${name.slice(0, 40)}`);
-  const { owner_id, browser, role, elevated_until, household } = v;
+  const { owner_id, browser, role, elevated_until, household, hub } = v;
   if (typeof owner_id !== 'string' || !isOwnerId(owner_id)) throw bad('/owner_id');
   if (typeof browser !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(browser)) throw bad('/browser');
-  if (!roles.includes(role as Role)) throw bad('/role');
+  const isHub = role === 'member';
+  if (!isHub && !roles.includes(role as Role)) throw bad('/role');
+  if (isHub !== (typeof hub === 'string' && isOwnerId(hub))) throw bad('/hub');
   if (typeof elevated_until !== 'number' || !Number.isFinite(elevated_until)) throw bad('/elevated_until');
-  const p: Principal = { owner_id, browser, role: role as Role, elevated_until };
+  const p: Principal = { owner_id, browser, role: role as CallerRole, elevated_until };
+  if (isHub) return { ...p, hub: hub as string };
   if (household === undefined) return p;
   if (typeof household !== 'string' || !isOwnerId(household) || household === owner_id || role === 'owner')
     throw bad('/household');

@@ -16,7 +16,8 @@ const device = T.Object({
   connected: T.Boolean(),
   usable: T.Boolean(),
 });
-const role = T.Literal('hub');
+const role = T.Union([T.Literal('hub'), T.Literal('member')]);
+const state = T.Union([T.Literal('joined'), T.Literal('here'), T.Literal('gone'), T.Literal('left')]);
 const hub_id = nullable(T.String({ description: 'null before the hub is enrolled.' }));
 
 export const nodeApi = localArea({
@@ -61,7 +62,11 @@ export const nodeApi = localArea({
     path: '/api/node/members',
     who: 'owner',
     doc: 'The members of the subnet this hub knows.',
-    answer: T.Object({ members: T.Array(T.Object({ hub_id, role, state: T.Literal('here') })) }),
+    answer: T.Object({
+      members: T.Array(
+        T.Object({ hub_id, role, state, since: nullable(T.Integer({ description: 'Unix seconds.' })) }),
+      ),
+    }),
   },
   media: {
     method: 'GET',

@@ -17,6 +17,9 @@ export const WINDOW = 256 * 1024;
 /** Streams one channel may have open at once. */
 export const MAX_STREAMS = 64;
 
+/** Hubs a subnet has at most beside the one that leads it. */
+export const MOST_MEMBERS = 15;
+
 /** Device code lifetime, seconds. */
 export const DEVICE_CODE_TTL = 600;
 /** Wrong codes a sid may try before it is refused. */

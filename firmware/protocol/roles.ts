@@ -5,3 +5,6 @@ export type PersonRole = (typeof personRoles)[number];
 
 export const roles = ['owner', ...personRoles] as const;
 export type Role = (typeof roles)[number];
+
+/** `member`: nobody, but another hub of the subnet; only what is declared for it is open to it. */
+export type CallerRole = Role | 'member';

@@ -4,7 +4,17 @@
 export type Stage = 'NEW' | 'PREAUTH' | 'WEBREG' | 'AUTH' | 'PAIRED' | 'ONLINE';
 
 /** What a hub's proof is for, its claim `purpose`: one given for one thing serves no other (ARCHITECTURE D11). */
-export type ProofPurpose = 'enrol' | 'socket' | 'device-code' | 'renew' | 'rotate' | 'pairing-accept';
+export type ProofPurpose =
+  | 'enrol'
+  | 'socket'
+  | 'device-code'
+  | 'renew'
+  | 'rotate'
+  | 'pairing-accept'
+  | 'subnet-join'
+  | 'subnet-route'
+  | 'subnet-admit'
+  | 'subnet-part';
 
 /** What a hub says it can do, in hub.online. */
 export interface HubCaps {
@@ -152,5 +162,7 @@ export type Control =
   | { t: 'refused'; error: string; message: string }
   /** Hub: whether the part of it that serves skills answers; said when that changes. */
   | { t: 'serving'; ok: boolean }
+  /** Between hubs of a subnet, each to the other: root's certificate, and a signature over this handshake. */
+  | { t: 'member'; certificate: string; signature: string }
   /** Hub: my next static key, signed by the present Ed25519 identity key; the browser pins it and shakes hands. */
   | { t: 'rotate'; e2e_pub: string; sign_pub: string; signature: string };

@@ -52,6 +52,8 @@ export interface Config {
   update: { url: string; channel: string; min_version: string };
   /** What the self-test of the factory line must find. */
   hardware: Device['hardware'];
+  /** How often a member of the subnet is expected to be heard, seconds. `INGLE_SUBNET_HEARTBEAT`. */
+  subnet_heartbeat: number;
   /** Whether a device has a label with secrets of its own. */
   label_policy: Device['label'];
 }
@@ -79,6 +81,7 @@ const defaults: Config = {
   brand: noBrand,
   update: { url: '', channel: 'stable', min_version: '0.0.0' },
   hardware: { wifi: false, bluetooth: false, speaker: false, microphone: false },
+  subnet_heartbeat: 30,
   label_policy: 'optional',
 };
 
@@ -161,6 +164,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_API_PORT']) c.api.port = Number(env['INGLE_API_PORT']);
   if (env['INGLE_NAME']) c.name = env['INGLE_NAME'];
   if (env['INGLE_LANG']) c.language = env['INGLE_LANG'];
+  if (env['INGLE_SUBNET_HEARTBEAT']) c.subnet_heartbeat = Number(env['INGLE_SUBNET_HEARTBEAT']);
   if (env['INGLE_CONTACT']) c.contact = env['INGLE_CONTACT'];
   if (env['INGLE_BOT_TOKEN']) c.bot.token = env['INGLE_BOT_TOKEN'];
   if (env['INGLE_BOT_API']) c.bot.api = env['INGLE_BOT_API'];

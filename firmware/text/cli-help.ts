@@ -17,6 +17,11 @@ const en = {
   people invite <name>    invite somebody with a passkey of their own
   people change <id>      another name, role or end for a person
   people remove <id>      end a person and forget what was theirs
+  subnet invite           a code for another hub of yours
+  subnet join <invitation>   make this hub a member of another's subnet
+  subnet nodes            the hubs of the subnet, and who is gone
+  subnet remove <id>      let a member go
+  subnet leave            be alone again
   api token rotate        a new token for the local API
   api call <method> <path>   anything else the hub can do, through its local API
   say <text>              speak a text
@@ -110,6 +115,20 @@ Changes a person at once and everywhere. What is left out stays.
   --until <when>   as with "ingle people invite"; what is past ends them now`,
   'people remove': `ingle people remove <id> [--json]
 Ends a person at once and forgets their browsers, passkeys, documents, pins and order.`,
+  'subnet invite': `ingle subnet invite [--json]
+Prints a code and a link for another hub, valid for 10 minutes and for one. That hub becomes a member of this one's
+subnet and gets its owner. It closes a pairing code that is open.`,
+  'subnet join': `ingle subnet join <invitation> [--yes] [--json]
+Makes this hub a member of the subnet of the hub the invitation is of: its link, or its twelve digits. The two hubs
+prove themselves to each other through an encrypted channel, then this one has the owner of the other. Browsers and
+people that were let in here are forgotten; it asks before.
+  --yes   without asking, for scripts`,
+  'subnet nodes': `ingle subnet nodes [--json]
+The members of the subnet: id, name, whether they are here or gone and since when. A member says who leads it.`,
+  'subnet remove': `ingle subnet remove <id> [--json]
+Lets a member go: its channel ends at once. It learns so, now or when it is back, and is alone again.`,
+  'subnet leave': `ingle subnet leave [--json]
+Leaves the subnet. The hub is alone again, as it was before it joined, and forgets who was let in.`,
   'api token rotate': `ingle api token rotate [--json]
 Makes a new token for the local API; the old one is refused from then on. The token itself is not printed.`,
   'api call': `ingle api call <method> <path> [--query <name=value>]... [--body <file | ->] [--json]
@@ -248,6 +267,11 @@ const ru: Record<keyof typeof en, string> = {
   people invite <имя>     пригласить человека с его собственным ключом доступа
   people change <id>      другое имя, роль или срок
   people remove <id>      удалить человека и всё, что было его
+  subnet invite           код для другого вашего хаба
+  subnet join <приглашение>   сделать этот хаб участником подсети другого
+  subnet nodes            хабы подсети и кто пропал
+  subnet remove <id>      исключить участника
+  subnet leave            снова быть самому по себе
   api token rotate        новый ключ локального API
   api call <метод> <путь>    всё остальное, что умеет хаб: его локальный API
   say <текст>             произнести текст
@@ -341,6 +365,21 @@ const ru: Record<keyof typeof en, string> = {
   --until <когда>  как в "ingle people invite"; прошедшее время завершает доступ сейчас`,
   'people remove': `ingle people remove <id> [--json]
 Сразу завершает доступ и забывает браузеры, ключи доступа, документы, закреплённое и порядок.`,
+  'subnet invite': `ingle subnet invite [--json]
+Печатает код и ссылку для другого хаба: на 10 минут и для одного. Тот хаб станет участником подсети этого и получит
+его владельца. Открытый код подключения закрывается.`,
+  'subnet join': `ingle subnet join <приглашение> [--yes] [--json]
+Делает этот хаб участником подсети того, чьё это приглашение: ссылка или двенадцать цифр. Хабы доказывают друг другу,
+кто они, через зашифрованный канал; затем у этого тот же владелец. Допущенные сюда браузеры и люди будут забыты;
+перед этим он спросит.
+  --yes   не спрашивать, для сценариев`,
+  'subnet nodes': `ingle subnet nodes [--json]
+Участники подсети: id, имя, на связи или пропал и с какого времени. Участник говорит, кто ведёт подсеть.`,
+  'subnet remove': `ingle subnet remove <id> [--json]
+Исключает участника: его канал закрывается сразу. Он узнает об этом, сейчас или когда вернётся, и снова будет сам по
+себе.`,
+  'subnet leave': `ingle subnet leave [--json]
+Выходит из подсети. Хаб снова сам по себе, как до неё, и забывает, кто был допущен.`,
   'api token rotate': `ingle api token rotate [--json]
 Делает новый ключ локального API; старый больше не принимается. Сам ключ не печатается.`,
   'api call': `ingle api call <метод> <путь> [--query <имя=значение>]... [--body <файл | ->] [--json]

@@ -20,6 +20,18 @@ export const uplinkTexts = {
       'The root service at {root} now offers another place than the one that was confirmed. Nothing was changed. Run `ingle init` again.',
     appPinned:
       'This hub takes the application at {want} only (app_url in its configuration), and the root service at {root} names {got}. Nothing was changed. Correct app_url or root_url.',
+    subnetCode: 'This invitation is not valid, or no more. Ask the other hub for a new one.',
+    subnetBusy: 'This hub is in a subnet already. Leave it first: `ingle subnet leave`.',
+    subnetLeads: 'Other hubs are members of this one. Remove them first: `ingle subnet remove`.',
+    subnetNone: 'There is no such member.',
+    subnetFull: 'This subnet has as many hubs as it can have.',
+    subnetLoses:
+      'This hub belongs to the owner of the other one from then on. {browsers} browsers and {people} people that were let in here are forgotten.',
+    subnetNoAnswer: 'The other hub did not answer. Nothing was changed. Try again with a new invitation.',
+    subnetRefused: 'The other hub did not let this one in: {why}',
+    subnetMember: 'This hub is a member of a subnet. The hub that leads it invites others.',
+    subnetRemoved:
+      'The hub that leads the subnet has let this one go. It is alone again, without an owner’s browsers.',
     altered:
       'Somebody between browser and hub changed a message. It was thrown away. If this stays, do not trust the root service {root}.',
     replayed:
@@ -55,6 +67,18 @@ export const uplinkTexts = {
       'Корневой сервис {root} предлагает уже не то, что было подтверждено. Ничего не изменено. Выполните `ingle init` снова.',
     appPinned:
       'Этот хаб принимает приложение только по адресу {want} (app_url в его настройках), а корневой сервис {root} называет {got}. Ничего не изменено. Исправьте app_url или root_url.',
+    subnetCode: 'Это приглашение недействительно или уже недействительно. Попросите у другого хаба новое.',
+    subnetBusy: 'Этот хаб уже в подсети. Сначала выйдите из неё: `ingle subnet leave`.',
+    subnetLeads: 'В подсеть этого хаба входят другие. Сначала исключите их: `ingle subnet remove`.',
+    subnetNone: 'Такого участника нет.',
+    subnetFull: 'В подсети уже столько хабов, сколько может быть.',
+    subnetLoses:
+      'С этого момента хаб принадлежит владельцу другого хаба. Допущенные сюда браузеры ({browsers}) и люди ({people}) будут забыты.',
+    subnetNoAnswer: 'Другой хаб не ответил. Ничего не изменилось. Попробуйте снова с новым приглашением.',
+    subnetRefused: 'Другой хаб не принял этот: {why}',
+    subnetMember: 'Этот хаб — участник подсети. Приглашает тот хаб, который её ведёт.',
+    subnetRemoved:
+      'Хаб, который ведёт подсеть, исключил этот. Он снова сам по себе, без браузеров владельца.',
     altered:
       'Кто-то между браузером и хабом изменил сообщение. Оно отброшено. Если это повторяется, не доверяйте корневому сервису {root}.',
     replayed:

@@ -21,7 +21,8 @@ export type Issued = StoredWindow & {
 export type Codes = Awaited<ReturnType<typeof openCodes>>;
 
 /** The window of the last process is open again where it was. */
-export async function openCodes(core: Core) {
+/** @param o.hubProven a hub knew the secret of a code for hubs; it is not let in yet */
+export async function openCodes(core: Core, o: { hubProven(staticPub: string): void }) {
   const { store, pins, log, outside } = core;
   let window: PairingWindow | null = null;
   /** Whom the window is for. */
@@ -34,7 +35,8 @@ export async function openCodes(core: Core) {
     const mine = workingWindow(stored, {
       keep: (w) => window === mine && kept(store.setWindow(w)),
       proven(remoteStatic, w) {
-        kept(pins.prove(toBase64url(remoteStatic), w.new_passkey, w.grant));
+        if (w.grant.kind === 'member') o.hubProven(toBase64url(remoteStatic));
+        else kept(pins.prove(toBase64url(remoteStatic), w.new_passkey, w.grant));
         if (window === mine) kept(store.setWindow(undefined));
       },
     });
@@ -98,6 +100,7 @@ async function issue(
   const psk = random(32);
   const known = pins.passkeys();
   const d = await root.deviceCode(i, {
+    ...(grant.kind === 'member' ? { scope: 'member' as const } : {}),
     ...(newPasskey ? { scope: 'new_passkey' as const } : {}),
     ...(known.length <= MAX_NAMED
       ? { passkeys: await Promise.all(known.map((p) => passkeyName(p.cred_id))) }
@@ -108,7 +111,7 @@ async function issue(
   if (!place.identity || changes(i, place.identity).length > 0)
     throw new IngleError('conflict', text('offerChanged', { root: core.config.root_url }));
   const w = newWindow(d.device_code, d.expires_in, newPasskey, now(), { psk, grant });
-  const taken = d.taken_ago !== undefined && !pairedSince(pins, now() - d.taken_ago);
+  const taken = d.taken_ago !== undefined && !pairedSince(core, now() - d.taken_ago);
   if (taken) {
     core.trouble = text('codeTaken');
     log.warn(core.trouble);
@@ -119,6 +122,7 @@ async function issue(
   return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: `${i.app_url}/`, taken };
 }
 
-/** Whether a code taken then (Unix seconds) led to a browser that proved itself to the hub. */
-const pairedSince = (pins: Core['pins'], then: number): boolean =>
-  pins.browsers().some((b) => Math.max(b.paired_at, b.elevated_until - ELEVATION_TTL) >= then - 2);
+/** Whether a code taken then (Unix seconds) led to a browser that proved itself to the hub, or to a member. */
+const pairedSince = ({ pins, nodes }: Core, then: number): boolean =>
+  pins.browsers().some((b) => Math.max(b.paired_at, b.elevated_until - ELEVATION_TTL) >= then - 2) ||
+  nodes.all().some((n) => n.since >= then - 2);

@@ -5,8 +5,9 @@ import { dataOf, version } from '../system/config.ts';
 import type { Codes } from './codes.ts';
 import type { Core } from './core.ts';
 import { fairFrames } from './fair.ts';
+import { showPapers } from './keys.ts';
 import { relyingParty } from './passkey.ts';
-import { type Session, session } from './peer.ts';
+import { type MemberOptions, type Session, session } from './peer.ts';
 import { type Link, link } from './root-socket.ts';
 import type { Identity } from './rows.ts';
 import { type SealedSecrets, sealedSecrets } from './sealed.ts';
@@ -124,6 +125,15 @@ function sealedFor(core: Core, codes: Codes, i: Identity): SealedSecrets | undef
   });
 }
 
+/** How members of the subnet are let in at this place. */
+function membersOf({ nodes, ring, root }: Core, i: Identity): MemberOptions {
+  return {
+    ...{ nodes, hub: i, keys: root.keys, now: root.time },
+    papers: (handshake) => showPapers(ring.keys, i, 'hub', handshake),
+    tell: (hubId, signPub) => root.admit(i, hubId, signPub),
+  };
+}
+
 function sessionMaker(core: Core, codes: Codes) {
   const { config, ring, store, pins, people, now, log, outside, text, on } = core;
   const serving = apiServing(config.api);
@@ -131,6 +141,7 @@ function sessionMaker(core: Core, codes: Codes) {
   return (sid: string, i: Identity, relay: Link['relay'], sealed: SealedSecrets | undefined): Session =>
     session(sid, {
       ...{ pins, people },
+      members: membersOf(core, i),
       hub: {
         ...{ hub_id: i.hub_id, owner_id: i.owner_id, hub_name: config.name },
         ...{ version, sign_pub: ring.keys.sign.x },

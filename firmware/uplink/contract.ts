@@ -122,6 +122,68 @@ export const uplink1 = contract({
       out: issued,
       errors: ['not_found', 'unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
+    InviteHub: {
+      doc: 'Opens a pairing window like `IssueCode`, for another hub that is to be a member of this subnet; no browser comes in by it. `conflict`: this hub is a member itself, the subnet is full, or as there.',
+      in: {},
+      out: issued,
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
+    },
+    JoinSubnet: {
+      doc: 'Joins the subnet of the hub whose invitation (link or digits) this is. The hub then has its owner; browsers and people that were let in here are forgotten: unless `confirmed`, `conflict` with `loses` says how many. `pairing_failed`: the other hub did not let it in. `timeout`: it did not answer in time; what was begun goes on.',
+      in: { invite: 's', confirmed: 'b' },
+      out: { owner_id: 's', subnet_id: 's', hub: 's' },
+      errors: [
+        ...(['invalid_request', 'invalid_device_code', 'conflict', 'pairing_failed', 'timeout'] as const),
+        ...(['unavailable', 'rate_limited', 'unauthenticated', 'not_found'] as const),
+      ],
+    },
+    LeaveSubnet: {
+      doc: 'Leaves the subnet; the hub is alone again, as it was, and forgets who was let in. The hub that leads is told if it answers.',
+      in: {},
+      out: {},
+      errors: ['not_found', 'unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
+    },
+    Subnet: {
+      doc: 'The subnet. `role`: hub (it leads, or is alone) or member. `stage` of a membership: joining, in, leaving, left, removed; empty for none. `hub`: who leads. `reached`: of a member, the leading hub answers. `nodes`: members this hub leads; their `state` is joined, here, gone or left. Times are Unix seconds, 0 for never.',
+      in: {},
+      out: {
+        role: 's',
+        stage: 's',
+        hub: 's',
+        reached: 'b',
+        nodes: [
+          {
+            hub_id: 's',
+            name: 's',
+            version: 's',
+            caps: 'as',
+            state: 's',
+            since: 'x',
+            heard_at: 'x',
+          },
+        ],
+      },
+      errors: [],
+    },
+    RegisterNode: {
+      doc: 'The member `member` says who it is; for ingle-api. `interval_s`: when its next heartbeat is expected.',
+      in: { member: 's', hub_id: 's', name: 's', version: 's', caps: 'as' },
+      out: { interval_s: 'u' },
+      errors: ['forbidden', 'not_found'],
+    },
+    NodeHeard: {
+      doc: 'A member is there; for ingle-api.',
+      in: { hub_id: 's' },
+      out: { interval_s: 'u' },
+      errors: ['not_found'],
+    },
+    NodeLeft: { doc: 'A member leaves; for ingle-api.', in: { hub_id: 's' }, out: {}, errors: ['not_found'] },
+    RemoveNode: {
+      doc: 'Lets a member go: its channel ends at once and its key is forgotten; it learns why and is alone again. Root is told now or when it is back.',
+      in: { hub_id: 's' },
+      out: {},
+      errors: ['not_found'],
+    },
     RotateKey: {
       doc: 'Makes a new static key, signed by the identity key; browsers follow it, hub_id stays.',
       in: {},
@@ -131,6 +193,7 @@ export const uplink1 = contract({
   },
   signals: {
     Connected: { doc: 'The socket to root came up or went down.', args: { connected: 'b' } },
+    Node: { doc: 'A member of the subnet changed its state.', args: { hub_id: 's', state: 's' } },
     Paired: {
       doc: 'A browser of the owner was let in for the first time.',
       args: { sid: 's', browser: 's', label: 's' },

@@ -5,6 +5,7 @@ import type { Values } from '../text/i18n.ts';
 import type { UplinkText } from '../text/uplink.ts';
 import type { Enrolment } from './enrolment.ts';
 import type { Keyring } from './keyring.ts';
+import type { Nodes } from './nodes.ts';
 import type { People } from './people.ts';
 import type { Pins } from './pins.ts';
 import type { RootClient } from './root.ts';
@@ -13,6 +14,8 @@ import type { UplinkStore } from './store.ts';
 export interface UplinkEvents {
   connected(up: boolean): void;
   paired(m: { sid: string; browser: string; label: string }): void;
+  /** A member of the subnet is something else than before. */
+  node(m: { hub_id: string; state: string }): void;
   pairingFailed(m: { sid: string; reason: string; left: number }): void;
 }
 
@@ -28,6 +31,7 @@ export interface Core {
   readonly ring: Keyring;
   readonly store: UplinkStore;
   readonly pins: Pins;
+  readonly nodes: Nodes;
   readonly people: People;
   readonly root: RootClient;
   readonly place: Enrolment;

@@ -2,6 +2,7 @@
 // another owner or address is taken only when a person has confirmed exactly that (ARCHITECTURE D24).
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
+import type { Membership } from '../subnet/membership.ts';
 import type { Config } from '../system/config.ts';
 import type { Log } from '../system/log.ts';
 import type { UplinkText } from '../text/uplink.ts';
@@ -34,6 +35,11 @@ export interface EnrolmentOptions {
   identity: Identity | undefined;
   /** A place was taken, or its certificate is new. */
   entered(i: Identity, before: Identity | undefined): void;
+  /**
+   * What membership goes with a place root offers that this hub takes without a person, as it was asked for or signed
+   * by the hub that leads its subnet; undefined: a person decides.
+   */
+  willing?(offered: Identity, note: string): { membership: Membership } | undefined;
   /** Everybody who was let in for the place before is shut out; `write` makes it durable, or all stays as it was. */
   leave(write: () => Promise<unknown>): Promise<void>;
 }
@@ -68,10 +74,17 @@ export function enrolment(o: EnrolmentOptions) {
     identity = fresh;
     return fresh;
   }
-  async function offer(): Promise<Identity> {
-    const fresh = await o.root.enrol();
+  async function offer(): Promise<{ fresh: Identity; note: string }> {
+    const { note = '', ...fresh } = await o.root.enrol();
     permitted(fresh);
-    return fresh;
+    return { fresh, note };
+  }
+  /** Another place: who was let in before is forgotten. */
+  async function moved(fresh: Identity, membership?: Membership): Promise<Identity> {
+    await o.leave(() => o.store.adopt(fresh, membership));
+    identity = fresh;
+    o.log.notice('the hub has a new place; former browsers and passkeys are forgotten');
+    return entered(fresh, undefined);
   }
   function entered(fresh: Identity, before: Identity | undefined): Identity {
     refused = false;
@@ -87,8 +100,12 @@ export function enrolment(o: EnrolmentOptions) {
       permitted(before);
       return before;
     }
-    const fresh = await offer();
+    const { fresh, note } = await offer();
     const found = before ? changes(before, fresh) : [];
+    // Only whose it is may change so, never what it is called or where its application is.
+    const whose = found.every((c) => c.field === 'owner_id' || c.field === 'subnet_id');
+    const willing = found.length > 0 && whose ? o.willing?.(fresh, note) : undefined;
+    if (willing) return moved(fresh, willing.membership);
     if (found.length > 0) {
       const what = found.map((c) => `${c.field} ${c.was} -> ${c.now}`).join(', ');
       trouble = o.text('changed', { root, what });
@@ -134,7 +151,7 @@ export function enrolment(o: EnrolmentOptions) {
     /** What root offers now, and what that would change. Changes nothing. @throws IngleError */
     offered: () =>
       inTurn(async () => {
-        const fresh = await offer();
+        const { fresh } = await offer();
         return { place: fresh as Place, changes: identity ? changes(identity, fresh) : [] };
       }),
 
@@ -144,14 +161,11 @@ export function enrolment(o: EnrolmentOptions) {
      */
     adopt: (confirmed: Place): Promise<Identity> =>
       inTurn(async () => {
-        const fresh = await offer();
+        const { fresh } = await offer();
         if (changes(confirmed, fresh).length > 0) throw conflict(o.text('offerChanged', { root }));
         const before = identity;
         if (!before || changes(before, fresh).length === 0) return entered(await keep(fresh), before);
-        await o.leave(() => o.store.adopt(fresh));
-        identity = fresh;
-        o.log.notice('the hub has a new place; former browsers and passkeys are forgotten');
-        return entered(fresh, undefined);
+        return moved(fresh);
       }),
 
     /** A new certificate for the same place. @throws IngleError */

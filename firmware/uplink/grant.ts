@@ -1,8 +1,11 @@
-// Whom a pairing code lets in: a browser of the hub's owner, or of a person the owner has invited. Pure.
+// Whom a pairing code lets in: a browser of the hub's owner, or of a person the owner has invited, or another hub. Pure.
+import { IngleError } from '../protocol/errors.ts';
 
-export type Grant = { kind: 'owner' } | { kind: 'person'; person_id: string };
+export type Grant = { kind: 'owner' } | { kind: 'person'; person_id: string } | { kind: 'member' };
 
 export const ownerGrant: Grant = { kind: 'owner' };
+/** A hub, as a member of the subnet: no browser comes in by it. */
+export const memberGrant: Grant = { kind: 'member' };
 
 /** Whose a pinned browser or passkey is. */
 export const grantOf = (pin: { person?: string | undefined }): Grant =>
@@ -15,6 +18,8 @@ export function personOf(grant: Grant): { person?: string } {
       return {};
     case 'person':
       return { person: grant.person_id };
+    case 'member':
+      throw new IngleError('pairing_failed', 'This code is for a hub, not for a browser.');
   }
 }
 
@@ -33,6 +38,7 @@ export function readGrant(text: string): Grant | undefined {
     return undefined;
   }
   if (value?.kind === 'owner') return ownerGrant;
+  if (value?.kind === 'member') return memberGrant;
   if (value?.kind === 'person' && typeof value.person_id === 'string')
     return { kind: 'person', person_id: value.person_id };
   return undefined;

@@ -1,6 +1,6 @@
 // What of a browser's request reaches the local API, and what of the answer goes back. Pure.
 import { toBase64url, utf8 } from '../protocol/bytes.ts';
-import type { Role } from '../protocol/roles.ts';
+import type { CallerRole } from '../protocol/roles.ts';
 
 /** Who asks, as the local API is told (ARCHITECTURE D10). */
 export interface Principal {
@@ -8,11 +8,13 @@ export interface Principal {
   owner_id: string;
   /** Base64url of the browser's static key. */
   browser: string;
-  role: Role;
+  role: CallerRole;
   /** Unix seconds; 0 = admin skills are closed. */
   elevated_until: number;
   /** Whose hub it is, where that is somebody else: a person the owner has invited is none of the owner's browsers. */
   household?: string;
+  /** Id of the member that asks. */
+  hub?: string;
 }
 
 /** Belong to one connection, not to the message (RFC 9110 section 7.6.1), or are set anew for the next one. */

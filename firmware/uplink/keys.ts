@@ -1,6 +1,7 @@
 // The hub's keys: an Ed25519 identity that stays, and X25519 static keys that rotate. Pure but for randomness.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { fromBase64url } from '../protocol/bytes.ts';
+import { fromBase64url, toBase64url } from '../protocol/bytes.ts';
+import { type Belongs, type Papers, papersMessage, type Side } from '../subnet/papers.ts';
 
 /** A raw key pair as JWK members `d` and `x` (RFC 8037): base64url of 32 bytes each. */
 export interface RawKey {
@@ -69,3 +70,14 @@ export function identityKey(keys: HubKeys): KeyObject {
 export function signWith(keys: HubKeys, message: Uint8Array): Uint8Array {
   return new Uint8Array(sign(null, message, identityKey(keys)));
 }
+
+/** What this hub shows another in a handshake. */
+export const showPapers = (
+  keys: HubKeys,
+  i: Belongs & { certificate: string },
+  side: Side,
+  handshake: Uint8Array,
+): Papers => ({
+  certificate: i.certificate,
+  signature: toBase64url(signWith(keys, papersMessage(side, i, handshake))),
+});

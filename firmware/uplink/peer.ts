@@ -8,11 +8,16 @@ import type { KeyPair } from '../protocol/noise/x25519.ts';
 import type { PairingWindow } from '../protocol/pairing/pairing.ts';
 import { tunnelServer } from '../protocol/tunnel/server.ts';
 import type { Control } from '../protocol/wire.ts';
-import { type AdmissionOptions, admission } from './admission.ts';
+import { type Admission, type AdmissionOptions, admission } from './admission.ts';
 import { errorAnswer, forward, type LocalApi } from './forward.ts';
+import { type MemberAdmission, type MemberAdmissionOptions, memberAdmission } from './member-admission.ts';
 import { forwardSocket } from './websocket.ts';
 
+/** Hubs among those who come; the others are browsers. */
+export type MemberOptions = Omit<MemberAdmissionOptions, 'send' | 'entered'>;
+
 export interface SessionOptions extends Omit<AdmissionOptions, 'send' | 'failed'> {
+  members: MemberOptions;
   api: LocalApi;
   /** Whether the local API answers just now. */
   serving(): Promise<boolean>;
@@ -39,6 +44,8 @@ export interface SessionOptions extends Omit<AdmissionOptions, 'send' | 'failed'
 
 /** Starts the hub's end for `sid`; it waits for the browser's handshake. */
 export function session(sid: string, o: SessionOptions) {
+  const { nodes } = o.members;
+  const isHub = (id: string) => nodes.known(id) !== undefined || nodes.isProven(id);
   const channel = responder({
     sid,
     hubId: o.hub.hub_id,
@@ -48,7 +55,7 @@ export function session(sid: string, o: SessionOptions) {
     policy: {
       knows(remoteStatic) {
         const id = toBase64url(remoteStatic);
-        return o.pins.browser(id) !== undefined || o.pins.proven(id) !== undefined;
+        return o.pins.browser(id) !== undefined || o.pins.proven(id) !== undefined || isHub(id);
       },
       window: o.window,
       ...(o.sealed ? { sealed: o.sealed } : {}),
@@ -56,7 +63,7 @@ export function session(sid: string, o: SessionOptions) {
     ...(o.timing ? { timing: o.timing } : {}),
   });
   const say = (c: Control) => void channel.send(encodeControl(c)).catch(() => {});
-  const who = admission({
+  const browsers = admission({
     ...o,
     send: say,
     failed(error, left) {
@@ -65,6 +72,8 @@ export function session(sid: string, o: SessionOptions) {
       if (left === 0) setImmediate(() => channel.restart());
     },
   });
+  const hubs = memberAdmission({ ...o.members, send: say, entered: () => rotate() });
+  let who: Admission | MemberAdmission = browsers;
   const tunnel = tunnelServer(
     channel,
     {
@@ -77,7 +86,7 @@ export function session(sid: string, o: SessionOptions) {
       },
       websocket: (head, socket) => forwardSocket(o.api, head, socket, who.principal()),
     },
-    who.admitted,
+    () => who.admitted(),
   );
 
   /** What this browser believes of the local API; each of its channels begins with yes. */
@@ -86,6 +95,7 @@ export function session(sid: string, o: SessionOptions) {
   channel.on('open', (at) => {
     told = told || at.first;
     o.event({ t: 'open', mode: at.mode, browser: toBase64url(at.remoteStatic) });
+    who = isHub(toBase64url(at.remoteStatic)) ? hubs : browsers;
     who.opened(at);
     rotate();
   });

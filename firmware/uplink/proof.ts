@@ -9,8 +9,8 @@ import { type HubKeys, identityKey } from './keys.ts';
 export interface ProofClaims {
   purpose: ProofPurpose;
   sub?: string;
-  /** The hub approves a further passkey for the code it asks for. */
-  scope?: 'new_passkey';
+  /** The hub approves a further passkey for the code it asks for, or the code is for a hub. */
+  scope?: 'new_passkey' | 'member';
   /** Ticket of the link that goes with the code. */
   ticket?: string;
   /** Names of the passkeys that the hub knows: root forgets the owner's others. */

@@ -26,6 +26,12 @@ export interface RootOptions {
 /** What root answered, or what it refused with. */
 type Answer = { said: Record<string, unknown> } | { refusal: IngleError };
 
+/** What root offers to a hub's key; `note`: what the hub that led its subnet has signed. */
+export type Offered = Identity & { note?: string };
+
+/** Root's public keys (RFC 7517). */
+export type RootKeys = { keys: Record<string, unknown>[] };
+
 export interface DeviceCode {
   device_code: string;
   /** Seconds. */
@@ -79,7 +85,9 @@ export function rootClient(o: RootOptions) {
   function explained(e: IngleError): IngleError {
     if (e.code === 'rate_limited') return new IngleError('rate_limited', o.text('rootBusy', named));
     if (e.code !== 'unauthenticated')
-      return new IngleError('unavailable', o.text('refused', { ...named, code: e.code }));
+      return new IngleError('unavailable', o.text('refused', { ...named, code: e.code }), {
+        refused: e.code,
+      });
     const names = originsOf(e.details?.['audience']);
     if (names.length > 0 && !names.includes(audience))
       return new IngleError(
@@ -130,15 +138,53 @@ export function rootClient(o: RootOptions) {
      * The place root offers to this hub's key: a new one, or the one it has. Whether it is taken is for the caller.
      * @throws IngleError `unavailable`, `rate_limited`, `unauthenticated`
      */
-    async enrol(): Promise<Identity> {
+    async enrol(): Promise<Offered> {
       const said = await ask(async (headers) => {
         const keys = { sign_pub: o.keys().sign.x, e2e_pub: e2ePub() };
         return post('/v1/hub/enrol', { ...keys, proof: await proofFor({ purpose: 'enrol' }) }, headers);
       });
-      const { owner_id, subnet_id, hub_id, app_url } = said;
+      const { owner_id, subnet_id, hub_id, app_url, parted } = said;
       if (!isId(owner_id) || !isId(subnet_id) || !isId(hub_id) || !isOrigin(app_url)) throw improper();
-      return { ...certified(said), owner_id, subnet_id, hub_id, app_url, root_url: o.root_url };
+      const note = typeof parted === 'string' && parted.length <= 512 ? { note: parted } : {};
+      return {
+        ...certified(said),
+        ...{ owner_id, subnet_id, hub_id, app_url },
+        root_url: o.root_url,
+        ...note,
+      };
     },
+
+    /** Credentials of a socket that leads to the hub of the subnet. */
+    wayAuth: async (i: Identity) => ({
+      certificate: i.certificate,
+      proof: await proofFor({ purpose: 'subnet-route', sub: i.hub_id }),
+    }),
+    /** Root's clock as far as it is known, Unix seconds. */
+    time: () => o.now() + skew,
+    /** @throws IngleError `unavailable` */
+    async keys(): Promise<RootKeys> {
+      const answer = await exchange(`${o.root_url}/.well-known/jwks.json`, {
+        ...{ timeoutMs: TIMEOUT, maxBytes: MAX_BODY },
+      }).catch(() => undefined);
+      if (answer?.status !== 200) throw new IngleError('unavailable', o.text('noAnswer', named));
+      const said = jsonOf(answer.body) as RootKeys | null;
+      if (!Array.isArray(said?.keys)) throw improper();
+      return said;
+    },
+    /**
+     * Takes a code for a hub; root then leads to the hub whose code it is.
+     * @throws IngleError `invalid_device_code`, `conflict` when this hub is in a subnet, and those of any call
+     */
+    async join(i: Identity, code: string, ticket?: string): Promise<string> {
+      const said = await ofSubnet('join', i, { device_code: code, ...(ticket ? { ticket } : {}) });
+      if (!isId(said['hub_id'])) throw improper();
+      return said['hub_id'];
+    },
+    /** Lets a hub into the subnet that took our code. @throws IngleError `not_found` */
+    admit: (i: Identity, hub_id: string, sign_pub: string) => ofSubnet('admit', i, { hub_id, sign_pub }),
+    /** Lets a member go, with what is signed for it; or leaves. @throws IngleError `not_found` */
+    part: (i: Identity, gone: { hub_id: string; note: string } | Record<string, never>) =>
+      ofSubnet('part', i, gone),
 
     /** A fresh certificate for the same keys. */
     async renew(i: Identity): Promise<Identity> {
@@ -167,6 +213,19 @@ export function rootClient(o: RootOptions) {
       };
     },
   };
+
+  /** What root said about a subnet; refusals that mean something there are told in words of their own. */
+  async function ofSubnet(what: 'join' | 'admit' | 'part', i: Identity, body: object) {
+    try {
+      return await proven(`/v1/hub/subnet/${what}`, body, i, { purpose: `subnet-${what}` });
+    } catch (e) {
+      const code = (e as IngleError).details?.['refused'];
+      if (code === 'invalid_device_code') throw new IngleError(code, o.text('subnetCode'));
+      if (code === 'conflict') throw new IngleError(code, o.text('subnetBusy'));
+      if (code === 'not_found') throw new IngleError(code, o.text('subnetNone'));
+      throw e;
+    }
+  }
 
   function certified(said: Record<string, unknown>) {
     const { certificate } = said;

@@ -1,4 +1,5 @@
 // What the uplink remembers: its place at root, who was let in, the open pairing window, counters. One SQLite file.
+import type { Membership } from '../subnet/membership.ts';
 import { type Migration, openStore, type Store } from '../system/store.ts';
 import { ownerGrant } from './grant.ts';
 import type { StoredWindow } from './pairing-window.ts';
@@ -13,6 +14,7 @@ import {
   putOwned,
   windowValues,
 } from './store-people.ts';
+import { putMembership, subnetSchema, subnetStore, subnetTables } from './store-subnet.ts';
 
 const migrations: Migration[] = [
   `CREATE TABLE identity (
@@ -35,6 +37,7 @@ const migrations: Migration[] = [
    INSERT INTO counter_floor VALUES (1, 1);
    CREATE INDEX counter_seen ON counter (seen_at);`,
   { adds: peopleSchema },
+  { adds: subnetSchema },
 ];
 
 /** Web sessions whose counters are kept, as many as are heard at once (sessions.ts): root names them, so it could name any number. */
@@ -64,6 +67,7 @@ export async function openUplinkStore(file: string) {
     [b.id, b.label, b.paired_at, b.seen_at, b.elevated_until, b.cred_id] as const;
   return {
     ...people,
+    ...subnetStore(db),
     async identity(): Promise<Identity | undefined> {
       return (await db.get('SELECT * FROM identity')) as Identity | undefined;
     },
@@ -105,11 +109,12 @@ export async function openUplinkStore(file: string) {
         await dropProven(t, b.id);
       }),
 
-    /** Another place, and nobody let in yet: both or neither. */
-    adopt: (i: Identity) =>
+    /** Another place, with what membership goes with it, and nobody let in yet: all or nothing. */
+    adopt: (i: Identity, membership?: Membership) =>
       db.transaction(async (t) => {
-        for (const table of ['browser', 'passkey', 'proven', 'pairing', ...peopleTables])
+        for (const table of ['browser', 'passkey', 'proven', 'pairing', ...peopleTables, ...subnetTables])
           await t.run(`DELETE FROM ${table}`);
+        await putMembership(t, membership);
         await put(t, 'identity', identityValues(i));
       }),
 

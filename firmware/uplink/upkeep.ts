@@ -9,7 +9,8 @@ const COUNTERS_KEPT = 30 * 24 * HOUR;
 /** A refused hub tries to enrol its key anew at most so often, seconds. */
 const REENROL_PAUSE = 60;
 
-export function openUpkeep(core: Core, connection: () => Connection) {
+/** @param subnet what the subnet has to tell root */
+export function openUpkeep(core: Core, connection: () => Connection, subnet: () => Promise<void>) {
   const { place, store, ring, root, outside, now } = core;
   let reenrolledAt = 0;
 
@@ -29,6 +30,7 @@ export function openUpkeep(core: Core, connection: () => Connection) {
         const fresh = await place.refresh(root.renew);
         outside.notice('certificate renewed', { expires_at: fresh?.expires_at });
       }
+      await subnet();
     } catch (e) {
       outside.warn('upkeep did not finish; it is tried again', { error: e as Error });
     }

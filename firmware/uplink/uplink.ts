@@ -14,10 +14,13 @@ import { enrolment } from './enrolment.ts';
 import { openHousehold } from './household.ts';
 import { keyPath } from './keyfile.ts';
 import { openKeyring } from './keyring.ts';
+import { type Member, openMember } from './member.ts';
+import { openNodes } from './nodes.ts';
 import { openPeople } from './people.ts';
 import { openPins } from './pins.ts';
 import { rootClient } from './root.ts';
 import { openUplinkStore } from './store.ts';
+import { openSubnet } from './subnet.ts';
 import { openUpkeep } from './upkeep.ts';
 
 export type Uplink = Awaited<ReturnType<typeof openUplink>>;
@@ -37,7 +40,11 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   const root = rootClient({ root_url: config.root_url, keys: () => ring.keys, now, text });
   const place = enrolment({
     ...{ config, store, root, text, log, identity: await store.identity() },
-    entered: (i, before) => connection.enter(i, before),
+    willing: (offered, note) => member.willing(offered, note),
+    entered(i, before) {
+      connection.enter(i, before);
+      member.enter();
+    },
     async leave(write) {
       const was = place.identity;
       connection.disconnect();
@@ -47,9 +54,20 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
         throw e;
       });
       people.forgetAll();
+      nodes.forgetAll();
+      await member.moved();
     },
   });
   const outside = calm(log, Date.now);
+  const nodes = await openNodes({
+    ...{ store, now, interval: config.subnet_heartbeat, passed: () => performance.now() },
+    listening: () => connection.isUp(),
+    changed(n) {
+      log.notice('a member of the subnet', { hub_id: n.hub_id, state: n.state });
+      o.on.node({ hub_id: n.hub_id, state: n.state });
+    },
+    failed: (e) => log.error('the store did not take a change', { error: e as Error }),
+  });
   const core: Core = {
     config,
     on: o.on,
@@ -60,25 +78,39 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     ring,
     store,
     pins,
+    nodes,
     people,
     root,
     place,
     trouble: '',
   };
-  const codes: Codes = await openCodes(core);
-  const upkeep = openUpkeep(core, () => connection);
+  const codes: Codes = await openCodes(core, { hubProven: nodes.prove });
+  const member: Member = openMember(core, await store.membership());
+  const shut = (staticPub: string) => connection.sessions()?.shut(staticPub);
+  const subnet = openSubnet(core, codes, member, shut);
+  const upkeep = openUpkeep(
+    core,
+    () => connection,
+    async () => {
+      await subnet.came();
+      await member.came();
+    },
+  );
   const connection: Connection = openConnection(core, codes, {
     came: () => void upkeep.run(),
     refused: upkeep.reenrol,
   });
-  const household = openHousehold(core, codes, (browser) => connection.sessions()?.shut(browser));
+  const household = openHousehold(core, codes, shut);
 
   return {
     /** Connects, when the hub is enrolled with the configured root. */
     start(): void {
+      nodes.start();
       const { identity, trouble } = place;
-      if (identity && trouble === '') connection.connect(identity);
-      else if (identity) log.warn(trouble);
+      if (identity && trouble === '') {
+        connection.connect(identity);
+        member.enter();
+      } else if (identity) log.warn(trouble);
     },
     enrol: place.enrol,
     offered: place.offered,
@@ -86,6 +118,7 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     keyFile: keyPath(folder),
     issueCode: (newPasskey: boolean) => codes.issue(newPasskey),
     household,
+    subnet,
     status: () => ({
       connected: connection.isUp(),
       identity: place.identity,
@@ -127,6 +160,8 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     },
     async close(): Promise<void> {
       upkeep.stop();
+      nodes.stop();
+      member.stop();
       household.stop();
       connection.close();
       await store.close();

@@ -40,6 +40,8 @@ export interface NewPasskey {
   owner_id: string;
   browser_key_id: string;
   browser_pubkey: Uint8Array;
+  /** By whose code it came; '' where that was not kept. */
+  hub_id: string;
   sign_count: number;
   transports: string[];
   backed_up: boolean;
@@ -72,6 +74,7 @@ export interface Records {
   sessions: Sessions;
   hubs: Hubs;
   codes: Codes;
+  members: Members;
   passkeys: Passkeys;
   routes: Routes;
   /** Removes whatever is over; see `Sweep`. @returns sids whose sockets must go */
@@ -101,7 +104,7 @@ export interface Sessions {
 export interface Hubs {
   find(hubId: string): Promise<Hub | undefined>;
   findByKey(signPub: string): Promise<Hub | undefined>;
-  /** A hub of the owner: `preferred` if it is one, or the newest. */
+  /** A hub of the owner: `preferred` if it is one, or the newest that is no member. */
   ofOwner(ownerId: string, preferred: string | null): Promise<Hub | undefined>;
   /**
    * The hub of `sign_pub` with a new `e2e_pub`; a new hub, owner and subnet for a key nobody has. A new hub is called
@@ -136,6 +139,19 @@ export interface Codes {
    */
   issue(code: NewCode, draw: () => string): Promise<{ taken_at: number | null }>;
   /**
+   * Takes an open code for a hub, which from now may ask to be let into the subnet of the code's hub, until `exp`; what
+   * it asked for before is over. Only codes of scope `member` count, which no session can take.
+   * @throws IngleError `conflict` for a hub that has members, or is one
+   */
+  join(t: {
+    hub_id: string;
+    code: string;
+    ticket: string;
+    network: string;
+    now: number;
+    exp: number;
+  }): Promise<Hub | undefined>;
+  /**
    * Takes an open code for a session, which becomes a session of the code's hub until `exp`. With `ticket` or `network`
    * (not '') only a code that has it counts. A code that is not there counts as one wrong try, unless a ticket was
    * given.
@@ -149,6 +165,37 @@ export interface Codes {
     now: number;
     exp: number;
   }): Promise<{ hub: Hub; scope: string } | undefined>;
+}
+
+/** Where a hub leads in its subnet. */
+export interface Membership {
+  via: Hub;
+  /** The hub of the subnet has let it in. */
+  admitted: boolean;
+}
+
+export interface Members {
+  /** The way of a member, or of a hub that has asked to be one and still may. */
+  find(hubId: string, now: number): Promise<Membership | undefined>;
+  /**
+   * A hub that asked `via` becomes its member, with its owner and subnet; its sessions are over.
+   * @returns their sids; undefined when it does not ask, has another key, or there are `most` members
+   */
+  admit(a: {
+    hub_id: string;
+    sign_pub: string;
+    via: string;
+    most: number;
+    now: number;
+  }): Promise<string[] | undefined>;
+  /**
+   * A member has owner and subnet again that it had alone; its codes and sessions are over.
+   * @param p `via`: who lets it go, null for itself; `note`: what `via` says to it
+   * @returns sids of its sessions; undefined when it is no member of `via`
+   */
+  part(p: { hub_id: string; via: string | null; note: string; now: number }): Promise<string[] | undefined>;
+  /** What was said to a hub that was let go, until it is a member again. */
+  note(hubId: string): Promise<string | undefined>;
 }
 
 export type Ceremony = 'login' | 'registration';

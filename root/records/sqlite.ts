@@ -2,6 +2,7 @@
 import type { Records } from './records.ts';
 import { sqliteCodes } from './sqlite/codes.ts';
 import { sqliteHubs, sweepHubs } from './sqlite/hubs.ts';
+import { sqliteMembers } from './sqlite/members.ts';
 import { sqlitePasskeys } from './sqlite/passkeys.ts';
 import { sqliteRoutes } from './sqlite/routes.ts';
 import { migrations } from './sqlite/schema.ts';
@@ -24,6 +25,7 @@ export function sqliteRecords(store: Store): Records {
     sessions: sqliteSessions(store),
     hubs: sqliteHubs(store),
     codes: sqliteCodes(store),
+    members: sqliteMembers(store),
     passkeys: sqlitePasskeys(store),
     routes: sqliteRoutes(store),
     sweep: (s) =>
@@ -36,6 +38,7 @@ export function sqliteRecords(store: Store): Records {
           'ended_sid',
         ])
           await db.run(`DELETE FROM ${table} WHERE exp <= ?`, s.now);
+        await db.run('DELETE FROM member WHERE exp > 0 AND exp <= ?', s.now);
         await sweepHubs(db, s);
         return sweepSessions(db, s);
       }),

@@ -13,6 +13,7 @@ import { apiPage, pageStyle } from '../../firmware/protocol/endpoint/page.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
 import { packagesApi } from '../../firmware/skills/packages-api.ts';
+import { subnetApi } from '../../firmware/subnet/api.ts';
 import { adminApi } from '../../firmware/supervisor/admin.ts';
 import { servicesApi } from '../../firmware/supervisor/api.ts';
 import { systemApi } from '../../firmware/system/api.ts';
@@ -35,6 +36,7 @@ export const areas = {
   skills: skillsApi,
   services: servicesApi,
   node: nodeApi,
+  subnet: subnetApi,
   admin: adminApi,
 };
 

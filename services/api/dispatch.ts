@@ -5,7 +5,7 @@ import type { Endpoint, Method } from '../../firmware/protocol/endpoint/endpoint
 import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
 import { type Bound, type Found, nothing, router } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import type { Role } from '../../firmware/protocol/roles.ts';
+import type { CallerRole, Role } from '../../firmware/protocol/roles.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import type { Lifecycle } from '../../firmware/supervisor/lifecycle.ts';
@@ -47,9 +47,9 @@ export function usable(skills: Skills, skill_id: string, caller: Caller): Manife
   return known.manifest;
 }
 
-/** Whether a skill that names `roles` is for one: the owner's are all. */
-const isFor = (named: readonly Role[] | undefined, role: Role): boolean =>
-  role === 'owner' || !named || named.includes(role);
+/** Whether a skill that names `roles` is for one: the owner's are all, and no skill is for another hub. */
+const isFor = (named: readonly Role[] | undefined, role: CallerRole): boolean =>
+  role === 'owner' || (role !== 'member' && (!named || named.includes(role)));
 
 /** Whether somebody of a role may use a skill at all, a fresh look at the owner's passkey aside. */
 export const isShownTo = ({ permissions: p }: Manifest, caller: Caller): boolean =>
@@ -83,6 +83,11 @@ const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, 
     if (!isElevated(caller, Date.now() / 1000))
       throw new IngleError('assertion_required', 'Confirm with your passkey to open this.');
   },
+  member(caller) {
+    if (caller?.role !== 'member')
+      throw new IngleError('forbidden', 'Only another hub of the subnet says this, over its channel.');
+  },
+  subnet: byRole('subnet', 'Only the owner and hubs of the subnet may do this.'),
   // What is signed goes another way, and nobody has rights by it.
   signed() {
     throw nothing();
@@ -160,7 +165,11 @@ export function dispatcher(o: {
     },
     route({ caller, method }, path, by) {
       const found = by === 'command' ? findForCommand(method, path) : find(method, path);
-      guards[found.bound.endpoint.who as LocalWho](caller, found.params, o.skills);
+      const who = found.bound.endpoint.who as LocalWho;
+      // Whatever else is open to everybody is not to a hub.
+      if (caller?.role === 'member' && !openTo[who].includes('member'))
+        throw new IngleError('forbidden', 'A member of the subnet may not ask for this.');
+      guards[who](caller, found.params, o.skills);
       return {
         endpoint: found.bound.endpoint,
         method: found.method,

@@ -33,6 +33,7 @@ import { listen } from './server.ts';
 import { serviceEndpoints } from './services.ts';
 import { speechEndpoints } from './speech.ts';
 import { aboutHub } from './status.ts';
+import { subnetEndpoints } from './subnet.ts';
 import { openSwitch } from './switch.ts';
 import { syncServer } from './sync.ts';
 import { updates } from './update.ts';
@@ -122,6 +123,7 @@ const dispatch: Dispatch = dispatcher({
     ...speechEndpoints(bus),
     ...serviceEndpoints({ bus, config, slots: () => skillNames(readSlots(config).slots) }),
     ...nodeEndpoints({ bus, config, boots, store, library }),
+    ...subnetEndpoints({ bus, name: config.name }),
     ...adminEndpoints({
       bus,
       log,

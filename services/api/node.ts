@@ -15,30 +15,31 @@ import { writeWhole } from '../../firmware/system/atomic.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { isAbsent } from '../../firmware/system/bus-errors.ts';
 import { type Config, choicesOf } from '../../firmware/system/config.ts';
-import { uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Response } from './server.ts';
 import { isSupervised, supervised } from './services.ts';
+import { subnetOf } from './subnet.ts';
 
 /** The sound service starts what it needs first, milliseconds. */
 const AUDIO_MS = 60_000;
 
 export function nodeEndpoints(o: {
   bus: Bus;
-  config: Pick<Config, 'data'>;
+  config: Pick<Config, 'data' | 'name'>;
   boots: Boots;
   store: Transaction;
   library: Pick<Library, 'peek'>;
 }): LocalEndpoint[] {
   const { bus } = o;
 
-  async function place() {
-    const s = await bus
-      .client(uplink1)
-      .Status({}, 3000)
-      .catch(() => undefined);
-    return { hub_id: s?.hub_id || null, subnet_id: s?.subnet_id || null };
-  }
+  /** Without its uplink the hub is alone. */
+  const subnet = () =>
+    subnetOf(bus, o.config.name).catch(() => ({
+      hub_id: null,
+      subnet_id: null,
+      role: 'hub' as const,
+      nodes: [],
+    }));
 
   async function failures(): Promise<Failure[]> {
     if (!(await isSupervised(bus))) return [];
@@ -74,10 +75,17 @@ export function nodeEndpoints(o: {
         last_crash: newest ? { unit: newest.unit, at: newest.at, cause: newest.result } : null,
       };
     },
-    role: async () => ({ role: 'hub', ...(await place()) }),
-    members: async () => ({
-      members: [{ hub_id: (await place()).hub_id, role: 'hub', state: 'here' }],
-    }),
+    async role() {
+      const { role, hub_id, subnet_id } = await subnet();
+      return { role, hub_id, subnet_id };
+    },
+    async members() {
+      const { nodes } = await subnet();
+      const known = nodes.map(({ hub_id, role, state, since }) => ({ hub_id, role, state, since }));
+      return {
+        members: known.length > 0 ? known : [{ hub_id: null, role: 'hub', state: 'here', since: null }],
+      };
+    },
     async media() {
       try {
         return await bus.client(audio1).Enumerate({}, AUDIO_MS);

@@ -85,6 +85,7 @@ export function peopleEndpoints(o: {
 
   const handlers: Handlers<typeof peopleApi, Asked, Response> = {
     async me({ caller }) {
+      if (caller?.role === 'member') throw new IngleError('forbidden', 'A hub is nobody here.');
       if (caller === null || caller.household === undefined)
         return { role: caller?.role ?? 'owner', name: '', until: 0 };
       const me = (await uplink().ListPeople({})).people.find((p) => p.id === caller.owner_id);

@@ -43,6 +43,11 @@ export const commands = {
     takes: { role: [...personRoles] },
   },
   'people remove': { arguments: ['id'] },
+  'subnet invite': {},
+  'subnet join': { flags: ['yes'], arguments: ['invitation'] },
+  'subnet nodes': {},
+  'subnet remove': { arguments: ['id'] },
+  'subnet leave': {},
   'api call': {
     arguments: ['method', 'path'],
     values: ['body'],

@@ -24,6 +24,7 @@ import { asker, init } from './owner/init.ts';
 import { login } from './owner/login.ts';
 import { type PeopleCommand, people } from './owner/people.ts';
 import { serve } from './owner/serve.ts';
+import { type SubnetCommand, subnet } from './owner/subnet.ts';
 import { here } from './place.ts';
 import { reference } from './reference.ts';
 import { languageOf, type Say, speaker } from './say.ts';
@@ -64,7 +65,7 @@ type Look =
   | 'technician'
   | 'rescue';
 
-const work: Record<Exclude<Command, 'hub serve' | Look | SkillCommand | OnHub>, Work> = {
+const work: Record<Exclude<Command, 'hub serve' | Look | SkillCommand | SubnetCommand | OnHub>, Work> = {
   init: ({ bus }, say, flags, _, json, values) =>
     init(bus.client(uplink1), say, { flags, values, ask: asker(json) }),
   login: ({ bus }, say, flags, _, json) => login(bus, say, { newPasskey: flags.has('new-passkey'), json }),
@@ -216,6 +217,7 @@ async function asked(
 
 const isOfSkills = (command: Command): command is SkillCommand =>
   command.startsWith('skill ') && !isOnHub(command);
+const isOfSubnet = (command: Command): command is SubnetCommand => command.startsWith('subnet ');
 const isLook = (command: Command): command is Look => Object.hasOwn(looks, command);
 
 /** Runs one command; answers the exit status of the error table. */
@@ -248,7 +250,11 @@ export async function main(argv: readonly string[]): Promise<number> {
     } else {
       const hub = await findHub(say);
       try {
-        await work[p.command](hub, say, p.flags, p.arguments, json, p.values);
+        if (isOfSubnet(p.command))
+          await subnet(p.command, hub.bus.client(uplink1), say, languageOf(env), {
+            ...{ argument: p.arguments[0] ?? '', yes: p.flags.has('yes'), ask: asker(json) },
+          });
+        else await work[p.command](hub, say, p.flags, p.arguments, json, p.values);
       } finally {
         hub.bus.close();
       }

@@ -25,6 +25,7 @@ const uplink = await openUplink({
       served?.emit('Connected', { connected });
       life.status(connected ? `connected to ${config.root_url}` : 'root is away');
     },
+    node: (m) => served?.emit('Node', m),
     paired: (m) => served?.emit('Paired', m),
     pairingFailed: (m) => served?.emit('PairingFailed', m),
   },
@@ -98,6 +99,30 @@ served = await bus.serve(uplink1, {
   },
   async RenameBrowser({ id, label }) {
     await uplink.rename(id, label);
+    return {};
+  },
+  InviteHub: async () => codeOf(await uplink.subnet.invite()),
+  async JoinSubnet({ invite, confirmed }) {
+    const { owner_id, subnet_id, via } = await uplink.subnet.join(invite, confirmed);
+    return { owner_id, subnet_id, hub: via };
+  },
+  async LeaveSubnet() {
+    await uplink.subnet.leave();
+    return {};
+  },
+  Subnet() {
+    const { nodes, ...view } = uplink.subnet.view();
+    const times = (n: (typeof nodes)[number]) => ({ since: BigInt(n.since), heard_at: BigInt(n.heard_at) });
+    return { ...view, nodes: nodes.map((n) => ({ ...n, ...times(n) })) };
+  },
+  RegisterNode: ({ member, ...said }) => uplink.subnet.register(member, said),
+  NodeHeard: ({ hub_id }) => uplink.subnet.heard(hub_id),
+  async NodeLeft({ hub_id }) {
+    await uplink.subnet.left(hub_id);
+    return {};
+  },
+  async RemoveNode({ hub_id }) {
+    await uplink.subnet.remove(hub_id);
     return {};
   },
   async RotateKey() {

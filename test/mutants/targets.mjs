@@ -36,6 +36,13 @@ export const targets = [
     most: 30,
   })),
   { file: 'firmware/protocol/noise/control.ts', suites: [protocol('control')] },
+  ...['papers', 'membership', 'invite'].map((piece) => ({
+    file: `firmware/subnet/${piece}.ts`,
+    suites: ['test/subnet/papers.test.ts'],
+  })),
+  { file: 'firmware/subnet/node.ts', suites: ['test/subnet/node.test.ts'] },
+  { file: 'firmware/uplink/member-admission.ts', suites: [uplink('members')], most: 40 },
+  { file: 'root/records/sqlite/members.ts', suites: ['test/root/records/sqlite.test.ts'] },
   { file: 'firmware/documents/acl.ts', suites: ['test/documents/acl.test.ts'] },
   { file: 'firmware/system/token.ts', suites: ['test/system/token.test.ts'] },
   { file: 'firmware/skills/budget.ts', suites: ['test/skills/budget.test.ts'] },

@@ -150,6 +150,14 @@ export async function world(api: Awaited<ReturnType<typeof localApi>>) {
     s = session(sid, {
       pins,
       people: { welcome: () => undefined },
+      members: {
+        nodes: {
+          ...{ known: () => undefined, isProven: () => false, mayJoin() {}, admit: async () => {} },
+        },
+        hub: { hub_id: hubId, owner_id, subnet_id: 'net' },
+        papers: () => ({ certificate: '', signature: '' }),
+        ...{ keys: async () => ({ keys: [] }), tell: async () => {}, now },
+      },
       hub: { hub_id: hubId, owner_id, hub_name: 'Home', version: '1', sign_pub: keys.sign.x },
       party: relyingParty(origin),
       now,

@@ -40,6 +40,9 @@ const posts = [
   '/v1/hub/enrol',
   '/v1/hub/renew',
   '/v1/hub/rotate',
+  '/v1/hub/subnet/join',
+  '/v1/hub/subnet/admit',
+  '/v1/hub/subnet/part',
 ];
 const from = () => ({ 'x-forwarded-for': newAddress() });
 

@@ -54,6 +54,9 @@ test('every JSON type at every field of every endpoint, and at every claim of a 
     '/v1/hub/pairing/accept': ['hub', { ...sid, hub_id: hub.hub_id, hub_e2e_pubkey: key }],
     '/v1/hub/enrol': ['nobody', { sign_pub: hub.pub(), e2e_pub: key, proof: await hub.proof('enrol') }],
     '/v1/hub/renew': ['hub', {}],
+    '/v1/hub/subnet/join': ['hub', { device_code: '000-000', ticket: 'T'.repeat(22) }],
+    '/v1/hub/subnet/admit': ['hub', { hub_id: hub.hub_id, sign_pub: hub.pub() }],
+    '/v1/hub/subnet/part': ['hub', { hub_id: hub.hub_id, note: 'x' }],
     '/v1/hub/rotate': ['hub', { e2e_pub: key, sign_pub: hub.pub(), signature: 'AAAA' }],
   };
   const posts = Object.values(rootApi).filter((e) => e.method === 'POST');
@@ -63,6 +66,9 @@ test('every JSON type at every field of every endpoint, and at every claim of a 
     '/v1/hub/pairing/accept': 'pairing-accept',
     '/v1/hub/renew': 'renew',
     '/v1/hub/rotate': 'rotate',
+    '/v1/hub/subnet/join': 'subnet-join',
+    '/v1/hub/subnet/admit': 'subnet-admit',
+    '/v1/hub/subnet/part': 'subnet-part',
   };
   const headers = async (who: string, path: string, claims: Record<string, unknown> = {}) => ({
     ...(who === 'tab' ? tab.bearer() : who === 'hub' ? await hub.headers(purposes[path]!, claims) : {}),

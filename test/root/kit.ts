@@ -201,6 +201,26 @@ export async function newHub(root: { url: string; origin: string; api?: string }
       }
       return s;
     },
+    /** The socket by which it leads to the hub of its subnet. */
+    way(): Socket & { last?: RouteStatus } {
+      const s: Socket & { last?: RouteStatus } = io(`${root.url}/owner`, {
+        transports: ['websocket'],
+        forceNew: true,
+        reconnection: false,
+        extraHeaders: { 'x-forwarded-for': from['x-forwarded-for'] },
+        auth: (cb) => hub.proof('subnet-route').then((proof) => cb({ certificate: hub.certificate, proof })),
+      });
+      sockets.add(s);
+      s.on('status', (m: RouteStatus, ack?: () => void) => {
+        s.last = m;
+        ack?.();
+      });
+      return s;
+    },
+    /** Asks root for something of subnets. */
+    async subnet(what: 'join' | 'admit' | 'part', body: object) {
+      return call(root, 'POST', `/v1/hub/subnet/${what}`, body, await hub.headers(`subnet-${what}`));
+    },
     online: () => ({
       hub_id: hub.hub_id,
       subnet_id: hub.subnet_id,

@@ -14,6 +14,7 @@ import { openPins } from '../../firmware/uplink/pins.ts';
 import type { Identity, Passkey } from '../../firmware/uplink/rows.ts';
 import { openUplinkStore } from '../../firmware/uplink/store.ts';
 import { peopleTables } from '../../firmware/uplink/store-people.ts';
+import { subnetTables } from '../../firmware/uplink/store-subnet.ts';
 
 const now = 1_800_000_000;
 const at = (over: Partial<Identity> = {}): Identity => ({
@@ -272,7 +273,7 @@ test('a store from before is opened, and counts on', async () => {
   const db = await openStore(file, []).catch(() => undefined);
   assert.is(db, undefined, 'a newer file is not opened by an older program');
   const raw = await openStore(file, ['', '']);
-  const added = ['counter_floor', ...peopleTables].map((t) => `DROP TABLE ${t}`);
+  const added = ['counter_floor', ...peopleTables, ...subnetTables].map((t) => `DROP TABLE ${t}`);
   for (const sql of [...added, 'DROP INDEX counter_seen', 'PRAGMA user_version = 1']) await raw.run(sql);
   await raw.close();
   store = await openUplinkStore(file);

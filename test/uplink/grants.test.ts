@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openStore } from '../../firmware/system/store.ts';
-import { type Grant, ownerGrant, readGrant, writeGrant } from '../../firmware/uplink/grant.ts';
+import { type Grant, memberGrant, ownerGrant, readGrant, writeGrant } from '../../firmware/uplink/grant.ts';
 import { newWindow } from '../../firmware/uplink/pairing-window.ts';
 import { openPeople } from '../../firmware/uplink/people.ts';
 import { openPins } from '../../firmware/uplink/pins.ts';
@@ -238,13 +238,13 @@ test('a program that knows nothing of people finds none of their browsers, and a
 });
 
 test('what is stored of a grant is read as it was, and what nobody knows is never the owner', async () => {
-  for (const g of [ownerGrant, to('person_1')]) assert.equal(readGrant(writeGrant(g)), g);
+  for (const g of [ownerGrant, memberGrant, to('person_1')]) assert.equal(readGrant(writeGrant(g)), g);
   for (const text of [
     '',
     'null',
     '5',
     '{}',
-    '{"kind":"member"}',
+    '{"kind":"Member"}',
     '{"kind":"person"}',
     '{"kind":"Owner"}',
     '["owner"]',

@@ -1,4 +1,5 @@
 // Device codes in SQLite.
+import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { Codes } from '../records.ts';
 import { alive, mayTry, moved, oneMoreTry } from '../rules.ts';
 import { findHub } from './hubs.ts';
@@ -23,13 +24,38 @@ export function sqliteCodes(store: Store): Codes {
           if (changes === 1) return { taken_at: taken?.at ?? null };
         }
       }),
+    join: ({ hub_id, code, ticket, network, now, exp }) =>
+      store.transaction(async (db) => {
+        const busy = await db.get(
+          'SELECT 1 FROM member WHERE (via = ? OR hub_id = ?) AND (exp = 0 OR via = ?)',
+          ...[hub_id, hub_id, hub_id],
+        );
+        if (busy)
+          throw new IngleError('conflict', 'This hub is in a subnet already. Leave it first.', {
+            subnet: true,
+          });
+        const found = await db.get<{ hub_id: string }>(
+          `UPDATE device_code SET bind_sid = ? WHERE code = ? AND bind_sid IS NULL AND exp > ? AND scope = 'member'
+           AND hub_id != ? AND (? = '' OR ticket = ?) AND (? = '' OR network = ?) RETURNING hub_id`,
+          ...[hub_id, code, now, hub_id, ticket, ticket, network, network],
+        );
+        if (!found) return undefined;
+        const alone = (await findHub(db, hub_id))!;
+        await db.run('INSERT OR REPLACE INTO code_taken VALUES (?, ?)', found.hub_id, now);
+        await db.run('UPDATE hub SET kept = 1 WHERE hub_id = ? AND kept = 0', found.hub_id);
+        await db.run(
+          'INSERT OR REPLACE INTO member VALUES (?, ?, ?, ?, ?)',
+          ...[hub_id, found.hub_id, alone.owner_id, alone.subnet_id, exp],
+        );
+        return findHub(db, found.hub_id);
+      }),
     take: ({ sid, code, ticket, network, now, exp }) =>
       store.transaction(async (db) => {
         const session = alive(await findSession(db, sid, now));
         const stage = moved(session, 'verify');
         mayTry(session, now);
         const found = await db.get<{ hub_id: string; scope: string }>(
-          `UPDATE device_code SET bind_sid = ? WHERE code = ? AND bind_sid IS NULL AND exp > ?
+          `UPDATE device_code SET bind_sid = ? WHERE code = ? AND bind_sid IS NULL AND exp > ? AND scope != 'member'
            AND (? = '' OR ticket = ?) AND (? = '' OR network = ?) RETURNING hub_id, scope`,
           ...[sid, code, now, ticket, ticket, network, network],
         );

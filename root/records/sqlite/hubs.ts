@@ -35,7 +35,8 @@ export function sqliteHubs(store: Store): Hubs {
     findByKey: (signPub) => findByKey(store, signPub),
     ofOwner: (ownerId, preferred) =>
       store.get<HubRow>(
-        `SELECT ${COLUMNS} FROM hub WHERE owner_id = ? ORDER BY hub_id = ? DESC, created DESC`,
+        `SELECT ${COLUMNS} FROM hub WHERE owner_id = ? ORDER BY hub_id = ? DESC,
+         hub_id IN (SELECT hub_id FROM member), created DESC`,
         ownerId,
         preferred,
       ),

@@ -47,9 +47,9 @@ export function sqlitePasskeys(store: Store): Passkeys {
         check(present, await ofOwner(db, p.owner_id));
         const stage = moved(alive(present), 'registered');
         const { changes } = await db.run(
-          'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)',
+          'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)',
           ...[p.cred_id, p.owner_id, p.browser_pubkey, p.sign_count, p.browser_key_id],
-          ...[JSON.stringify(p.transports), p.backed_up ? 1 : 0, now, now],
+          ...[JSON.stringify(p.transports), p.backed_up ? 1 : 0, now, now, p.hub_id],
         );
         if (changes !== 1) return false;
         // The approval was for one passkey.

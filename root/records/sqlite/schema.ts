@@ -4,7 +4,9 @@
  * `session:web:{sid}` -> session_web, and so on; `online:hub` and `online:browser` live in memory, since a socket
  * does not outlive the process. Codes, tickets, hubs' addresses and cookies are kept as keyed hashes only. `code_taken`:
  * when the last code of a hub was taken. A hub is `kept` once a code of it was taken, or when its ids do not follow from
- * its key; `seen`: when it last came online. `ended_sid`: sids that are over and whose signature still holds.
+ * its key; `seen`: when it last came online. `ended_sid`: sids that are over and whose signature still holds. `member`: a
+ * hub that leads to the hub `via` of its subnet; owner and subnet are those it had alone; `exp`: 0 once admitted.
+ * `parted`: what the hub of the subnet has signed for one it let go. A passkey's `hub_id`: whose code it came by.
  */
 export const migrations = [
   `CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -39,4 +41,9 @@ UPDATE hub SET kept = 1;
 CREATE INDEX hub_unused ON hub (kept, seen);
 CREATE INDEX hub_of_owner ON hub (owner_id);
 CREATE TABLE ended_sid (sid TEXT PRIMARY KEY, exp INTEGER NOT NULL) STRICT;`,
+  `CREATE TABLE member (hub_id TEXT PRIMARY KEY, via TEXT NOT NULL, owner_id TEXT NOT NULL, subnet_id TEXT NOT NULL,
+  exp INTEGER NOT NULL) STRICT;
+CREATE INDEX member_via ON member (via);
+CREATE TABLE parted (hub_id TEXT PRIMARY KEY, note TEXT NOT NULL) STRICT;
+ALTER TABLE webauthn_cred ADD COLUMN hub_id TEXT NOT NULL DEFAULT '';`,
 ] as const;

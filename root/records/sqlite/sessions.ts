@@ -19,6 +19,7 @@ export async function endSessions(
     | 'browser_key_id = ?'
     | 'owner_id = ?'
     | 'exp <= ?'
+    | 'hub_id = ?'
     | 'hub_id = ? AND browser_key_id IS NULL',
   value: string | number,
   now: number,

@@ -55,6 +55,7 @@ export const passkey = (id: string, hub: Hub, more: Partial<NewPasskey> = {}): N
   owner_id: hub.owner_id,
   browser_key_id: `key of ${id}`,
   browser_pubkey: new Uint8Array([1, 2, 3]),
+  hub_id: hub.hub_id,
   sign_count: 7,
   transports: ['internal'],
   backed_up: false,

@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import type { Records } from '../../../root/records/records.ts';
 import { hubTests } from './hubs.ts';
 import type { Open } from './kit.ts';
+import { memberTests } from './members.ts';
 import { passkeyTests } from './passkeys.ts';
 import { sessionTests } from './sessions.ts';
 
@@ -16,5 +17,6 @@ export function recordsSuite(name: string, open: Open) {
   sessionTests(test);
   hubTests(test);
   passkeyTests(test);
+  memberTests(test);
   return test;
 }

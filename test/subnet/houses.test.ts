@@ -1,0 +1,175 @@
+// timeout: 300 s
+// Two whole hubs and a root between them: the second joins by an invitation, is heard, and leaves or is let go.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { House } from '../../services/cli/house/house.ts';
+import { startHouse } from '../lab/house.ts';
+import { until } from '../lab/wait.ts';
+
+const env = { INGLE_SUBNET_HEARTBEAT: '1' };
+const test = suite<{ a: House; b: House }>('two hubs of one owner');
+test.before(async (c) => {
+  c.a = await startHouse({ env: { ...env, INGLE_NAME: 'Hall' } });
+  c.b = await startHouse({ root: c.a.origin, env: { ...env, INGLE_NAME: 'Attic' } });
+  for (const h of [c.a, c.b]) {
+    await (await h.uplink()).Enrol({});
+    await until(async () => (await h.status()).uplink.connected, 'the hub to be connected');
+  }
+});
+test.after(async (c) => {
+  await c.b?.stop();
+  await c.a?.stop();
+});
+
+const uplink = (h: House) => h.uplink();
+/** The local API as local control asks it. */
+async function api(h: House, method: string, path: string, body?: object) {
+  const token = readFileSync(join(h.data, 'hub', 'api', 'token'), 'utf8').trim();
+  const r = await fetch(h.api + path, {
+    method,
+    headers: { 'x-service-token': token, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: looked at field by field in assertions
+  return { status: r.status, body: (await r.json()) as any };
+}
+const nodes = async (h: House) => (await api(h, 'GET', '/api/subnet/nodes')).body.nodes;
+const stateOf = async (h: House, hubId: string) =>
+  (await nodes(h)).find((n: { hub_id: string }) => n.hub_id === hubId)?.state;
+const place = async (h: House) => {
+  const { hub_id, owner_id, subnet_id } = (await h.status()).uplink;
+  return { hub_id, owner_id, subnet_id };
+};
+
+test('a hub joins by a link, registers, and is shown as here on both sides', async ({ a, b }) => {
+  const alone = await place(b);
+  const { link } = await (await uplink(a)).InviteHub({});
+  const joined = await (await uplink(b)).JoinSubnet({ invite: link, confirmed: false });
+  const lead = await place(a);
+  assert.equal(joined, { owner_id: lead.owner_id, subnet_id: lead.subnet_id, hub: lead.hub_id });
+  assert.equal(await place(b), { ...lead, hub_id: alone.hub_id });
+  await until(async () => (await stateOf(a, alone.hub_id)) === 'here', 'the member to be here');
+  const [self, member] = await nodes(a);
+  assert.equal([self.hub_id, self.role, self.name], [lead.hub_id, 'hub', 'Hall']);
+  assert.equal([member.role, member.name, member.caps], ['member', 'Attic', ['noise-ik']]);
+  await until(async () => (await stateOf(b, lead.hub_id)) === 'here', 'the leading hub to be here');
+  const { body } = await api(b, 'GET', '/api/subnet/context');
+  assert.equal(
+    [body.role, body.hub, body.subnet_id, body.reached],
+    ['member', lead.hub_id, lead.subnet_id, true],
+  );
+  assert.is((await api(b, 'GET', '/api/node/role')).body.role, 'member');
+  assert.equal(
+    (await api(a, 'GET', '/api/node/members')).body.members.map((m: { state: string }) => m.state),
+    ['here', 'here'],
+  );
+});
+
+test('nobody but a member registers, and local control is none', async ({ a }) => {
+  for (const [path, body] of [
+    ['register', { hub_id: 'x', name: '', version: '', caps: [] }],
+    ['heartbeat', {}],
+    ['deregister', {}],
+  ] as const)
+    assert.is((await api(a, 'POST', `/api/subnet/${path}`, body)).body.error, 'forbidden', path);
+});
+
+test('either uplink or API may be killed, and the member is here again without a person', async ({
+  a,
+  b,
+}) => {
+  const { hub_id } = await place(b);
+  for (const [h, name] of [
+    [b, 'uplink'],
+    [a, 'uplink'],
+    [a, 'api'],
+    [a, 'root'],
+  ] as const) {
+    h.kill(name);
+    const before = Number(
+      (await (await uplink(a)).Subnet({}).catch(() => undefined))?.nodes[0]?.heard_at ?? 0,
+    );
+    await until(async () => {
+      const net = await (await uplink(a)).Subnet({}).catch(() => undefined);
+      const n = net?.nodes.find((x) => x.hub_id === hub_id);
+      return n?.state === 'here' && Number(n.heard_at) > before;
+    }, `a heartbeat after ${name} was killed`);
+  }
+});
+
+test('a member that leaves is alone as it was, and the other hub knows', async ({ a, b }) => {
+  const { hub_id } = await place(b);
+  await (await uplink(b)).LeaveSubnet({});
+  const lead = await place(a);
+  const now = await place(b);
+  assert.is.not(now.owner_id, lead.owner_id);
+  assert.is.not(now.subnet_id, lead.subnet_id);
+  assert.is(await stateOf(a, hub_id), 'left');
+  assert.equal([(await (await uplink(b)).Subnet({})).stage, (await nodes(b)).length], ['left', 1]);
+});
+
+test('it joins again by typed digits; let go, its channel ends at once, and it learns so and is alone', async ({
+  a,
+  b,
+}) => {
+  const { hub_id } = await place(b);
+  const { device_code, secret } = await (await uplink(a)).InviteHub({});
+  await (await uplink(b)).JoinSubnet({ invite: `${device_code}-${secret}`, confirmed: false });
+  await until(async () => (await stateOf(a, hub_id)) === 'here', 'the member to be here');
+  assert.is((await api(a, 'DELETE', '/api/subnet/nodes/hub_nobody')).status, 404);
+  assert.is((await api(a, 'DELETE', `/api/subnet/nodes/${hub_id}`)).status, 200);
+  assert.is(await stateOf(a, hub_id), 'left');
+  await until(
+    async () => (await (await uplink(b)).Subnet({})).stage === 'removed',
+    'the member to learn of it',
+  );
+  assert.is.not((await place(b)).owner_id, (await place(a)).owner_id);
+});
+
+test('a hub killed at the moment it is let in finds its place by itself', async ({ a, b }) => {
+  const { hub_id } = await place(b);
+  for (const name of ['uplink of the member', 'uplink of the leading hub', 'root'] as const) {
+    const { link } = await (await uplink(a)).InviteHub({});
+    const joining = (await uplink(b)).JoinSubnet({ invite: link, confirmed: false }).catch(() => undefined);
+    await until(async () => {
+      const net = await (await uplink(a)).Subnet({});
+      return net.nodes.some((n) => n.hub_id === hub_id && n.state !== 'left');
+    }, 'the hub to be let in');
+    if (name === 'uplink of the member') b.kill('uplink');
+    else a.kill(name === 'root' ? 'root' : 'uplink');
+    await joining;
+    await until(
+      async () => (await stateOf(a, hub_id).catch(() => '')) === 'here',
+      `the member after ${name} died`,
+    );
+    assert.is((await place(b)).owner_id, (await place(a)).owner_id, name);
+    await until(
+      () =>
+        (async () => (await uplink(b)).LeaveSubnet({}))().then(
+          () => true,
+          (e: { code: string }) => e.code === 'not_found',
+        ),
+      'the member to leave',
+    );
+    assert.is.not((await place(b)).owner_id, (await place(a)).owner_id, name);
+  }
+});
+
+test('an invitation is for one hub, once', async ({ a, b }) => {
+  const { link } = await (await uplink(a)).InviteHub({});
+  const code = async (invite: string) =>
+    (await uplink(b)).JoinSubnet({ invite, confirmed: true }).then(
+      () => 'joined',
+      (e: { code: string }) => e.code,
+    );
+  const newer = await (await uplink(a)).InviteHub({});
+  assert.is(await code(link), 'invalid_device_code', 'a newer one is out');
+  const wrong = `${newer.device_code}-${newer.secret === '000-000' ? '111-111' : '000-000'}`;
+  assert.is(await code(wrong), 'pairing_failed', 'the digits root never sees are wrong');
+  assert.is((await (await uplink(b)).Subnet({})).role, 'hub');
+  assert.is(await code((await (await uplink(a)).IssueCode({ new_passkey: false })).link), 'invalid_request');
+});
+
+test.run();
