@@ -22,7 +22,7 @@ export interface Known {
 export interface Skills {
   /** Every skill of the table or once seen on this hub, by id; what neither runs nor can be woken is unavailable. */
   known(): ReadonlyMap<string, Known>;
-  /** Serves one more owner. */
+  /** Serves one more owner. @throws IngleError `rate_limited` when there are as many as it serves */
   addOwner(owner_id: string): Promise<void>;
   /** Serves one no more. */
   removeOwner(owner_id: string): Promise<void>;
@@ -50,6 +50,8 @@ export interface Skills {
 
 /** How long a skill may take to come when it is woken. */
 const WAKE_MS = 20_000;
+/** Each is kept on the disk, and served by every skill that is awake. */
+const MAX_OWNERS = 64;
 /** Between two tries to have one come, milliseconds. */
 const TRY_MS = 500;
 
@@ -258,6 +260,8 @@ export async function followSkills(o: {
     },
     async addOwner(owner_id) {
       if (owners.includes(owner_id)) return;
+      if (owners.length >= MAX_OWNERS)
+        throw new IngleError('rate_limited', `This hub serves ${MAX_OWNERS} owners and takes no more.`);
       owners.push(owner_id);
       await store.run('INSERT OR IGNORE INTO owners (owner_id, seen_at) VALUES (?, ?)', owner_id, seconds());
       for (const [id, l] of live)
