@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { memoryDisk } from '../../firmware/skills/disk.ts';
 import { duesSchema, openDues } from '../../firmware/skills/dues.ts';
-import type { Clock } from '../../firmware/skills/timers.ts';
+import { openKept } from '../../firmware/skills/keep.ts';
+import { type Clock, openTimers } from '../../firmware/skills/timers.ts';
 import { openStore } from '../../firmware/system/store.ts';
 
 const log = { error() {}, warn() {}, notice() {}, info() {}, debug() {} };
@@ -120,6 +122,25 @@ test('once it is stopped nobody is woken', async () => {
   b.move(10_000_000);
   assert.equal(b.woken, []);
   await b.store.close();
+});
+
+test('a skill may go only once its very next time is kept by somebody, and that is not close', async () => {
+  const { clock, move } = givenTime();
+  const told: number[] = [];
+  const vault = await openKept(memoryDisk(), '1.0.0', { log });
+  const t = openTimers(vault, log, clock, (next) => told.push(next));
+  assert.equal([t.next(), t.waiting(0)], [0, false]);
+  await t.timers.set('far', 500_000);
+  assert.equal([t.next(), t.waiting(0), t.waiting(500_000)], [500_000, true, false]);
+  await t.timers.set('near', 400_000);
+  assert.ok(t.waiting(500_000), 'the time that is kept is not the next any more');
+  assert.not.ok(t.waiting(400_000));
+  move(370_000);
+  assert.ok(t.waiting(400_000), 'half a minute before');
+  await t.timers.clear('near');
+  await t.timers.clear('far');
+  assert.equal([t.next(), t.waiting(0)], [0, false]);
+  assert.equal(told, [500_000, 400_000, 500_000, 0]);
 });
 
 test.run();
