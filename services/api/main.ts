@@ -7,6 +7,7 @@ import { openSigner } from '../../firmware/documents/sign.ts';
 import { hooksSchema, openHooks } from '../../firmware/hooks/hooks.ts';
 import { openVault } from '../../firmware/hooks/vault.ts';
 import { openBoots } from '../../firmware/node/boots.ts';
+import { duesSchema, openDues } from '../../firmware/skills/dues.ts';
 import { followSkills, type Skills } from '../../firmware/skills/follow.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
 import { readSlots, settleSlots, skillNames } from '../../firmware/skills/table.ts';
@@ -44,7 +45,7 @@ const life = await startService('api');
 const { bus, log } = life;
 const token = tokenCheck(join(data, 'token'));
 // What is new goes to the end: a file counts the steps it has taken.
-const store = await openStore(join(data, 'api.db'), [...archiveSchema, ...hooksSchema]);
+const store = await openStore(join(data, 'api.db'), [...archiveSchema, ...hooksSchema, duesSchema]);
 life.onStop(store.close);
 const boots = await openBoots({
   data,
@@ -85,6 +86,7 @@ const commands = runCommands({
   },
 });
 const { slots } = await settleSlots(config, log);
+const dues = await openDues({ store, log, wake: (id) => following.rouse(id) });
 skills = await followSkills({
   bus,
   installed: installedIn(config, slots, log),
@@ -94,6 +96,7 @@ skills = await followSkills({
   log,
   event: observing.event,
   attached: () => commands.wake(),
+  due: dues.keep,
 });
 const following = skills;
 const sync = syncServer({ store, library, skills, commands, log });
@@ -164,6 +167,7 @@ await bus.watchName(uplink1.bus, (owner) => {
 });
 await commands.resume();
 await installs.begin();
+dues.begin();
 
 const expiring = setInterval(() => sync.expire(), 5000);
 const sweeping = setInterval(() => {
@@ -179,6 +183,7 @@ process.on('SIGHUP', () => {
 });
 life.onStop(library.close);
 life.onStop(installs.stop);
+life.onStop(dues.stop);
 life.onStop(() => server.close(3000));
 life.onStop(() => {
   clearInterval(expiring);
