@@ -78,6 +78,26 @@ test('another owner has nothing, and another role what is opened to it', () => {
   assert.is(rights('state:device/phone1', [], { role: 'guest' }), 'rw');
 });
 
+test('a person who was invited owns documents of their own, and reads of the household what is opened to their role', () => {
+  const kid: Principal = { ...me, owner_id: 'person_1', role: 'kid', household: 'own1' };
+  const of = (owner: string, branch: string, acl: string[], who = kid) => {
+    const { read, write } = rightsOf(parseKey(`${owner}/lamp/${branch}`), acl, who);
+    return `${read ? 'r' : '-'}${write ? 'w' : '-'}`;
+  };
+  const acl = skillAcl('lamp');
+  assert.is(of('person_1', 'state:main', acl), 'r-');
+  assert.is(of('person_1', 'state:owner/person_1', []), 'rw');
+  assert.is(of('person_1', 'state:device/phone1', []), 'rw');
+  assert.is(of('own1', 'state:main', acl), '--');
+  assert.is(of('own1', 'state:main', [...acl, 'ROLE:KID:read']), 'r-');
+  assert.is(of('own1', 'state:main', [...acl, 'ROLE:GUEST:read']), '--');
+  for (const branch of ['state:device/phone1', 'state:owner/person_1', 'state:owner/own1'])
+    assert.is(of('own1', branch, []), '--', `${branch} of the owner`);
+  assert.is(of('own2', 'state:main', ['ROLE:KID:read']), '--', 'another household');
+  assert.is(of('person_2', 'state:main', ['ROLE:KID:read', ...acl]), '--', 'another person');
+  assert.not(isElevated({ ...kid, elevated_until: 9e9 }, 1));
+});
+
 test('local control reads all and writes what a browser could', () => {
   assert.is(rights('view:main', [], null), 'r-');
   assert.is(rights('state:main', [], null), 'r-');
@@ -97,6 +117,8 @@ test('admin skills are open to the owner until the time is up, and to local cont
 test('a principal is exactly that', () => {
   assert.equal(checkPrincipal({ ...me }), me);
   for (const role of roles) assert.is(checkPrincipal({ ...me, role }).role, role);
+  const kid = { ...me, owner_id: 'person_1', role: 'kid', household: 'own1' } as const;
+  assert.equal(checkPrincipal({ ...kid }), kid);
   const longest = 'x'.repeat(128);
   assert.is(checkPrincipal({ ...me, browser: longest }).browser, longest);
   const bad: [unknown, string][] = [
@@ -120,6 +142,10 @@ test('a principal is exactly that', () => {
     [{ ...me, elevated_until: '1' }, '/elevated_until'],
     [{ ...me, elevated_until: Number.NaN }, '/elevated_until'],
     [{ ...me, elevated_until: Number.POSITIVE_INFINITY }, '/elevated_until'],
+    [{ ...me, household: 'own2' }, '/household'],
+    [{ ...me, role: 'kid', household: 'own1' }, '/household'],
+    [{ ...me, role: 'kid', household: 'owner' }, '/household'],
+    [{ ...me, role: 'kid', household: 7 }, '/household'],
   ];
   for (const [value, pointer] of bad)
     assert.throws(

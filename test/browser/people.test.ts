@@ -1,0 +1,167 @@
+// timeout: 300 s
+// Two phones with passkeys of their own: the owner invites, a guest comes in, each has what is theirs, and the owner ends it.
+import type { Browser, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { House } from '../../services/cli/house/house.ts';
+import { lantern } from '../lab/browser/lantern.ts';
+import {
+  approve,
+  at,
+  launch,
+  online,
+  type Phone,
+  pairByLink,
+  phone,
+  press,
+  shot,
+} from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { started } from '../lab/started.ts';
+
+let house: House;
+let browser: Browser;
+let owner: Phone;
+let guest: Phone;
+test.before(async () => {
+  [house, browser] = await started(startHouse({ installed: [lantern] }), launch());
+  owner = await phone(browser, { still: true });
+  guest = await phone(browser, { still: true });
+  owner.page.on('dialog', (d) => void d.accept());
+  await pairByLink(owner, house);
+});
+test.after(async () => {
+  await browser?.close();
+  await house?.stop();
+});
+
+const win = (page: Page) => page.locator('[data-window="@people"]');
+const card = (name: string) => win(owner.page).locator('[data-person]', { hasText: name });
+const tiles = (page: Page) =>
+  page.locator('.tile').evaluateAll((all) => all.map((x) => (x as HTMLElement).dataset['skill']!));
+
+async function openPeople(): Promise<void> {
+  await press(owner.page, 'Menu');
+  await owner.page.getByRole('button', { name: 'People' }).click();
+  await win(owner.page).locator('form#invite').waitFor();
+}
+/** What the page shows of a new invitation. */
+async function invited(): Promise<string> {
+  const shown = win(owner.page).locator('[data-invitation]');
+  await shown.waitFor();
+  assert.match((await shown.locator('[data-code]').textContent())!, /^\d{3}-\d{3} \d{3}-\d{3}$/);
+  return (await shown.locator('a').getAttribute('href'))!;
+}
+
+test('the owner invites somebody from the page of people, by keyboard alone', async () => {
+  await openPeople();
+  await shot(owner.page, 'people-1-empty');
+  const { page } = owner;
+  await page.locator('#invite-name').focus();
+  await page.keyboard.type('Ann');
+  await page.locator('#invite-role').selectOption('guest');
+  await page.keyboard.press('Tab');
+  await page.locator('#invite-name').press('Enter');
+  const link = await invited();
+  await shot(page, 'people-2-invitation');
+  await card('Ann').getByText('has not come in yet').waitFor();
+  await guest.page.goto(link);
+  await at(guest.page, 'register');
+  await press(guest.page, 'Make a passkey');
+  await approve(guest);
+  await card('Ann')
+    .getByText(/last seen/)
+    .waitFor();
+  assert.is(
+    await win(page).locator('[data-invitation]').count(),
+    0,
+    'the code is spent and gone from the page',
+  );
+  await shot(page, 'people-3-came');
+});
+
+test('a guest’s desktop has what is for them, an order of their own, and offers nothing of the owner’s', async () => {
+  const { page } = guest;
+  await page.locator('.tile[data-skill="weather"]').waitFor();
+  const theirs = await tiles(page);
+  assert.not(
+    theirs.some((id) => ['hub_status', 'updates'].includes(id)),
+    theirs.join(),
+  );
+  await press(page, 'Menu');
+  for (const name of ['Manage skills', 'People'])
+    assert.is(await page.getByRole('button', { name }).count(), 0, name);
+  await page.keyboard.press('Escape');
+  const last = theirs.at(-1)!;
+  await page.locator(`.tile[data-skill="${last}"] .more button`).first().click();
+  await press(page, /^Pin/);
+  await page.locator(`.tile[data-skill="${last}"] .pin`).waitFor();
+  assert.is((await tiles(page))[0], last);
+  await owner.page.keyboard.press('Escape');
+  await owner.page.reload();
+  await online(owner.page);
+  assert.is(await owner.page.locator('.tile .pin').count(), 0, 'the owner has pinned nothing');
+  assert.ok((await tiles(owner.page)).includes('hub_status'));
+  await page.reload();
+  await online(page);
+  await page.locator(`.tile[data-skill="${last}"] .pin`).waitFor();
+  await shot(page, 'people-4-guest');
+});
+
+test('after kill -9 of the uplink both are who they were', async () => {
+  await house.kill('uplink');
+  await Promise.all([online(owner.page), online(guest.page)]);
+  assert.not((await tiles(guest.page)).includes('hub_status'));
+  assert.ok((await tiles(owner.page)).includes('hub_status'));
+});
+
+test('an invitation for somebody else changes nothing in the owner’s browser, which says so', async () => {
+  await openPeople();
+  await card('Ann').getByRole('button', { name: 'Ann: new code' }).click();
+  const link = await invited();
+  await owner.page.goto('about:blank');
+  await owner.page.goto(link);
+  const question = owner.page.locator('[data-page="link"]');
+  const taken = owner.page.locator('[data-page="taken"]');
+  await question.or(taken).first().waitFor();
+  if (await question.isVisible()) {
+    await press(owner.page, 'Pair again with this link');
+    await taken.waitFor();
+  }
+  await shot(owner.page, 'people-5-taken');
+  await press(owner.page, 'Back to my hub');
+  await at(owner.page, 'desktop');
+  await online(owner.page);
+  assert.ok((await tiles(owner.page)).includes('hub_status'), 'it is the owner’s as before');
+});
+
+test('the owner ends the guest at once, and the guest reads what happened and what to do', async () => {
+  await openPeople();
+  await card('Ann').getByRole('button', { name: 'Ann: end now' }).click();
+  await at(guest.page, 'ended');
+  await guest.page.getByText('Your time on this hub is over').waitFor();
+  await card('Ann').getByText('time is over').waitFor();
+  await shot(guest.page, 'people-6-ended');
+  await press(guest.page, 'Try again');
+  await at(guest.page, 'ended');
+  await card('Ann').getByRole('button', { name: 'Change Ann' }).click();
+  await card('Ann').getByLabel('Last day').fill('');
+  await card('Ann').getByRole('button', { name: 'Save' }).click();
+  await card('Ann').getByText('no end').waitFor();
+  await press(guest.page, 'Try again');
+  await at(guest.page, 'desktop');
+  await online(guest.page);
+});
+
+test('who is removed is told to ask for a new invitation', async () => {
+  await card('Ann').getByRole('button', { name: 'Remove Ann' }).click();
+  await win(owner.page).getByText('You have not invited anybody yet.').waitFor();
+  await at(guest.page, 'unknown');
+  await guest.page.getByText(/ask the owner of the hub for a new one/).waitFor();
+  await guest.page.getByRole('button', { name: 'I have a new invitation' }).waitFor();
+  await shot(guest.page, 'people-7-removed');
+});
+
+test('nothing broke on the way', () => assert.equal([owner.errors, guest.errors], [[], []]));
+
+test.run();
