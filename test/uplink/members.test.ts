@@ -21,17 +21,6 @@ import { session } from '../../firmware/uplink/peer.ts';
 import { until } from '../lab/wait.ts';
 import { localApi } from './kit.ts';
 
-/** Numbers of frames, each given once. */
-function counted() {
-  let next = 1;
-  return {
-    async reserve(n: number) {
-      next += n;
-      return next - n;
-    },
-  };
-}
-
 const test = suite('members at the leading hub');
 const NOW = 1_800_000_000;
 const root = generateKeyPairSync('ed25519').privateKey;
@@ -90,6 +79,11 @@ async function leader() {
     const lost: string[] = [];
     const failed: string[] = [];
     let opened: Opened | undefined;
+    const counted = { numbers: 1, theirs: 1 };
+    const take = (whose: keyof typeof counted, n: number) => {
+      counted[whose] += n;
+      return counted[whose] - n;
+    };
     const nobody = () => undefined;
     const end = session(sid, {
       pins: { browser: nobody, proven: nobody, browsers: () => [], passkeys: () => [] } as never,
@@ -106,7 +100,7 @@ async function leader() {
       now: () => now,
       api: { host: '127.0.0.1', port: api.port, token: { get: () => api.token, stale: () => false } },
       serving: async () => true,
-      counters: counted(),
+      counters: { reserve: async (n) => take('theirs', n) },
       keys: () => [pair],
       window: () => window,
       relay: (frame, ctr) => queueMicrotask(() => channel.receive(frame, ctr)),
@@ -116,7 +110,7 @@ async function leader() {
     });
     const channel = initiator({
       ...{ sid, hubId: ours.hub_id, key, access, timing: { handshake: 1000, backoff: 10, backoffMax: 10 } },
-      counters: counted(),
+      counters: { reserve: async (n) => take('numbers', n) },
       send: (frame, ctr) => queueMicrotask(() => end.receive(frame, ctr)),
     });
     const tunnel = tunnelClient(channel);
