@@ -94,8 +94,9 @@ test('a guest comes in by the link, with a passkey of their own, and is told who
   assert.equal((await ask(c.owner, 'GET', '/v1/me')).body, { role: 'owner', name: '', until: 0 });
   const [shown] = await people(c);
   assert.equal([shown!.name, shown!.role, shown!.browsers.map((b) => b.id)], ['Ann', 'guest', [p.id]]);
-  const { browsers } = await c.uplink.calls.ListBrowsers({});
-  assert.is(browsers.find((b) => b.id === p.id)!.person, person.id);
+  const told = (await c.uplink.calls.ListPeople({})).people.find((x) => x.id === person.id)!;
+  assert.equal(told.browsers, [p.id]);
+  assert.is((await c.uplink.calls.ListBrowsers({})).browsers.length, 2);
   assert.is(
     (await c.uplink.calls.Status({})).browsers,
     1,
