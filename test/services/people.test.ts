@@ -2,6 +2,7 @@
 // A household: real root, real uplink and real local API. People come in by invitation, have what is theirs, and end.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { encodeStep1 } from '../../firmware/documents/message.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { authenticator } from '../lab/authenticator.ts';
 import { within } from '../lab/wait.ts';
@@ -158,6 +159,8 @@ test('a skill that is open says who looks by their own id, and two people do not
       ws.onmessage = (d) =>
         resolve(/forbidden/.exec(new TextDecoder().decode(d as Uint8Array))?.[0] ?? 'open');
     });
+    // Who may not write hears nothing before it asks.
+    void ws.send(encodeStep1(new Uint8Array([0]))).catch(() => {});
     return within(said, `a word about ${key}`);
   };
   assert.is(await sync(p, `${person.id}/weather/state:main`), 'open');

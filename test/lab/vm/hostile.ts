@@ -76,13 +76,13 @@ const forks = () => new Promise((done) => {
 const disk = () => {
   const at = home + '/flood';
   mkdirSync(at, { recursive: true });
-  let bytes = 0, files = 0, why = '';
+  let bytes = 0, files = 0, why = 0;
   const mib = Buffer.alloc(2 ** 20, 1);
-  try { for (; bytes < 200; bytes++) writeFileSync(at + '/big' + bytes, mib); } catch (e) { why = e.code; }
+  try { for (; bytes < 200; bytes++) writeFileSync(at + '/big' + bytes, mib); } catch (e) { why = e.errno; }
   rmSync(at, { recursive: true });
   mkdirSync(at);
-  let whyFiles = '';
-  try { for (; files < 5000; files++) writeFileSync(at + '/' + files, ''); } catch (e) { whyFiles = e.code; }
+  let whyFiles = 0;
+  try { for (; files < 5000; files++) writeFileSync(at + '/' + files, ''); } catch (e) { whyFiles = e.errno; }
   rmSync(at, { recursive: true });
   return { mib: bytes, why, files, whyFiles };
 };
