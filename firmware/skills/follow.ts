@@ -4,6 +4,7 @@ import mitt from 'mitt';
 import type { JsonObject } from '../documents/content.ts';
 import type { Library } from '../documents/library.ts';
 import { IngleError } from '../protocol/errors.ts';
+import { openQueue } from '../protocol/queue.ts';
 import type { Bus } from '../system/bus.ts';
 import { fromVariant } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
@@ -119,6 +120,8 @@ export async function followSkills(o: {
   const isAsleep = (id: string) => waking.isWaking(id) || (startable.has(id) && !live.has(id));
   /** For those who do not wait; what goes wrong is in the log. */
   const rouse = (id: string) => void (isAsleep(id) && waking.wake(id).catch(() => {}));
+  // All at once, skills nobody has asked for would have a small hub's processor for a minute.
+  const inTurn = openQueue();
   for (const row of await store.all<{ skill_id: string; manifest: string }>('SELECT * FROM skills')) {
     known.set(row.skill_id, { manifest: checkManifest(JSON.parse(row.manifest)), available: false });
     written.set(row.skill_id, row.manifest);
@@ -268,7 +271,8 @@ export async function followSkills(o: {
           log.warn('a skill does not attach', { skill: id, cause }),
         );
       // Its screen is there before the owner looks, and without a connection.
-      for (const id of known.keys()) rouse(id);
+      for (const id of known.keys())
+        void inTurn.add(async () => isAsleep(id) && waking.wake(id).catch(() => {}));
     },
     async removeOwner(owner_id) {
       const at = owners.indexOf(owner_id);
