@@ -5,6 +5,7 @@ import type { Op } from '../firmware/protocol/tunnel/outbox.ts';
 import { currentLink } from './current.ts';
 import { browserKey } from './key.ts';
 import type { Link } from './link.ts';
+import { app } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
 
 /** Time the hub may take for a command before it is asked again, milliseconds. */
@@ -15,7 +16,8 @@ let roomKey = '';
 const waiting = new Map<string, () => void>();
 
 async function commandRoom(link: Link): Promise<Room> {
-  const key = `${link.owner}/commands/state:device/${toBase64url((await browserKey()).publicKey)}`;
+  // A hub that does not say whose it is knows nobody but its owner.
+  const key = `${app().mine ?? link.owner}/commands/state:device/${toBase64url((await browserKey()).publicKey)}`;
   if (room && roomKey === key) return room;
   room?.close();
   roomKey = key;

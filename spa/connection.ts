@@ -25,7 +25,8 @@ export async function connect(): Promise<void> {
     const known = !s?.access && pin ? pin : undefined;
     const insecure = s?.access ? isInsecure(s.access) : Boolean(pin?.insecure);
     // Another hub's icons are not this one's.
-    if (shown !== s?.hub_id) set({ icons: null, iconsAt: null, open: null, managing: null, role: null });
+    if (shown !== s?.hub_id)
+      set({ icons: null, iconsAt: null, open: null, managing: null, role: null, mine: null });
     shown = s?.hub_id;
     set({ link: 'connecting', lag: null, heardAt: null, hubName: pin?.name || app().hubName, insecure });
     if (known) await desktop(known.hub_id);
@@ -101,7 +102,8 @@ export function stopLink(page: Page): void {
 async function desktop(hubId: string | undefined): Promise<void> {
   const mine = opening;
   const kept = hubId ? await read('icons', hubId).catch(() => undefined) : undefined;
-  if (kept && !app().icons) set({ icons: kept.icons, iconsAt: kept.at, role: kept.role ?? null });
+  if (kept && !app().icons)
+    set({ icons: kept.icons, iconsAt: kept.at, role: kept.role ?? null, mine: kept.mine ?? null });
   await loaded(import('./desktop.ts'));
   // The hub may have said something meanwhile that has a page of its own.
   if (mine !== opening) return;

@@ -27,7 +27,7 @@ interface Tables {
   keys: StoredKey;
   hubs: Pin;
   /** By hub_id. */
-  icons: { icons: Icon[]; at: number; role?: Role | null };
+  icons: { icons: Icon[]; at: number; role?: Role | null; mine?: string | null };
   /** `hub`: the one it is meant for. */
   ops_outbox: Op & { hub?: string };
   prefs: unknown;

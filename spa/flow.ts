@@ -102,7 +102,7 @@ export async function signOut(forget = false): Promise<void> {
     }
   }
   set({
-    ...{ open: null, managing: null, role: null },
+    ...{ open: null, managing: null, role: null, mine: null },
     icons: null,
     iconsAt: null,
     pending: 0,

@@ -76,7 +76,7 @@ async function keep(icons: Icon[], at = Date.now()): Promise<void> {
   set({ icons, iconsAt: at });
   const hub = session()?.hub_id;
   // What is kept only shortens the next start.
-  if (hub) await write('icons', hub, { icons, at, role: app().role }).catch(() => {});
+  if (hub) await write('icons', hub, { icons, at, role: app().role, mine: app().mine }).catch(() => {});
 }
 
 export async function loadIcons(): Promise<void> {
@@ -109,7 +109,7 @@ export async function startIcons(): Promise<void> {
     await currentLink()
       ?.request<Answer<typeof peopleApi.me>>('GET', '/v1/me')
       .then(
-        ({ role }) => set({ role }),
+        ({ id, role }) => set({ role, mine: id }),
         () => {},
       );
     await loadIcons();

@@ -102,6 +102,8 @@ export interface App {
   managing: Managing | null;
   /** What the person at this browser is to the hub; null until it has said so. */
   role: Role | null;
+  /** Whose documents this browser's are; null until the hub has said so. */
+  mine: string | null;
   /** Changes that wait for the hub. */
   pending: number;
   toast: string | null;
@@ -124,6 +126,7 @@ let state: App = {
   open: null,
   managing: null,
   role: null,
+  mine: null,
   pending: 0,
   toast: null,
   update: false,

@@ -42,6 +42,7 @@ export const peopleApi = localArea({
     who: 'token',
     doc: 'Who the caller is here.',
     answer: T.Object({
+      id: T.String({ description: 'Whose documents are theirs.' }),
       role: T.Enum([...allRoles]),
       name: T.String({ description: 'Empty for the owner.' }),
       until,

@@ -85,13 +85,13 @@ export function peopleEndpoints(o: {
   }
 
   const handlers: Handlers<typeof peopleApi, Asked, Response> = {
-    async me({ caller }) {
+    async me({ caller, owner_id }) {
       if (caller?.role === 'member') throw new IngleError('forbidden', 'A hub is nobody here.');
       if (caller === null || caller.household === undefined)
-        return { role: caller?.role ?? 'owner', name: '', until: 0 };
+        return { id: owner_id, role: caller?.role ?? 'owner', name: '', until: 0 };
       const me = (await uplink().ListPeople({})).people.find((p) => p.id === caller.owner_id);
       if (!me) throw new IngleError('not_found', 'You are not a person of this hub any more.');
-      return { role: caller.role, name: me.name, until: Number(me.until) };
+      return { id: me.id, role: caller.role, name: me.name, until: Number(me.until) };
     },
     list: async () => ({ people: await people() }),
     async add({ caller, body: { name, role, until } }) {
