@@ -1,6 +1,6 @@
 // The skill manifest: what a skill is, shows and may do. Its schema, and a check that speaks to the skill's author. Pure.
 import * as T from 'typebox';
-import { skillIdForm } from '../documents/key.ts';
+import { houseSkills, skillIdForm } from '../documents/key.ts';
 import { faultsOf, refusal, SAYS } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { MAX_BODY } from '../protocol/limits.ts';
@@ -104,7 +104,8 @@ export type Manifest = T.Static<typeof manifestSchema>;
 export type Mode = NonNullable<Manifest['capabilities']['ui']>['modes'][number];
 
 /** What the schema does not say: fields that need one another. */
-function crossFaults({ capabilities: { visual, ui, actions = {} } }: Manifest) {
+function crossFaults({ id, capabilities: { visual, ui, actions = {} } }: Manifest) {
+  if (houseSkills.includes(id)) return [{ pointer: '/id', says: "is the hub's own" }];
   const pointer = '/capabilities/ui';
   for (const [id, { input }] of Object.entries(actions)) {
     const at = input.required?.findIndex((name) => !Object.hasOwn(input.properties, name)) ?? -1;

@@ -1,5 +1,6 @@
 // From a request to the endpoint that answers it: who may call, what is in it, and the answer as a response.
-import { type Caller, isElevated } from '../../firmware/documents/acl.ts';
+import type { Effective } from '../../firmware/desktop/effective.ts';
+import { type Caller, isElevated, type Role } from '../../firmware/documents/acl.ts';
 import type { Call } from '../../firmware/documents/commands.ts';
 import type { Endpoint, Method } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
@@ -35,34 +36,43 @@ export const json = (body: unknown, status = 200): Response => ({
   body: JSON.stringify(body),
 });
 
+/** The skills there are, and what the desktop gives of them to a role. */
+export interface Offer {
+  skills: Pick<Skills, 'known'>;
+  desktop: { of(role: Role, manifests: Iterable<Manifest>): Effective };
+}
+
 /** The manifest of a skill the caller may use. @throws IngleError `not_found`, `forbidden`, `assertion_required` */
-export function usable(skills: Skills, skill_id: string, caller: Caller): Manifest {
-  const known = skills.known().get(skill_id);
+export function usable(offer: Offer, skill_id: string, caller: Caller): Manifest {
+  const known = offer.skills.known().get(skill_id);
   if (!known) throw new IngleError('not_found', `There is no skill "${skill_id.slice(0, 60)}".`);
-  if (known.manifest.permissions?.ownerOnly) guards.elevated(caller, {}, skills);
+  if (caller === null) return known.manifest;
+  const [given] = offer.desktop.of(caller.role, [known.manifest]).skills;
+  if (!given) throw new IngleError('forbidden', 'This skill is not on your desktop.');
+  if (given.ownerOnly) guards.elevated(caller, {}, offer);
   return known.manifest;
 }
 
 /** The manifests of all skills the caller may use now. */
-export const usableBy = (skills: Skills, caller: Caller): Manifest[] =>
-  [...skills.known().keys()].flatMap((id) => {
+export const usableBy = (offer: Offer, caller: Caller): Manifest[] =>
+  [...offer.skills.known().keys()].flatMap((id) => {
     try {
-      return [usable(skills, id, caller)];
+      return [usable(offer, id, caller)];
     } catch {
       return [];
     }
   });
 
 /** Refuses by throwing; asked before the journal is, so that nobody gets an answer that is not for them. */
-const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, skills: Skills) => void> = {
+const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, offer: Offer) => void> = {
   public() {},
   token() {},
   owner(caller) {
     if (caller !== null && caller.role !== 'owner')
       throw new IngleError('forbidden', 'Only the owner of this hub may do this.');
   },
-  elevated(caller, params, skills) {
-    guards.owner(caller, params, skills);
+  elevated(caller, params, offer) {
+    guards.owner(caller, params, offer);
     if (!isElevated(caller, Date.now() / 1000))
       throw new IngleError('assertion_required', 'Confirm with your passkey to open this.');
   },
@@ -70,7 +80,7 @@ const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, 
   signed() {
     throw nothing();
   },
-  skill: (caller, { skill_id = '' }, skills) => void usable(skills, skill_id, caller),
+  skill: (caller, { skill_id = '' }, offer) => void usable(offer, skill_id, caller),
 };
 
 /** What answers a request whose caller may ask it. */
@@ -96,11 +106,9 @@ export interface Dispatch {
 }
 
 /** @param o.admit refuses what may not be done now, by throwing */
-export function dispatcher(o: {
-  endpoints: readonly LocalEndpoint[];
-  skills: Skills;
-  admit: Lifecycle['admit'];
-}): Dispatch {
+export function dispatcher(
+  o: Offer & { endpoints: readonly LocalEndpoint[]; admit: Lifecycle['admit'] },
+): Dispatch {
   const { find } = router(o.endpoints);
   const forCommands = o.endpoints
     .filter((e) => e.endpoint.command)
@@ -143,7 +151,7 @@ export function dispatcher(o: {
     },
     route({ caller, method }, path, by) {
       const found = by === 'command' ? findForCommand(method, path) : find(method, path);
-      guards[found.bound.endpoint.who as LocalWho](caller, found.params, o.skills);
+      guards[found.bound.endpoint.who as LocalWho](caller, found.params, o);
       return {
         endpoint: found.bound.endpoint,
         method: found.method,

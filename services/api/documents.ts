@@ -1,21 +1,18 @@
 // Answers of firmware/documents/api.ts: which documents there are for a caller.
-import { isElevated, rightsOf } from '../../firmware/documents/acl.ts';
+import { rightsOf } from '../../firmware/documents/acl.ts';
 import { documentsApi } from '../../firmware/documents/api.ts';
 import { listDocuments } from '../../firmware/documents/archive.ts';
 import { isOwnerId, parseKey } from '../../firmware/documents/key.ts';
 import type { openSigner } from '../../firmware/documents/sign.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Store } from '../../firmware/system/store.ts';
-import type { Asked, LocalEndpoint } from './dispatch.ts';
+import { type Asked, type LocalEndpoint, type Offer, usableBy } from './dispatch.ts';
 import type { Response } from './server.ts';
 
-export function documentEndpoints(o: {
-  store: Store;
-  skills: Skills;
-  signer: ReturnType<typeof openSigner>;
-}): LocalEndpoint[] {
+export function documentEndpoints(
+  o: Offer & { store: Store; signer: ReturnType<typeof openSigner> },
+): LocalEndpoint[] {
   const handlers: Handlers<typeof documentsApi, Asked, Response> = {
     async index({ caller, query }) {
       const given = query.prefix ?? '';
@@ -34,12 +31,12 @@ export function documentEndpoints(o: {
           pointer: '/prefix',
         });
       const rows = await listDocuments(o.store, prefix);
+      const mine = new Set(usableBy(o, caller).map((manifest) => manifest.id));
       const documents = rows.flatMap((row) => {
         const key = parseKey(row.key);
         const acl = JSON.parse(row.acl) as string[];
-        const closed = o.skills.known().get(key.skill_id)?.manifest.permissions?.ownerOnly ?? false;
-        if (!rightsOf(key, acl, caller).read || (closed && !isElevated(caller, Date.now() / 1000))) return [];
-        return [{ ...row, acl }];
+        const closed = o.skills.known().has(key.skill_id) && !mine.has(key.skill_id);
+        return rightsOf(key, acl, caller).read && !closed ? [{ ...row, acl }] : [];
       });
       return { documents, public_key: o.signer.publicKey };
     },

@@ -15,6 +15,7 @@ import type { Config } from '../../firmware/system/config.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import type { LocalEndpoint } from './dispatch.ts';
+import { forgetIcon } from './icons.ts';
 import { packageEndpoints } from './packages.ts';
 import { openSwitch } from './switch.ts';
 import type { Sync } from './sync.ts';
@@ -53,7 +54,7 @@ export async function installing(o: {
         if (left === 0) throw new Error(`${key} is still looked at`);
         await new Promise((done) => setTimeout(done, 50));
       }
-    await store.run('DELETE FROM icons WHERE skill_id = ?', skill_id);
+    await store.transaction((tx) => forgetIcon(tx, skill_id));
   }
 
   const installer = await openInstaller({

@@ -6,30 +6,36 @@ import { actionsOf, checkInput } from '../../firmware/skills/actions.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Mode } from '../../firmware/skills/manifest.ts';
-import type { Store } from '../../firmware/system/store.ts';
 import { pickBranch } from '../../firmware/ui/overlay.ts';
+import type { Desktop } from './desktop.ts';
 import { type Asked, type LocalEndpoint, usable, usableBy } from './dispatch.ts';
-import { listIcons, orderIcons, pinIcon } from './icons.ts';
 import type { Response } from './server.ts';
 
 interface Parts {
-  store: Store;
   skills: Skills;
+  desktop: Desktop;
   /** Branches of a document that exist. */
   branches: (owner_id: string, skill_id: string, doc_type: string) => Promise<string[]>;
 }
 
 export function skillEndpoints(p: Parts): LocalEndpoint[] {
-  const { store, skills } = p;
+  const { skills, desktop } = p;
+  /** Local control sees what the owner sees. */
+  const roleOf = ({ caller }: Asked) => caller?.role ?? 'owner';
   const handlers: Handlers<typeof skillsApi, Asked, Response> = {
-    icons: ({ caller, owner_id }) => listIcons(store, skills.known(), caller, owner_id),
-    actions: ({ caller }) => ({ actions: actionsOf(usableBy(skills, caller)) }),
-    async pin({ owner_id, body }) {
-      await pinIcon(store, skills.known(), owner_id, body);
+    icons: (asked) => desktop.icons(asked.owner_id, roleOf(asked)),
+    actions: ({ caller }) => ({ actions: actionsOf(usableBy(p, caller)) }),
+    async pin(asked) {
+      const { skill_id, pinned } = asked.body;
+      await desktop.pin(asked.owner_id, roleOf(asked), skill_id, pinned);
       return { ok: true };
     },
-    async order({ owner_id, body }) {
-      await orderIcons(store, skills.known(), owner_id, body.order);
+    async order(asked) {
+      await desktop.arrange(asked.owner_id, roleOf(asked), asked.body);
+      return { ok: true };
+    },
+    async arrange(asked) {
+      await desktop.arrange(asked.owner_id, roleOf(asked), asked.body);
       return { ok: true };
     },
     open: (asked) => open(asked, asked.body, p),
@@ -49,7 +55,7 @@ export function skillEndpoints(p: Parts): LocalEndpoint[] {
 }
 
 async function open(asked: Asked, { skill_id, mode }: { skill_id: string; mode: string }, p: Parts) {
-  const { capabilities } = usable(p.skills, skill_id, asked.caller);
+  const { capabilities } = usable(p, skill_id, asked.caller);
   const ui = capabilities.ui;
   if (!ui) throw new IngleError('not_found', `The skill "${skill_id}" has no screen.`);
   if (!ui.modes.includes(mode as Mode))

@@ -1,8 +1,15 @@
 // /sync/<room>: a WebSocket into a document's room, in the protocol of y-websocket.
-import { type Caller, isElevated, rightsOf } from '../../firmware/documents/acl.ts';
+import { type Caller, rightsOf } from '../../firmware/documents/acl.ts';
 import type { IndexRow } from '../../firmware/documents/archive.ts';
 import type { Commands } from '../../firmware/documents/commands.ts';
-import { commandsSkill, type DocumentKey, formatKey, parseKey } from '../../firmware/documents/key.ts';
+import {
+  commandsSkill,
+  type DocumentKey,
+  desktopSkills,
+  formatKey,
+  houseSkills,
+  parseKey,
+} from '../../firmware/documents/key.ts';
 import { isSkillDocument, type Library } from '../../firmware/documents/library.ts';
 import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
 import type { Member, Room } from '../../firmware/documents/room.ts';
@@ -12,6 +19,7 @@ import { openQueue } from '../../firmware/protocol/queue.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
+import type { Desktop } from './desktop.ts';
 import { usable } from './dispatch.ts';
 import type { Socket, SocketEvents } from './server.ts';
 
@@ -20,30 +28,32 @@ export interface Sync {
   connect(path: string, caller: Caller): SocketEvents;
   /** Closes the sockets of a skill that is no longer there. */
   expel(skill_id: string): void;
-  /** Closes sockets whose right to an admin skill has run out. */
+  /** Closes sockets whose right has ended: its time is over, or another desktop is in force. */
   expire(): void;
 }
 
 /** Messages a socket may send a second, and at once. */
 const messages = rate(200, 40);
-/** Documents the icon manager and the desktop keep, besides skills' own. */
-const houseDocuments = ['desktop', 'icon_manager', commandsSkill];
 
 export function syncServer(o: {
   store: Store;
   library: Library;
   skills: Skills;
+  desktop: Pick<Desktop, 'of' | 'serve' | 'roleOf'>;
   commands: Commands;
   log: Log;
 }): Sync {
-  const admin = new Map<Socket, Caller>();
-  const joined = new Map<Socket, string>();
+  const joined = new Map<Socket, { key: DocumentKey; caller: Caller }>();
+
+  /** What may end while a document is open. @throws IngleError */
+  function stays({ owner_id, skill_id }: DocumentKey, caller: Caller): void {
+    if (!houseSkills.includes(skill_id)) usable(o, skill_id, caller);
+    else if (caller && desktopSkills.includes(skill_id) && o.desktop.roleOf(owner_id) !== caller.role)
+      throw new IngleError('forbidden', 'You may not open this document.');
+  }
 
   /** Checks the right to join; at every join anew. */
-  async function admit(
-    path: string,
-    caller: Caller,
-  ): Promise<{ key: DocumentKey; canWrite: boolean; ownerOnly: boolean }> {
+  async function admit(path: string, caller: Caller): Promise<{ key: DocumentKey; canWrite: boolean }> {
     let text: string;
     try {
       text = decodeURIComponent(path.slice('/sync/'.length));
@@ -51,15 +61,16 @@ export function syncServer(o: {
       throw new IngleError('invalid_request', 'The room is not well encoded.');
     }
     const key = parseKey(text);
+    const ofDesktop = desktopSkills.includes(key.skill_id);
+    if (ofDesktop && caller?.owner_id === key.owner_id) await o.desktop.serve(caller);
     const index = await o.store.get<IndexRow>('SELECT * FROM docs_index WHERE key = ?', formatKey(key));
     const rights = rightsOf(key, o.library.acl(key, index), caller);
     if (!rights.read) throw new IngleError('forbidden', 'You may not open this document.');
-    const ofSkill = !houseDocuments.includes(key.skill_id);
-    const manifest = ofSkill ? usable(o.skills, key.skill_id, caller) : undefined;
-    if (isSkillDocument(key) && !index && !ofSkill)
+    stays(key, caller);
+    if (isSkillDocument(key) && !index && ofDesktop)
       throw new IngleError('not_found', 'There is no such document.');
     if (caller !== null) await o.skills.addOwner(caller.owner_id);
-    return { key, canWrite: rights.write, ownerOnly: manifest?.permissions?.ownerOnly ?? false };
+    return { key, canWrite: rights.write };
   }
 
   function connect(path: string, caller: Caller): SocketEvents {
@@ -76,8 +87,7 @@ export function syncServer(o: {
       over = true;
       const e = toIngleError(cause);
       if (e.code === 'internal') o.log.error('a document socket failed', { cause: cause as Error });
-      socket?.send(encodeDenied(`${e.code}: ${e.message}`));
-      socket?.end(closeCode(e), `${e.code}: ${e.message}`);
+      if (socket) close(socket, e);
     }
     async function join(): Promise<void> {
       const admitted = await admit(path, caller);
@@ -86,8 +96,7 @@ export function syncServer(o: {
       if (over || !socket) return;
       const s = socket;
       member = { canWrite: admitted.canWrite, send: (bytes) => s.send(bytes) };
-      if (admitted.ownerOnly && caller) admin.set(s, caller);
-      joined.set(s, key.skill_id);
+      joined.set(s, { key, caller });
       room.join(member);
       o.skills.viewersChanged(key.owner_id, key.skill_id);
     }
@@ -112,7 +121,7 @@ export function syncServer(o: {
       },
       close() {
         over = true;
-        if (socket) for (const map of [admin, joined]) map.delete(socket);
+        if (socket) joined.delete(socket);
         void line.idle().then(() => {
           if (room && member) room.leave(member);
           if (key) o.skills.viewersChanged(key.owner_id, key.skill_id);
@@ -121,23 +130,22 @@ export function syncServer(o: {
     };
   }
 
+  function close(socket: Socket, e: IngleError): void {
+    socket.send(encodeDenied(`${e.code}: ${e.message}`));
+    socket.end(closeCode(e), `${e.code}: ${e.message}`);
+  }
   return {
     connect,
     expel(skill_id) {
       const e = new IngleError('not_found', 'The skill was removed.');
-      for (const [socket, of] of joined)
-        if (of === skill_id) {
-          socket.send(encodeDenied(e.message));
-          socket.end(closeCode(e), `${e.code}: ${e.message}`);
-        }
+      for (const [socket, { key }] of joined) if (key.skill_id === skill_id) close(socket, e);
     },
     expire() {
-      const now = Date.now() / 1000;
-      const e = new IngleError('assertion_required', 'Confirm with your passkey to open this.');
-      for (const [socket, caller] of admin)
-        if (!isElevated(caller, now)) {
-          socket.send(encodeDenied(e.message));
-          socket.end(closeCode(e), `${e.code}: ${e.message}`);
+      for (const [socket, { key, caller }] of joined)
+        try {
+          stays(key, caller);
+        } catch (e) {
+          close(socket, toIngleError(e));
         }
     },
   };

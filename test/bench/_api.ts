@@ -3,6 +3,7 @@
 import * as T from 'typebox';
 import { bind } from '../../firmware/protocol/endpoint/router.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
+import { defaultScenario } from '../../firmware/desktop/default.ts';
 import { localArea } from '../../firmware/system/local-api.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
 import { answering } from '../../services/api/answer.ts';
@@ -60,7 +61,8 @@ if (process.argv[1]?.includes('_api') && port && file) {
     },
   });
   const skills = { known: () => new Map(), owners: () => ['o1'], async addOwner() {} } as unknown as Skills;
-  const dispatch = dispatcher({ endpoints, skills, admit() {} });
+  const desktop = { of: () => ({ skills: [], layout: defaultScenario.layout }) };
+  const dispatch = dispatcher({ endpoints, skills, desktop, admit() {} });
   const commands = { once: () => Promise.reject(new Error('nobody asks twice here')) };
 
   await listen('127.0.0.1', Number(port), {
