@@ -5,7 +5,6 @@ import { toIngleError } from '../firmware/protocol/errors.ts';
 import { Elevate } from './elevate.ts';
 import { failed } from './entrance.ts';
 import { glyph } from './glyphs.ts';
-import { loadIcons } from './icons.ts';
 import { hub, type Installed, isMoving, type Listed } from './manage-hub.ts';
 import { List } from './manage-list.ts';
 import { Review } from './manage-review.ts';
@@ -52,7 +51,6 @@ export function Manage() {
     if (!w || (now && isMoving(now))) return;
     watched.current = null;
     if (now?.version === w.version) toast(say('installed', { title: titleOf(now), version: w.version }));
-    void loadIcons().catch(failed);
   };
   /** Asks the hub; where it wants the passkey first, once more after that. */
   const ask = async <R>(work: () => Promise<R>): Promise<R> => {
@@ -106,7 +104,6 @@ export function Manage() {
         order(async () => {
           await hub.remove(s.skill_id);
           toast(say('removed', { title: titleOf(s) }));
-          await loadIcons();
         });
     },
   };

@@ -15,8 +15,8 @@ export const budget = { code: 45 * 1024, live: 95 * 1024 };
 
 /** Loaded on demand alone: the curves of the typed code. */
 const curves = /node_modules\/@noble\//;
-/** Loaded on demand alone: the page of installed skills. */
-const managing = /^(spa\/manage|firmware\/text\/spa-skills)/;
+/** Loaded on demand alone: the page of installed skills, and what changes the desktop. */
+const managing = /^(spa\/(manage|groups|regroup|rearrange)|firmware\/text\/spa-(skills|groups))/;
 /** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
 export const portable = /node_modules\/tweetnacl\//;
 
