@@ -164,11 +164,10 @@ function useFocusKept(): void {
     // What went into a group, or out of it, is drawn anew at its other place.
     const id = held.closest<HTMLElement>('[data-skill]')?.dataset['skill'];
     const group = app().icons?.find((i) => i.skill_id === id)?.group ?? '';
+    const places = [`[data-skill="${id}"] .more button`, `[data-group=${JSON.stringify(group)}] .open`];
     const again = held.isConnected
       ? held
-      : document.querySelector<HTMLElement>(
-          `[data-skill="${id}"] .more button, [data-group=${JSON.stringify(group)}] .open, .desk h1`,
-        );
+      : [...places, '.desk h1'].reduce<HTMLElement | null>((e, at) => e ?? document.querySelector(at), null);
     again?.focus({ preventScroll: true });
   });
 }
