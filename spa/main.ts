@@ -18,7 +18,12 @@ function App() {
       set({});
     });
   return html`${page.at === 'desktop' && Desktop ? html`<${Desktop} signOut=${signOut} />` : html`<${PageOf} page=${page.at === 'desktop' ? { at: 'boot' } : page} />`}
-    <div aria-live="polite" role="status">${toast && html`<div class="toast">${toast}</div>`}</div>`;
+    <div aria-live="polite" role="status">${
+      toast &&
+      html`<div class="toast"><span>${toast.text}</span>${
+        toast.way && html`<button type="button" onClick=${toast.way.act}>${toast.way.text}</button>`
+      }</div>`
+    }</div>`;
 }
 
 startLanguage();

@@ -5,7 +5,6 @@ import { failed } from './entrance.ts';
 import { useFocusInside } from './focus.ts';
 import { useGate } from './gate.ts';
 import { glyph } from './glyphs.ts';
-import { loadIcons } from './icons.ts';
 import { hub, type Installed, isMoving, type Listed } from './manage-hub.ts';
 import { List } from './manage-list.ts';
 import { Review } from './manage-review.ts';
@@ -40,7 +39,6 @@ export function Manage() {
     if (!w || (now && isMoving(now))) return;
     watched.current = null;
     if (now?.version === w.version) toast(say('installed', { title: titleOf(now), version: w.version }));
-    void loadIcons().catch(failed);
   };
   const { ask } = gate;
   const load = async () => show(await ask(hub.list));
@@ -79,7 +77,6 @@ export function Manage() {
         order(async () => {
           await hub.remove(s.skill_id);
           toast(say('removed', { title: titleOf(s) }));
-          await loadIcons();
         });
     },
   };

@@ -41,6 +41,7 @@ export const peopleApi = localArea({
     who: 'token',
     doc: 'Who the caller is here.',
     answer: T.Object({
+      id: T.String({ description: 'Under which their documents are.' }),
       role: T.Enum([...allRoles]),
       name: T.String({ description: 'Empty for the owner.' }),
       until,
