@@ -1,9 +1,9 @@
 // Our side of the bench `api`: the server, router, checks and token of ingle-api with one endpoint more, whose body is
 // 1 KiB and whose handler does next to nothing.
 import * as T from 'typebox';
+import { defaultScenario } from '../../firmware/desktop/default.ts';
 import { bind } from '../../firmware/protocol/endpoint/router.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
-import { defaultScenario } from '../../firmware/desktop/default.ts';
 import { localArea } from '../../firmware/system/local-api.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
 import { answering } from '../../services/api/answer.ts';
