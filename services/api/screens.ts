@@ -20,8 +20,8 @@ interface Parts {
 
 export function skillEndpoints(p: Parts): LocalEndpoint[] {
   const { skills, desktop } = p;
-  /** Local control sees what the owner sees. */
-  const roleOf = ({ caller }: Asked) => caller?.role ?? 'owner';
+  /** Local control sees what the person does whose things it asks about. */
+  const roleOf = ({ caller, owner_id }: Asked) => caller?.role ?? desktop.roleOf(owner_id) ?? 'owner';
   const handlers: Handlers<typeof skillsApi, Asked, Response> = {
     icons: (asked) => desktop.icons(asked.owner_id, roleOf(asked)),
     actions: ({ caller }) => ({ actions: actionsOf(usableBy(p, caller)) }),
