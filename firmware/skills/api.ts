@@ -11,12 +11,14 @@ const skillId = T.String({ pattern: '^[a-z][a-z0-9_]{0,47}$' });
 const nullable = <S extends T.TSchema>(schema: S) => T.Union([schema, T.Null()]);
 const body = { additionalProperties: false };
 
+/** Control signs, and those that turn the direction of what follows. */
+const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069';
 const someIds = (description: string) => T.Array(T.Unknown(), { maxItems: 1000, description });
 const group = T.Object(
   {
     name: T.String({
       ...{ minLength: 1, maxLength: 40 },
-      pattern: '^(?!\\s)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]+(?<!\\s)$',
+      pattern: `^[^\\s${unseen}](?:[^${unseen}]*[^\\s${unseen}])?$`,
       [SAYS]: { pattern: 'may not begin or end with a space, nor hold signs nobody sees' },
     }),
     skills: someIds('Ids of skills; each is in one group at most. Without any, the group is gone.'),

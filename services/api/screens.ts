@@ -21,10 +21,10 @@ interface Parts {
 
 export function skillEndpoints(p: Parts): LocalEndpoint[] {
   const { skills, desktop } = p;
-  /** Local control sees what the owner sees. */
-  function roleOf({ caller }: Asked): Role {
+  /** Local control sees what the person does whose things it asks about. */
+  function roleOf({ caller, owner_id }: Asked): Role {
     if (caller?.role === 'member') throw new IngleError('forbidden', 'A hub has no desktop here.');
-    return caller?.role ?? 'owner';
+    return caller?.role ?? desktop.roleOf(owner_id) ?? 'owner';
   }
   const handlers: Handlers<typeof skillsApi, Asked, Response> = {
     icons: (asked) => desktop.icons(asked.owner_id, roleOf(asked)),

@@ -98,6 +98,8 @@ export function syncServer(o: {
       key = admitted.key;
       room = await o.library.open(formatKey(key));
       if (over || !socket) return;
+      // Another desktop may be in force since.
+      stays(key, caller);
       const s = socket;
       member = { canWrite: admitted.canWrite, send: (bytes) => s.send(bytes) };
       joined.set(s, { key, caller });
