@@ -99,9 +99,12 @@ export function stopLink(page: Page): void {
 }
 
 async function desktop(hubId: string | undefined): Promise<void> {
+  const mine = opening;
   const kept = hubId ? await read('icons', hubId).catch(() => undefined) : undefined;
   if (kept && !app().icons) set({ ...noDesktop, ...kept, iconsAt: kept.at });
   await loaded(import('./desktop.ts'));
+  // The hub may have said something meanwhile that has a page of its own.
+  if (mine !== opening) return;
   show({ at: 'desktop' });
   if (currentLink()) await startDesk();
 }

@@ -53,6 +53,10 @@ const needs = {
     ['/usr/bin/openssl', 'openssl'],
     ['/usr/bin/chromium', 'chromium'],
   ],
+  subnet: [
+    ['/usr/sbin/ip', 'iproute2'],
+    ['/usr/bin/ping', 'iputils-ping'],
+  ],
   systemd: [
     ['/usr/sbin/nft', 'nftables'],
     ['/usr/bin/ping', 'iputils-ping'],

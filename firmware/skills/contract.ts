@@ -32,6 +32,18 @@ export const skill1 = contract({
       out: {},
       errors: [],
     },
+    Due: {
+      doc: 'When the next timer of the skill is due, milliseconds since 1970; 0: it has none.',
+      in: {},
+      out: { at: 'd' },
+      errors: [],
+    },
+    Kept: {
+      doc: 'The caller keeps this time over restarts and calls then, so the skill may go until shortly before.',
+      in: { at: 'd' },
+      out: {},
+      errors: [],
+    },
     Leave: {
       doc: 'Ends the process in order; the next call starts what the table of skills says then. A skill that is still loading or refuses leaves as well.',
       in: {},
@@ -46,6 +58,7 @@ export const skill1 = contract({
     },
   },
   signals: {
+    DueChanged: { doc: 'Another time is what Due answers now.', args: { at: 'd' } },
     Update: {
       doc: "A skill's document has changed.",
       args: { owner_id: 's', doc: 's', update: 'ay' },

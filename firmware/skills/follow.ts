@@ -11,7 +11,7 @@ import type { Store } from '../system/store.ts';
 import { skill1, skillBusName } from './contract.ts';
 import { documentKey, documents } from './documents.ts';
 import { type Answer, type Live, openLive, type SkillRequest } from './live.ts';
-import { checkManifest, type Manifest } from './manifest.ts';
+import { checkManifest, type Manifest, titled } from './manifest.ts';
 import { sleeps, waker } from './wake.ts';
 
 export interface Known {
@@ -22,7 +22,7 @@ export interface Known {
 export interface Skills {
   /** Every skill of the table or once seen on this hub, by id; what neither runs nor can be woken is unavailable. */
   known(): ReadonlyMap<string, Known>;
-  /** Serves one more owner. */
+  /** Serves one more owner. @throws IngleError `rate_limited` when there are as many as it serves */
   addOwner(owner_id: string): Promise<void>;
   /** Serves one no more. */
   removeOwner(owner_id: string): Promise<void>;
@@ -41,6 +41,8 @@ export interface Skills {
    * @throws IngleError why it does not start, or that it did not until `signal`
    */
   come(skill_id: string, signal: AbortSignal): Promise<void>;
+  /** Starts a skill that sleeps, and does not wait for it. @returns whether there is such a skill */
+  rouse(skill_id: string): boolean;
   /** A skill that is no longer installed is not known any more. */
   forget(skill_id: string): Promise<void>;
   /** Whether a skill keeps a document up to date now. */
@@ -50,6 +52,8 @@ export interface Skills {
 
 /** How long a skill may take to come when it is woken. */
 const WAKE_MS = 20_000;
+/** Each is kept on the disk, and served by every skill that is awake. */
+const MAX_OWNERS = 64;
 /** Between two tries to have one come, milliseconds. */
 const TRY_MS = 500;
 
@@ -57,17 +61,6 @@ const TRY_MS = 500;
 export interface Installed {
   slot: number;
   manifest: Manifest;
-}
-
-/** What a skill shows of itself in its manifest: its titles. The rest is as its bundle says. */
-function titled(manifest: Manifest, said: Manifest): Manifest {
-  const { ui, ...capabilities } = manifest.capabilities;
-  const { title, titles } = said.capabilities.ui ?? {};
-  if (!ui || !title) return manifest;
-  return {
-    ...manifest,
-    capabilities: { ...capabilities, ui: { ...ui, title, ...(titles ? { titles } : {}) } },
-  };
 }
 
 export async function followSkills(o: {
@@ -79,6 +72,8 @@ export async function followSkills(o: {
   /** What lies in a skill's place by its bundle as it is now; undefined: nothing that can be used. */
   look?: (skill_id: string) => Installed | undefined;
   event: (topic: string, payload: JsonObject) => void;
+  /** Keeps when a skill that may sleep is to be woken, milliseconds since 1970; 0: not at all. */
+  due: (skill_id: string, at: number) => Promise<void>;
   /** A skill is there for an owner: what waited for it may go on. */
   attached: (skill_id: string) => void;
 }): Promise<Skills> {
@@ -161,6 +156,7 @@ export async function followSkills(o: {
     const l = openLive({
       ...{ id, owner, bus, library, log },
       onMuted: () => setAvailable(id, false),
+      onDue: (at) => o.due(id, at),
       async onHeard() {
         await attachAll(id, l);
         setAvailable(id, true);
@@ -170,6 +166,7 @@ export async function followSkills(o: {
     live.set(id, l);
     await l.hear();
     await attachAll(id, l);
+    await l.askDue();
     if (live.get(id) !== l) return;
     why.delete(id);
     known.set(id, { manifest, available: true });
@@ -252,12 +249,18 @@ export async function followSkills(o: {
     known: () => known,
     owners: () => owners,
     viewersChanged,
+    rouse(id) {
+      rouse(id);
+      return places.has(id);
+    },
     isLive: (text) => {
       const [owner_id = '', id = '', doc = ''] = text.split('/');
       return documents.includes(doc) && (live.get(id)?.isAttached(owner_id) ?? false);
     },
     async addOwner(owner_id) {
       if (owners.includes(owner_id)) return;
+      if (owners.length >= MAX_OWNERS)
+        throw new IngleError('rate_limited', `This hub serves ${MAX_OWNERS} owners and takes no more.`);
       owners.push(owner_id);
       await store.run('INSERT OR IGNORE INTO owners (owner_id, seen_at) VALUES (?, ?)', owner_id, seconds());
       for (const [id, l] of live)

@@ -1,7 +1,7 @@
 // Runs one skill: its documents an owner, its requests once each. Knows no bus; services/skill-host wires it.
 import { randomUUID } from 'node:crypto';
 import * as Y from 'yjs';
-import { mergeContent, mergeMeta, readContent, readMeta } from '../documents/content.ts';
+import { mergeContent, mergeMeta, readContent } from '../documents/content.ts';
 import { isOwnerId } from '../documents/key.ts';
 import { router } from '../protocol/endpoint/router.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
@@ -9,20 +9,16 @@ import { parseObject } from '../protocol/json.ts';
 import { toDict } from '../system/contract.ts';
 import { type Language, languages } from '../text/i18n.ts';
 import { openInterest } from './interest.ts';
+import type { Answer } from './live.ts';
 import type { Answers } from './load.ts';
 import type { Manifest } from './manifest.ts';
+import { fromMark, marksOf } from './marks.ts';
 import { saidBySkill } from './said.ts';
 import type { JsonObject, Patch, Skill, SkillEndpoint, SkillReply, SkillRequest } from './sdk/skill.ts';
 import type { HubContext, HubSkill } from './skill.ts';
 import { openStorage, type Vault } from './storage.ts';
 import { type Clock, openTimers, systemClock } from './timers.ts';
 import { uiPaths } from './ui-paths.ts';
-
-interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  body: Uint8Array;
-}
 
 interface Served {
   documents: Map<string, Y.Doc>;
@@ -66,6 +62,8 @@ export function startHost(
     vault: Vault;
     clock?: Clock;
     update: (owner_id: string, doc: string, update: Uint8Array) => void;
+    /** Told when another timer is the next. */
+    due?: (at: number) => void;
     timeoutMs?: number;
   },
 ): Host {
@@ -95,7 +93,9 @@ export function startHost(
   const allViewers = () => [...served.values()].reduce((n, s) => n + s.viewers, 0);
 
   const clock = o.clock ?? systemClock;
-  const timers = openTimers(o.vault, o.context.log, clock);
+  const timers = openTimers(o.vault, o.context.log, clock, o.due);
+  /** When somebody will start this process again. */
+  let kept = 0;
   const storage = openStorage(o.vault);
   const interest = openInterest(storage, { log: o.context.log, clock, makeId: randomUUID });
   const isAsked = manifest.capabilities.streams?.supportsDeclarativeInterest === true;
@@ -225,6 +225,11 @@ export function startHost(
       }
       return { documents: out };
     },
+    Due: () => ({ at: timers.next() }),
+    Kept({ at }) {
+      kept = at;
+      return {};
+    },
     Watch({ owner_id, viewers }) {
       const s = serve(owner_id);
       s.viewers = viewers;
@@ -265,31 +270,12 @@ export function startHost(
     manifest,
     implementation,
     viewers: allViewers,
-    isNeeded: () => allViewers() > 0 || timers.waiting() || (isAsked && interest.waiting()),
+    isNeeded: () => allViewers() > 0 || timers.waiting(kept) || (isAsked && interest.waiting()),
     stop() {
       abandon();
       skill.stop?.();
     },
     abandon,
-  };
-}
-
-interface Mark {
-  id: string;
-  status: number;
-  body: string;
-}
-
-function marksOf(doc: Y.Doc): Mark[] {
-  const done = readMeta(doc)['done'];
-  return Array.isArray(done) ? (done as unknown as Mark[]) : [];
-}
-
-function fromMark(m: Mark): Answer {
-  return {
-    status: m.status,
-    headers: m.body ? { 'content-type': 'application/json' } : {},
-    body: new TextEncoder().encode(m.body),
   };
 }
 

@@ -1,7 +1,6 @@
 // Declarative interest of a skill: subscriptions that are stored, and whom to tell when.
 import { isoDuration } from '../interest/duration.ts';
 import { dueAt, keyOf, living, merged, type Subscription, servedBy, subscribed } from '../interest/merge.ts';
-import { checkInterest } from '../interest/request.ts';
 import type { Wanted } from '../interest/wanted.ts';
 import type { Log } from '../system/log.ts';
 import type { Interest, SkillEndpoint, Storage } from './sdk/skill.ts';
@@ -77,6 +76,8 @@ export function openInterest(
       path: '/v1/interest',
       answer: ({ owner_id, body }) =>
         change(async () => {
+          // The checker is a third of a host's code (D78), and most skills are never asked this.
+          const { checkInterest } = await import('../interest/request.ts');
           const streams = checkInterest(body);
           const now = clock.now();
           const { all, id } = subscribed(stored() ?? [], { id: o.makeId(), owner_id, streams }, now);

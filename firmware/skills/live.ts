@@ -33,6 +33,8 @@ export interface Live {
   isAttached(owner_id: string): boolean;
   /** What the skill says of an owner is heard no more. */
   detach(owner_id: string): void;
+  /** Has it say when its next timer is due. */
+  askDue(): Promise<void>;
   /** Tells it how many look at an owner's documents, where that is news. */
   watch(owner_id: string, viewers: number): void;
   /**
@@ -53,6 +55,8 @@ export interface LiveOptions {
   log: Log;
   /** Nothing it sends is heard for a while: it is too much, or not what it may send. */
   onMuted(): void;
+  /** Another timer of it is the next; it may sleep once this has settled. */
+  onDue(at: number): Promise<void>;
   /** It is heard again; owners are to be attached anew. */
   onHeard(): Promise<void>;
 }
@@ -66,6 +70,7 @@ export function openLive(o: LiveOptions): Live {
   const caller: Caller<typeof skill1> = bus.client(skill1, { busName: o.owner });
   const attached = new Set<string>();
   const viewersOf = new Map<string, number>();
+  let [latest, saying] = [0, Promise.resolve()];
   let inFlight = 0;
   let allowed = allowance();
   let unlisten: (() => Promise<void>) | undefined;
@@ -77,8 +82,29 @@ export function openLive(o: LiveOptions): Live {
       { sender: o.owner, path: skill1.path, interface: skill1.name, member: 'Update' },
       (s) => updated(s.body as [string, string, Uint8Array]),
     );
-    if (ended) await stop();
-    else unlisten = stop;
+    const unhear = await bus.match(
+      { sender: o.owner, path: skill1.path, interface: skill1.name, member: 'DueChanged' },
+      (s) => due(s.body[0] as number),
+    );
+    const both = async () => void (await Promise.all([stop(), unhear()]));
+    if (ended) await both();
+    else unlisten = both;
+  }
+
+  /** Its newest word counts: an older one that is stored later is said no more. */
+  function due(at: number): void {
+    if (!allowed.spend(0)) {
+      mute();
+      return;
+    }
+    latest = at;
+    saying = saying
+      .then(async () => {
+        if (ended || latest !== at) return;
+        await o.onDue(at);
+        await caller.Kept({ at }, 5000);
+      })
+      .catch((cause) => log.warn('a due time is not kept; the skill stays awake', { skill: id, cause }));
   }
 
   function updated([owner_id, doc, update]: [string, string, Uint8Array]): void {
@@ -113,6 +139,13 @@ export function openLive(o: LiveOptions): Live {
 
   return {
     hear,
+    async askDue() {
+      const said = await caller.Due({}, 10_000).catch((cause) => {
+        log.warn('a skill does not say when it is due', { skill: id, cause });
+        return undefined;
+      });
+      if (said) due(said.at);
+    },
     async attach(owner_id) {
       const rooms = await Promise.all(documents.map((doc) => library.open(documentKey(owner_id, id, doc))));
       await Promise.all(rooms.map((r) => r.flush()));

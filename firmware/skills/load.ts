@@ -47,6 +47,8 @@ export function later(ready: Promise<Answers>): Answers {
     Manifest: async (...a) => (await ready).Manifest(...a),
     Attach: async (...a) => (await ready).Attach(...a),
     Watch: async (...a) => (await ready).Watch(...a),
+    Due: async (...a) => (await ready).Due(...a),
+    Kept: async (...a) => (await ready).Kept(...a),
     Request: async (...a) => (await ready).Request(...a),
   };
 }
@@ -56,5 +58,5 @@ export function refusing(cause: unknown): Answers {
   const refuse = () => {
     throw toIngleError(cause);
   };
-  return { Manifest: refuse, Attach: refuse, Watch: refuse, Request: refuse };
+  return { Manifest: refuse, Attach: refuse, Watch: refuse, Due: refuse, Kept: refuse, Request: refuse };
 }

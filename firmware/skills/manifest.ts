@@ -151,3 +151,14 @@ export function checkManifest(value: unknown): Manifest {
   if (all.length > 0) throw refusal(all, all[0]?.pointer ? "The manifest's" : 'The manifest');
   return value as Manifest;
 }
+
+/** What a skill shows of itself in its manifest: its titles. The rest is as its bundle says. */
+export function titled(manifest: Manifest, said: Manifest): Manifest {
+  const { ui, ...capabilities } = manifest.capabilities;
+  const { title, titles } = said.capabilities.ui ?? {};
+  if (!ui || !title) return manifest;
+  return {
+    ...manifest,
+    capabilities: { ...capabilities, ui: { ...ui, title, ...(titles ? { titles } : {}) } },
+  };
+}

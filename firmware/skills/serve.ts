@@ -62,6 +62,7 @@ export async function serveSlot(
         fetch: fetchOver((asked) => bus.client(fetch1).Fetch(asked)),
         names: bus.listNames,
       },
+      due: (at) => served?.emit('DueChanged', { at }),
       update: (owner_id, doc, update) => served?.emit('Update', { owner_id, doc, update }),
     });
   }

@@ -7,7 +7,9 @@ import type { Vault } from './storage.ts';
 
 export const MIN_EVERY_MS = 1000;
 /** The clock is looked at again at least so often, as it may be set. */
-const LOOK_MS = 60_000;
+export const LOOK_MS = 60_000;
+/** A timer that is so near keeps its process awake: longer than a slow hub takes to start it. */
+const CLOSE_MS = 30_000;
 /** The last time a Date can be (ECMA-262 21.4.1.1). */
 const LAST = 8.64e15;
 
@@ -59,12 +61,23 @@ export interface RunningTimers {
   timers: Timers;
   /** Fires what is due from now on. */
   start(fire: (f: Fired) => void | Promise<void>): void;
-  /** Whether one is set: a process that went would miss it. */
-  waiting(): boolean;
+  /** When the next is due, milliseconds since 1970; 0: none is set. */
+  next(): number;
+  /**
+   * Whether a process that went would miss one: somebody else may wake it for a time that is not close.
+   * @param kept the time at which somebody will
+   */
+  waiting(kept: number): boolean;
   stop(): void;
 }
 
-export function openTimers(vault: Vault, log: Log, clock: Clock = systemClock): RunningTimers {
+/** @param moved is told when another time is the next */
+export function openTimers(
+  vault: Vault,
+  log: Log,
+  clock: Clock = systemClock,
+  moved: (next: number) => void = () => {},
+): RunningTimers {
   let cancel = () => {};
   let fire: ((f: Fired) => void | Promise<void>) | undefined;
   /** Names whose work goes on, so that none overlaps itself. */
@@ -74,7 +87,13 @@ export function openTimers(vault: Vault, log: Log, clock: Clock = systemClock): 
   const all = () => [...vault.now().timers];
   const dueNow = (name: string, t: StoredTimer, now: number) => Math.max(dueOf(t, now), held.get(name) ?? 0);
 
+  const next = () =>
+    vault.now().timers.size > 0 ? Math.min(...all().map(([, t]) => Math.max(1, t.due))) : 0;
+  let told = next();
   function plan(): void {
+    const before = told;
+    told = next();
+    if (told !== before) moved(told);
     cancel();
     cancel = () => {};
     if (!fire) return;
@@ -125,7 +144,8 @@ export function openTimers(vault: Vault, log: Log, clock: Clock = systemClock): 
       fire = f;
       plan();
     },
-    waiting: () => vault.now().timers.size > 0,
+    next,
+    waiting: (kept) => vault.now().timers.size > 0 && !(kept === next() && kept - clock.now() > CLOSE_MS),
     stop() {
       fire = undefined;
       cancel();

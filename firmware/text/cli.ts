@@ -317,7 +317,7 @@ const ru: Record<keyof typeof en, Text> = {
   badOrigin: '--origin принимает адрес вида https://hub.example.org, без пути.',
   apiNothing: 'На хабе нет ничего по пути {path}. Что есть: ingle api call GET /api/openapi.json',
   apiMethod: '{path} не принимает {method}; принимает {allow}.',
-  noHook: 'Входа "{id}" нет. См.: ingle hook list',
+  noHook: 'Вебхука "{id}" нет. См.: ingle hook list',
   apiPath: 'Путь начинается с косой черты, например: ingle api call GET /api/status',
   apiQuery: '--query принимает имя и значение, например: --query topic=weather',
   apiNoBody: '{method} {path} не принимает тела. Уберите --body.',

@@ -16,6 +16,7 @@ const person = {
   until: 'x',
   ended: 'b',
   invited_by: 's',
+  browsers: 'as',
 } as const;
 
 /** The hub's link to root: enrolment, pairing codes, state. */
@@ -75,9 +76,9 @@ export const uplink1 = contract({
       errors: [],
     },
     ListBrowsers: {
-      doc: 'Pinned browsers: id (base64url of the static key), label, paired at, last seen (Unix seconds), and the id of the person whose it is; empty for the owner.',
+      doc: 'Pinned browsers: id (base64url of the static key), label, paired at, last seen (Unix seconds). Of the owner and of people; `ListPeople` says which are whose.',
       in: {},
-      out: { browsers: [{ id: 's', label: 's', paired_at: 'x', seen_at: 'x', person: 's' }] },
+      out: { browsers: [{ id: 's', label: 's', paired_at: 'x', seen_at: 'x' }] },
       errors: [],
     },
     ForgetBrowser: {
@@ -93,7 +94,7 @@ export const uplink1 = contract({
       errors: ['not_found', 'invalid_request'],
     },
     ListPeople: {
-      doc: 'People the owner has invited. `until`: when their time ends, 0 for never; `ended`: it is over. Times are Unix seconds.',
+      doc: 'People the owner has invited. `until`: when their time ends, 0 for never; `ended`: it is over; `browsers`: ids of theirs. Times are Unix seconds.',
       in: {},
       out: { people: [person] },
       errors: [],

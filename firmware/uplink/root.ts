@@ -1,6 +1,6 @@
 // Root's HTTP endpoints for a hub. What root answers is checked for shape, and no word of its own reaches a person.
 import { toBase64url } from '../protocol/bytes.ts';
-import { fromBody, IngleError } from '../protocol/errors.ts';
+import { type ErrorCode, fromBody, IngleError } from '../protocol/errors.ts';
 import { DEVICE_CODE_TTL, MAX_BODY } from '../protocol/limits.ts';
 import { rotationMessage } from '../protocol/noise/rotation.ts';
 import { POW_HEADER, solvePow } from '../protocol/pairing/pow.ts';
@@ -21,6 +21,15 @@ export interface RootOptions {
   /** Unix seconds. */
   now(): number;
   text(key: UplinkText, values?: Record<string, string>): string;
+}
+
+/** Root's refusal in our words, and the code it gave. */
+class Refusal extends IngleError {
+  readonly refused: ErrorCode;
+  constructor(refused: ErrorCode, message: string) {
+    super('unavailable', message);
+    this.refused = refused;
+  }
 }
 
 /** What root answered, or what it refused with. */
@@ -85,9 +94,7 @@ export function rootClient(o: RootOptions) {
   function explained(e: IngleError): IngleError {
     if (e.code === 'rate_limited') return new IngleError('rate_limited', o.text('rootBusy', named));
     if (e.code !== 'unauthenticated')
-      return new IngleError('unavailable', o.text('refused', { ...named, code: e.code }), {
-        refused: e.code,
-      });
+      return new Refusal(e.code, o.text('refused', { ...named, code: e.code }));
     const names = originsOf(e.details?.['audience']);
     if (names.length > 0 && !names.includes(audience))
       return new IngleError(
@@ -219,7 +226,7 @@ export function rootClient(o: RootOptions) {
     try {
       return await proven(`/v1/hub/subnet/${what}`, body, i, { purpose: `subnet-${what}` });
     } catch (e) {
-      const code = (e as IngleError).details?.['refused'];
+      const code = e instanceof Refusal ? e.refused : undefined;
       if (code === 'invalid_device_code') throw new IngleError(code, o.text('subnetCode'));
       if (code === 'conflict') throw new IngleError(code, o.text('subnetBusy'));
       if (code === 'not_found') throw new IngleError(code, o.text('subnetNone'));

@@ -7,6 +7,7 @@ import { openSigner } from '../../firmware/documents/sign.ts';
 import { hooksSchema, openHooks } from '../../firmware/hooks/hooks.ts';
 import { openVault } from '../../firmware/hooks/vault.ts';
 import { openBoots } from '../../firmware/node/boots.ts';
+import { duesSchema, openDues } from '../../firmware/skills/dues.ts';
 import { followSkills, type Skills } from '../../firmware/skills/follow.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
 import { readSlots, settleSlots, skillNames } from '../../firmware/skills/table.ts';
@@ -47,7 +48,12 @@ const life = await startService('api');
 const { bus, log } = life;
 const token = tokenCheck(join(data, 'token'));
 // What is new goes to the end: a file counts the steps it has taken.
-const store = await openStore(join(data, 'api.db'), [...archiveSchema, ...hooksSchema, ...desktopSchema]);
+const store = await openStore(join(data, 'api.db'), [
+  ...archiveSchema,
+  ...hooksSchema,
+  ...duesSchema,
+  ...desktopSchema,
+]);
 life.onStop(store.close);
 const boots = await openBoots({
   data,
@@ -89,6 +95,7 @@ const commands = runCommands({
   },
 });
 const { slots } = await settleSlots(config, log);
+const dues = await openDues({ store, log, wake: (id) => following.rouse(id) });
 /** What is told of skills is news to the desktops, too. */
 const told: typeof observing.event = (topic, payload) => {
   observing.event(topic, payload);
@@ -103,6 +110,7 @@ skills = await followSkills({
   log,
   event: told,
   attached: () => commands.wake(),
+  due: dues.keep,
 });
 const following = skills;
 desktop = await openDesktop({ store, library, skills, log, narrowed: () => sync.expire() });
@@ -176,6 +184,7 @@ await bus.watchName(uplink1.bus, (owner) => {
 });
 await commands.resume();
 await installs.begin();
+dues.begin();
 
 const expiring = setInterval(() => sync.expire(), 5000);
 const sweeping = setInterval(() => {
@@ -192,6 +201,7 @@ process.on('SIGHUP', () => {
 life.onStop(library.close);
 life.onStop(desktop.close);
 life.onStop(installs.stop);
+life.onStop(dues.stop);
 life.onStop(() => server.close(3000));
 life.onStop(() => {
   clearInterval(expiring);

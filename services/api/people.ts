@@ -29,6 +29,7 @@ interface Told {
   until: bigint;
   ended: boolean;
   invited_by: string;
+  browsers: string[];
 }
 
 /** Asking root for a code takes as long as root does, milliseconds. */
@@ -60,7 +61,7 @@ export function peopleEndpoints(o: {
     ...{ id: p.id, name: p.name, role: p.role as PersonRole, ended: p.ended, invited_by: p.invited_by },
     ...{ until: Number(p.until), created_at: Number(p.created_at) },
     browsers: browsers
-      .filter((b) => b.person === p.id)
+      .filter((b) => p.browsers.includes(b.id))
       .map(({ id, label, paired_at, seen_at }) => ({
         ...{ id, label, paired_at: Number(paired_at), seen_at: Number(seen_at) },
       })),

@@ -67,6 +67,7 @@ export function syncServer(o: {
     const rights = rightsOf(key, o.library.acl(key, index), caller);
     if (!rights.read) throw new IngleError('forbidden', 'You may not open this document.');
     if (caller && caller.role !== 'member' && ofDesktop && caller.owner_id === key.owner_id) {
+      await o.skills.addOwner(caller.owner_id);
       await o.desktop.serve({ owner_id: caller.owner_id, role: caller.role });
       index = await indexed();
     }

@@ -38,7 +38,8 @@ const codeOf = ({ code, secret, link, verify_uri, expires_at, taken }: Issued) =
   return { device_code: code, secret, link, verify_uri, expires_at: BigInt(expires_at), taken };
 };
 const personOf = ({ ended_at, ...p }: Person) => {
-  return { ...p, created_at: BigInt(p.created_at), until: BigInt(p.until), ended: ended_at > 0 };
+  const browsers = uplink.browsers().flatMap((b) => (b.person === p.id ? [b.id] : []));
+  return { ...p, created_at: BigInt(p.created_at), until: BigInt(p.until), ended: ended_at > 0, browsers };
 };
 served = await bus.serve(uplink1, {
   Enrol: async () => placeOf(await uplink.enrol()),
@@ -88,10 +89,9 @@ served = await bus.serve(uplink1, {
     };
   },
   ListBrowsers: () => ({
-    browsers: uplink.browsers().map(({ person = '', ...b }) => ({
-      ...{ ...b, person },
-      ...{ paired_at: BigInt(b.paired_at), seen_at: BigInt(b.seen_at) },
-    })),
+    browsers: uplink
+      .browsers()
+      .map((b) => ({ ...b, paired_at: BigInt(b.paired_at), seen_at: BigInt(b.seen_at) })),
   }),
   async ForgetBrowser({ id }) {
     await uplink.forget(id);

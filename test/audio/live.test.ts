@@ -116,7 +116,7 @@ it('a volume that is set is the one that is shown; nothing mutes, anything unmut
   assert.is((await air()).muted, true);
   await audio.SetVolume({ sink_id: 'air', volume: before });
   assert.equal([(await air()).volume, (await air()).muted], [before, false]);
-  for (const volume of [-0.1, 1.01, Number.NaN])
+  for (const volume of [-0.1, 1.01, 1e9])
     await audio.SetVolume({ sink_id: 'air', volume }).then(
       () => assert.unreachable(`${volume}`),
       (e) => assert.is(e.code, 'invalid_request'),

@@ -236,6 +236,7 @@ try {
   });
   await step('they fall asleep', asleep);
   const ready = await step('rest', rested);
+  const sleeping = sum([...awake().values()].map(pss));
 
   const memory = await step('one awake, then watched', async () => {
     const [id = ''] = ids;
@@ -283,7 +284,7 @@ try {
   });
 
   const all = ready.api + ready.uplink;
-  said('asleep, each', 0);
+  said('asleep, all', sleeping);
   said(`the API's growth by a skill that is installed`, (ready.api - beforeAny.api) / SKILLS);
   said('awake and idle', memory.idle);
   said('watched', memory.watched);
@@ -302,13 +303,12 @@ try {
       target: '<= 1.3',
       ours_least: Number(Math.min(...times.ours).toFixed(1)),
       peer_least: Number(Math.min(...times.peer).toFixed(1)),
-      asleep_mb: 0,
+      asleep_mb: MB(sleeping),
       idle_mb: MB(memory.idle),
       watched_mb: MB(memory.watched),
       awake_target_mb: 14,
       bare_mb: MB(memory.peer),
       api_uplink_mb: MB(all),
-      slots_awake: awake().size,
     }),
   );
 } finally {

@@ -1,6 +1,9 @@
 // timeout: 300 s
 // The page of installed skills on the owner's phone: a package by the file picker, its publisher trusted, an update that
 // does not start, a step back, and the end of it.
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -155,6 +158,27 @@ test('the page reads well in the dark, on a desk and in Russian', async () => {
   await check(page, 'skills-9-desk-dark-ru');
   assert.equal(faults, []);
   assert.equal(p.errors, []);
+});
+
+test('where nothing shuts a skill in the page says so, and what to do', async () => {
+  const bin = mkdtempSync(join(tmpdir(), 'ingle-path-'));
+  for (const program of ['/bin/sh', '/usr/bin/dbus-daemon'])
+    symlinkSync(program, join(bin, basename(program)));
+  const open = await startHouse({ env: { PATH: bin } });
+  try {
+    const q = await phone(browser, { still: true });
+    await pairByLink(q, open);
+    await press(q.page, 'Menu');
+    await press(q.page, 'Manage skills');
+    const note = win(q.page).locator('[data-sandbox="missing"]');
+    await note.waitFor();
+    assert.match((await note.textContent())!, /bubblewrap.* is missing.*apt-get install bubblewrap/);
+    await check(q.page, 'skills-10-open');
+    await q.close();
+  } finally {
+    await open.stop();
+    rmSync(bin, { recursive: true });
+  }
 });
 
 test.run();

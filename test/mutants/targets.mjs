@@ -41,7 +41,11 @@ export const targets = [
     suites: ['test/subnet/papers.test.ts'],
   })),
   { file: 'firmware/subnet/node.ts', suites: ['test/subnet/node.test.ts'] },
-  { file: 'firmware/uplink/member-admission.ts', suites: [uplink('members')], most: 40 },
+  {
+    file: 'firmware/uplink/member-admission.ts',
+    suites: [uplink('member-admission'), uplink('members')],
+    most: 40,
+  },
   { file: 'root/records/sqlite/members.ts', suites: ['test/root/records/sqlite.test.ts'] },
   { file: 'firmware/documents/acl.ts', suites: ['test/documents/acl.test.ts'] },
   { file: 'firmware/system/token.ts', suites: ['test/system/token.test.ts'] },

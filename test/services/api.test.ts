@@ -409,6 +409,21 @@ test('more listeners than there is room for are asked to wait', async ({ hub }) 
   );
 });
 
+test('names of owners without end do not grow the hub, and those it knows are served on', async ({ hub }) => {
+  const said = [];
+  for (let n = 0; n < 70; n++)
+    said.push((await hub.ask('GET', '/v1/icons', { as: { owner_id: `many${n}` } })).status);
+  assert.ok(
+    said.slice(0, 50).every((status) => status === 200),
+    said.join(' '),
+  );
+  assert.is(said.at(-1), 429);
+  await hub.kill('api');
+  await hub.startApi();
+  assert.is((await hub.ask('GET', '/v1/icons', { as: { owner_id: 'many0' } })).status, 200);
+  assert.is((await hub.ask('GET', '/v1/icons', { as: { owner_id: 'many69' } })).status, 429);
+});
+
 test('a rotated token is followed without a restart, and the old one is worth nothing', async ({ hub }) => {
   const old = hub.token();
   rotateToken(`${hub.data}/api/token`);

@@ -17,6 +17,20 @@ test.before(async (c) => {
 });
 test.after((c) => c.house.stop());
 
+test('the log of its processes is read by the skill that was given it', async ({ house }) => {
+  const token = readFileSync(join(house.data, 'hub/api/token'), 'utf8').trim();
+  const ask = async (query: string, after = '') => {
+    const headers = { 'x-service-token': token, ...(after ? { 'last-event-id': after } : {}) };
+    return (await fetch(`${house.api}/skills/logs/v1/logs${query}`, { headers })).text();
+  };
+  const { lines } = JSON.parse(await ask('?unit=ingle-api&text=listening'));
+  assert.is(lines.length, 1);
+  assert.match(lines[0].text, /^api: listening/);
+  const events = await ask('/stream?tail=3');
+  assert.match(events, /^event: log\ndata: \{"unit":"ingle-/m);
+  assert.match(events, /^id: t:\d+:\d+$/m);
+});
+
 test('what is installed there serves, is updated and is removed', async ({ house }) => {
   const ask = async (method: string, path: string, body?: Uint8Array | object) => {
     const token = readFileSync(join(house.data, 'hub/api/token'), 'utf8').trim();

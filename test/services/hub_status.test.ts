@@ -129,6 +129,8 @@ test('a skill that floods is unheard and shown as unavailable, while another goe
       Manifest: () => ({ manifest: toDict({ ...flood }) }),
       Attach: () => ({ documents: [] }),
       Watch: () => ({}),
+      Due: () => ({ at: 0 }),
+      Kept: () => ({}),
       Leave: () => ({}),
       Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
     },

@@ -175,6 +175,8 @@ test('what a process says of its rights counts for nothing', async ({ hub }) => 
       Manifest: () => ({ manifest: toDict(said) }),
       Attach: () => ({ documents: [] }),
       Watch: () => ({}),
+      Due: () => ({ at: 0 }),
+      Kept: () => ({}),
       Leave: () => ({}),
       Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
     },

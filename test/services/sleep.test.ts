@@ -8,14 +8,31 @@ import { WebsocketProvider } from 'y-websocket';
 import * as Y from 'yjs';
 import { readContent } from '../../firmware/documents/content.ts';
 import { skillBusName } from '../../firmware/skills/contract.ts';
+import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { tried, until } from '../lab/wait.ts';
+import { manifest } from '../skills/archive.ts';
 import { startHub, type TestHub } from './hub.ts';
 
 const id = 'hub_status';
+/** A skill that notes how late its timer fired. */
+const alarm = `export const skill = { start: (ctx) => ({
+  timer: (f) => ctx.storage.set('fired', [...(ctx.storage.get('fired') ?? []), f.late]),
+  endpoints: [
+    { method: 'POST', path: '/v1/set', answer: async ({ body }) => {
+      await ctx.timers.set('t', body.due);
+      return { body: { ok: true } };
+    } },
+    { method: 'GET', path: '/v1/fired', answer: () => ({ body: { fired: ctx.storage.get('fired') ?? [] } }) },
+  ] }) };`;
 const test = suite<{ hub: TestHub; runs: () => Promise<boolean> }>('sleep');
 test.before(async (c) => {
-  c.hub = await startHub({ skills: [id], startable: [id], env: { INGLE_IDLE_MS: '1500' } });
+  c.hub = await startHub({
+    skills: [id],
+    startable: [id, 'alarm'],
+    installed: [{ manifest: checkManifest(manifest('alarm', '1.0.0')), code: { text: alarm } }],
+    env: { INGLE_IDLE_MS: '1500' },
+  });
   const bus = await connect(c.hub.bus.address);
   c.runs = async () => (await bus.listNames()).includes(skillBusName(c.hub.slotOf(id)));
 });
@@ -120,6 +137,37 @@ test('a skill that does not wake is unavailable, until it does', async ({ hub, r
   writeFileSync(start, whole);
   assert.is((await hub.ask('POST', `/skills/${id}/v1/refresh`, { as: {} })).status, 200);
   assert.is((await icon(hub)).available, true);
+});
+
+test('a skill with a timer sleeps as well, and is woken for it, though the API was away when it was due', async ({
+  hub,
+}) => {
+  const bus = await connect(hub.bus.address);
+  const awake = async () => (await bus.listNames()).includes(skillBusName(hub.slotOf('alarm')));
+  const ask = async (method: string, path: string, body?: object) =>
+    (await hub.ask(method, `/skills/alarm/v1/${path}`, { as: {}, ...(body ? { body } : {}) })).body;
+  const due = Date.now() + 38_000;
+  assert.equal(await ask('POST', 'set', { due }), { ok: true });
+  await until(
+    tried(async () => !(await awake())),
+    'the skill to sleep',
+  );
+  assert.ok(Date.now() < due, 'before its timer is due');
+  await hub.kill('api');
+  await until(() => Date.now() > due + 500, 'the time to pass');
+  assert.not.ok(await awake());
+  await hub.startApi();
+  await until(tried(awake), 'the skill to be woken');
+  const { fired } = await until(
+    tried(async () => {
+      const said = await ask('GET', 'fired');
+      return said.fired.length > 0 ? said : undefined;
+    }),
+    'its timer to fire',
+  );
+  assert.is(fired.length, 1, 'once');
+  assert.ok(fired[0] > 0, 'late');
+  bus.close();
 });
 
 test.run();

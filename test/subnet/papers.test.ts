@@ -69,6 +69,46 @@ test('a certificate of another root, for another purpose, or over its time is re
   assert.is(await refused({ certificate: nobody, signature }), 'unauthenticated');
 });
 
+test('a certificate whose names are none is refused, whoever signed for them', async () => {
+  const hub = key();
+  const names = ['', 'a/b', ' own_a', 'own_a\n', 'x'.repeat(65), 5, undefined];
+  for (const claim of ['owner_id', 'subnet_id'])
+    for (const name of names) {
+      const signature = signed(hub, papersMessage('member', { ...belongs, [claim]: name }, handshake));
+      const cert = await certificate(hub, { claims: { [claim]: name } });
+      const e = (await read({ certificate: cert, signature }).catch((x) => x)) as Error & { code: string };
+      assert.equal([e.code, /names nobody/.test(e.message)], ['unauthenticated', true], `${claim} ${name}`);
+    }
+  for (const cnf of [undefined, {}, { jwk: {} }, { jwk: { x: 5 } }]) {
+    const cert = await certificate(hub, { claims: { cnf } });
+    const signature = signed(hub, papersMessage('member', belongs, handshake));
+    assert.match((await read({ certificate: cert, signature }).catch((x) => x)).message, /names nobody/);
+  }
+  const key5 = await certificate(hub, { claims: { cnf: { jwk: { x: 'short' } } } });
+  assert.match((await read({ certificate: key5, signature: 'x' }).catch((x) => x)).message, /not signed by/);
+});
+
+test('a certificate without an end or without a name is none', async () => {
+  const hub = key();
+  const signature = signed(hub, papersMessage('member', belongs, handshake));
+  const bare = (sub?: string, exp?: number) => {
+    const jwt = new SignJWT({
+      ...{ cnf: { jwk: { kty: 'OKP', crv: 'Ed25519', x: pub(hub) } }, owner_id: 'own_a', subnet_id: 'net_a' },
+    })
+      .setProtectedHeader({ alg: 'EdDSA' })
+      .setAudience('hub');
+    if (sub) jwt.setSubject(sub);
+    if (exp) jwt.setExpirationTime(exp);
+    return jwt.sign(root);
+  };
+  for (const cert of [await bare('hub_b'), await bare(undefined, NOW + 9)])
+    assert.match(
+      (await read({ certificate: cert, signature }).catch((x) => x)).message,
+      /not of our root, or is over/,
+    );
+  assert.is(await refused({ certificate: await bare('hub_b', NOW + 9), signature }), 'taken');
+});
+
 test('papers of another handshake, side or place, or signed by another key, are refused', async () => {
   const hub = key();
   const cert = await certificate(hub);
@@ -104,6 +144,8 @@ test('a hub takes the place it asked for, its own when it leaves or was let go, 
   assert.is(takes(alone, ''), '- - - left - -');
   assert.is(takes(alone, note), '- - removed left - -');
   assert.is(takes(stranger, note), '- - - - - -');
+  assert.is(takes({ ...theirs, subnet_id: 'net_x' }, note), '- - - - - -');
+  assert.is(takes({ ...alone, subnet_id: 'net_x' }, note), '- - - - - -');
 });
 
 test('what root says of being let go counts only as the leading hub has signed it, for this membership', () => {
@@ -128,18 +170,25 @@ test('an invitation is a link of its own or twelve digits', () => {
   const typed = { code: '123456', access: { mode: 'typed', secret: '507226' } };
   for (const t of ['123456507226', '123-456-507-226', '123-456 507-226']) assert.equal(readInvite(t), typed);
   for (const bad of [
-    browsers,
-    '',
-    '123456',
-    link.slice(0, -1),
-    `${link}x`,
-    link.replace('.123456.', '.12345.'),
+    ...[
+      browsers,
+      '',
+      '123456',
+      '1234565072261',
+      'x123456507226',
+      '123456507226x',
+      link.slice(0, -1),
+      `${link}x`,
+    ],
+    ...[link.replace('.123456.', '.12345.'), link.replace('hub1', 'hub2'), link.replace('hub1', '')],
   ])
     assert.throws(
       () => readInvite(bad),
-      (e: { code: string }) => e.code === 'invalid_request',
+      (e: { code: string; details: object }) =>
+        e.code === 'invalid_request' && JSON.stringify(e.details) === '{"pointer":"/invite"}',
       bad,
     );
+  assert.match(link, /#hub1\./);
 });
 
 test.run();

@@ -1,7 +1,15 @@
 // Lines of a log as an owner may see them.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fileLine, journalLine, journalObjects, shown, timeOf } from '../../firmware/supervisor/lines.ts';
+import {
+  fileLine,
+  journalEntry,
+  journalLine,
+  journalObjects,
+  mergedFiles,
+  shown,
+  timeOf,
+} from '../../firmware/supervisor/lines.ts';
 
 const test = suite('lines of a log');
 const line = (text: string) => ({ at: 0, level: 'info', text });
@@ -59,6 +67,42 @@ test('the newest lines come, within the bounds in number, length and bytes', () 
   assert.ok(long.length > 10);
   assert.ok(long.every((l) => l.text.length <= 2048));
   assert.ok(long.reduce((n, l) => n + Buffer.byteLength(l.text), 0) <= 128 * 1024);
+});
+
+test('files of several services become one journal, which goes on after its cursor without loss', () => {
+  const at = (ms: number, text: string, level = 'info') => ({ at: ms / 1000, level, text });
+  const api = [at(10, 'a1'), at(20, 'a2', 'error'), { at: 0, level: 'info', text: 'a2 stack' }];
+  const files = new Map([
+    ['ingle-api', api],
+    ['ingle-audio', [at(15, 'b1'), at(20, 'b2')]],
+  ]);
+  const asked = { level: 'debug', lines: 10, after: '' };
+  const all = mergedFiles(files, asked);
+  assert.equal(
+    all.entries.map((e) => `${e.unit} ${e.text}`),
+    ['ingle-api a1', 'ingle-audio b1', 'ingle-api a2', 'ingle-api a2 stack', 'ingle-audio b2'],
+  );
+  assert.is(all.entries[3]!.level, 'error', 'a stack is as grave as what it is of');
+  assert.equal(mergedFiles(files, { ...asked, after: all.cursor }), { entries: [], cursor: all.cursor });
+  files.set('ingle-audio', [at(15, 'b1'), at(20, 'b2'), at(20, 'b3'), at(30, 'b4')]);
+  const next = mergedFiles(files, { ...asked, after: all.cursor });
+  assert.equal(
+    next.entries.map((e) => e.text),
+    ['b3', 'b4'],
+  );
+  const grave = mergedFiles(files, { ...asked, level: 'warn' });
+  assert.is(grave.entries.length, 2);
+  assert.is(mergedFiles(files, { ...asked, lines: 1 }).entries[0]!.text, 'b4');
+  assert.is(mergedFiles(files, { ...asked, level: 'error', after: next.cursor }).cursor, next.cursor);
+});
+
+test("an entry is of the unit it names, of systemd's own the unit it is about, of strangers nobody's", () => {
+  const own = new Set(['ingle-api']);
+  const unit = (e: object) => journalEntry({ MESSAGE: 'x', ...e }, own).unit;
+  assert.is(unit({ _SYSTEMD_UNIT: 'ingle-api.service' }), 'ingle-api');
+  assert.is(unit({ _SYSTEMD_UNIT: 'init.scope', UNIT: 'ingle-api.service' }), 'ingle-api');
+  assert.is(unit({ _SYSTEMD_UNIT: 'ssh.service' }), '');
+  assert.is(unit({}), '');
 });
 
 test.run();

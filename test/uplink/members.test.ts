@@ -79,8 +79,11 @@ async function leader() {
     const lost: string[] = [];
     const failed: string[] = [];
     let opened: Opened | undefined;
-    let numbers = 1;
-    let theirs = 1;
+    const counted = { numbers: 1, theirs: 1 };
+    const take = (whose: keyof typeof counted, n: number) => {
+      counted[whose] += n;
+      return counted[whose] - n;
+    };
     const nobody = () => undefined;
     const end = session(sid, {
       pins: { browser: nobody, proven: nobody, browsers: () => [], passkeys: () => [] } as never,
@@ -97,7 +100,7 @@ async function leader() {
       now: () => now,
       api: { host: '127.0.0.1', port: api.port, token: { get: () => api.token, stale: () => false } },
       serving: async () => true,
-      counters: { reserve: async (n) => (theirs += n) - n },
+      counters: { reserve: async (n) => take('theirs', n) },
       keys: () => [pair],
       window: () => window,
       relay: (frame, ctr) => queueMicrotask(() => channel.receive(frame, ctr)),
@@ -107,7 +110,7 @@ async function leader() {
     });
     const channel = initiator({
       ...{ sid, hubId: ours.hub_id, key, access, timing: { handshake: 1000, backoff: 10, backoffMax: 10 } },
-      counters: { reserve: async (n) => (numbers += n) - n },
+      counters: { reserve: async (n) => take('numbers', n) },
       send: (frame, ctr) => queueMicrotask(() => end.receive(frame, ctr)),
     });
     const tunnel = tunnelClient(channel);

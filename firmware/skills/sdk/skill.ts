@@ -83,7 +83,7 @@ export interface Fired {
   late: number;
 }
 
-/** Timers that survive a restart, at most 64. A skill with one does not go to sleep. */
+/** Timers that survive a restart, at most 64. The hub wakes a skill that sleeps for them; one that is due within half a minute keeps it awake. */
 export interface Timers {
   /** Sets or replaces a timer. Resolves when it is on the disk. */
   set(name: string, when: When): Promise<void>;

@@ -133,6 +133,17 @@ export function memberTests(test: Test): void {
     assert.is(await records.members.note(b.hub_id), undefined);
   });
 
+  test('a hub that only asked loses nothing when it is let go, and is told nothing', async ({ records }) => {
+    const { via, hubs } = await asked(records, 'b', 'c');
+    const [b, c] = hubs as [Hub, Hub];
+    await preauth(records, 's', b);
+    assert.equal(await records.members.part({ hub_id: b.hub_id, via: via.hub_id, note: AGAIN, now: T }), []);
+    assert.equal(await records.members.part({ hub_id: c.hub_id, via: null, note: AGAIN, now: T }), []);
+    assert.ok(await records.sessions.find('s', T));
+    assert.is(await records.members.note(b.hub_id), undefined);
+    assert.is(await admit(records, b, via), undefined, 'it asks no more');
+  });
+
   test('a passkey goes to the hub that leads, and knows by whose code it came', async ({ records }) => {
     const { via, hubs } = await asked(records, 'b');
     const [b] = hubs as [Hub];
