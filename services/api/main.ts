@@ -51,7 +51,7 @@ const token = tokenCheck(join(data, 'token'));
 const store = await openStore(join(data, 'api.db'), [
   ...archiveSchema,
   ...hooksSchema,
-  ...duesSchema,
+  duesSchema,
   ...desktopSchema,
 ]);
 life.onStop(store.close);
