@@ -90,8 +90,12 @@ test.after(async (c) => {
 
 test('a guest comes in by the link, with a passkey of their own, and is told who they are', async (c) => {
   const { person, p } = await invited(c, 'Ann', 'guest');
-  assert.equal((await ask(p, 'GET', '/v1/me')).body, { role: 'guest', name: 'Ann', until: 0 });
-  assert.equal((await ask(c.owner, 'GET', '/v1/me')).body, { role: 'owner', name: '', until: 0 });
+  assert.equal((await ask(p, 'GET', '/v1/me')).body, {
+    ...{ id: person.id, role: 'guest', name: 'Ann', until: 0 },
+  });
+  assert.equal((await ask(c.owner, 'GET', '/v1/me')).body, {
+    ...{ id: c.ownerId, role: 'owner', name: '', until: 0 },
+  });
   const [shown] = await people(c);
   assert.equal([shown!.name, shown!.role, shown!.browsers.map((b) => b.id)], ['Ann', 'guest', [p.id]]);
   const told = (await c.uplink.calls.ListPeople({})).people.find((x) => x.id === person.id)!;
