@@ -5,7 +5,8 @@ import { ok } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
 
 const closed = { additionalProperties: false };
-const seconds = (description: string) => T.Integer({ minimum: 0, description });
+/** Until the end of the year 9999. */
+const seconds = (description: string) => T.Integer({ minimum: 0, maximum: 253_402_300_799, description });
 const role = T.Enum([...personRoles]);
 const name = T.String({ minLength: 1, maxLength: 64 });
 const until = seconds('Unix seconds: from then on the hub is closed to them; 0 for never.');

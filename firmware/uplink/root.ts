@@ -23,15 +23,6 @@ export interface RootOptions {
   text(key: UplinkText, values?: Record<string, string>): string;
 }
 
-/** Root's refusal in our words, and the code it gave. */
-class Refusal extends IngleError {
-  readonly refused: ErrorCode;
-  constructor(refused: ErrorCode, message: string) {
-    super('unavailable', message);
-    this.refused = refused;
-  }
-}
-
 /** What root answered, or what it refused with. */
 type Answer = { said: Record<string, unknown> } | { refusal: IngleError };
 
@@ -40,6 +31,13 @@ export type Offered = Identity & { note?: string };
 
 /** Root's public keys (RFC 7517). */
 export type RootKeys = { keys: Record<string, unknown>[] };
+
+type Refusals = Partial<Record<ErrorCode, UplinkText>>;
+const subnetRefusals: Refusals = {
+  invalid_device_code: 'subnetCode',
+  conflict: 'subnetBusy',
+  not_found: 'subnetNone',
+};
 
 export interface DeviceCode {
   device_code: string;
@@ -94,7 +92,7 @@ export function rootClient(o: RootOptions) {
   function explained(e: IngleError): IngleError {
     if (e.code === 'rate_limited') return new IngleError('rate_limited', o.text('rootBusy', named));
     if (e.code !== 'unauthenticated')
-      return new Refusal(e.code, o.text('refused', { ...named, code: e.code }));
+      return new IngleError('unavailable', o.text('refused', { ...named, code: e.code }));
     const names = originsOf(e.details?.['audience']);
     if (names.length > 0 && !names.includes(audience))
       return new IngleError(
@@ -106,10 +104,12 @@ export function rootClient(o: RootOptions) {
 
   /**
    * Asks; once more each if root's clock was the trouble, and if it wants work done first, as while very many enrol.
+   * @param own refusals that mean something to who asks, and what is said of them
    * @throws IngleError in our words
    */
   async function ask(
     attempt: (headers?: Record<string, string>) => Promise<Answer>,
+    own: Refusals = {},
   ): Promise<Record<string, unknown>> {
     let answer = await attempt();
     for (let again = 0; again < 2 && 'refusal' in answer; again++) {
@@ -118,17 +118,24 @@ export function rootClient(o: RootOptions) {
       else if (learnTime(answer.refusal)) answer = await attempt();
       else break;
     }
-    if ('refusal' in answer) throw explained(answer.refusal);
-    return answer.said;
+    if (!('refusal' in answer)) return answer.said;
+    const { code } = answer.refusal;
+    const meant = own[code];
+    throw meant ? new IngleError(code, o.text(meant)) : explained(answer.refusal);
   }
   const proofFor = (claims: ProofClaims) => makeProof(o.keys(), audience, o.now() + skew, claims);
-  const proven = (path: string, body: unknown, i: Identity, claims: ProofClaims) =>
-    ask(async () =>
-      post(path, body, {
-        authorization: `Bearer ${await proofFor({ sub: i.hub_id, ...claims })}`,
-        'x-ingle-certificate': i.certificate,
-      }),
+  const proven = (path: string, body: unknown, i: Identity, claims: ProofClaims, own?: Refusals) =>
+    ask(
+      async (headers) =>
+        post(path, body, {
+          ...headers,
+          authorization: `Bearer ${await proofFor({ sub: i.hub_id, ...claims })}`,
+          'x-ingle-certificate': i.certificate,
+        }),
+      own,
     );
+  const ofSubnet = (what: 'join' | 'admit' | 'part', i: Identity, body: object) =>
+    proven(`/v1/hub/subnet/${what}`, body, i, { purpose: `subnet-${what}` }, subnetRefusals);
   const e2ePub = () => o.keys().e2e[0]!.x;
 
   return {
@@ -220,19 +227,6 @@ export function rootClient(o: RootOptions) {
       };
     },
   };
-
-  /** What root said about a subnet; refusals that mean something there are told in words of their own. */
-  async function ofSubnet(what: 'join' | 'admit' | 'part', i: Identity, body: object) {
-    try {
-      return await proven(`/v1/hub/subnet/${what}`, body, i, { purpose: `subnet-${what}` });
-    } catch (e) {
-      const code = e instanceof Refusal ? e.refused : undefined;
-      if (code === 'invalid_device_code') throw new IngleError(code, o.text('subnetCode'));
-      if (code === 'conflict') throw new IngleError(code, o.text('subnetBusy'));
-      if (code === 'not_found') throw new IngleError(code, o.text('subnetNone'));
-      throw e;
-    }
-  }
 
   function certified(said: Record<string, unknown>) {
     const { certificate } = said;

@@ -9,6 +9,7 @@ import { nodeApi } from '../../firmware/node/api.ts';
 import type { Boots } from '../../firmware/node/boots.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { openQueue } from '../../firmware/protocol/queue.ts';
 import { supervisor1 } from '../../firmware/supervisor/contract.ts';
 import type { Failure } from '../../firmware/supervisor/serve.ts';
 import { writeWhole } from '../../firmware/system/atomic.ts';
@@ -31,6 +32,8 @@ export function nodeEndpoints(o: {
   library: Pick<Library, 'peek'>;
 }): LocalEndpoint[] {
   const { bus } = o;
+  // Two at once would write the same new file.
+  const choosing = openQueue();
 
   /** Without its uplink the hub is alone. */
   const subnet = () =>
@@ -54,8 +57,10 @@ export function nodeEndpoints(o: {
 
   const handlers: Handlers<typeof nodeApi, Asked, Response> = {
     async language({ body: { value } }) {
-      mkdirSync(join(o.config.data, 'skills'), { recursive: true, mode: 0o755 });
-      await writeWhole(choicesOf(o.config), `${JSON.stringify({ language: value })}\n`, 0o644);
+      await choosing.add(async () => {
+        mkdirSync(join(o.config.data, 'skills'), { recursive: true, mode: 0o755 });
+        await writeWhole(choicesOf(o.config), `${JSON.stringify({ language: value })}\n`, 0o644);
+      });
       return { ok: true };
     },
     async reliability() {

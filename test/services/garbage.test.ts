@@ -58,7 +58,9 @@ test('whatever is asked, the answer comes, in the one shape, and the hub is as i
       const { operation, asking } = requestOf(operations, token, seed, n % each);
       const heard = await line.ask(asking);
       statuses.set(heard.status, (statuses.get(heard.status) ?? 0) + 1);
-      if (heard.status === 200 && asking.method === operation.method) reached.add(operation.operationId);
+      // This hub has no uplink and no supervisor; who was passed on to one of them had got past the keepers.
+      const passed = heard.status === 200 || (heard.status === 503 && /io\.ingle\./.test(heard.text));
+      if (passed && asking.method === operation.method) reached.add(operation.operationId);
       const fault = faultOf(operation, asking.method, heard);
       const says = `${asking.method} ${asking.path.slice(0, 100)} ${heard.status} ${heard.text.slice(0, 200)}`;
       if (fault) faults.push(`seed ${seed}, request ${n % each}: ${fault}: ${says}`);
@@ -91,7 +93,10 @@ test('whatever is asked, the answer comes, in the one shape, and the hub is as i
   // It is not only their keepers that were tried.
   assert.ok(
     reached.size > operations.length / 2,
-    `only ${reached.size} of ${operations.length} were reached`,
+    `only ${reached.size} of ${operations.length} were reached, not ${operations
+      .map((o) => o.operationId)
+      .filter((id) => !reached.has(id))
+      .join(', ')}`,
   );
   const { requests } = (await hub.ask('GET', '/api/status')).body;
   assert.is(requests, 1, 'no request is still under way');

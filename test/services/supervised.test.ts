@@ -204,7 +204,9 @@ test('reliability tells what failed last, from the journal, and of the hub alone
 test('the hub says what it is and what it has, and what it has not', async ({ hub }) => {
   const get = async (what: string, as = {}) => hub.ask('GET', `/api/node/${what}`, { as });
   assert.equal((await get('role')).body, { role: 'hub', hub_id: null, subnet_id: null });
-  assert.equal((await get('members')).body.members, [{ hub_id: null, role: 'hub', state: 'here' }]);
+  assert.equal((await get('members')).body.members, [
+    { hub_id: null, role: 'hub', state: 'here', since: null },
+  ]);
   const media = await get('media');
   assert.equal([media.status, media.body.error], [503, 'unavailable']);
   for (const what of ['reliability', 'role', 'members', 'media', 'workspaces'])

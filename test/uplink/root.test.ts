@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { decodeJwt, SignJWT } from 'jose';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
 import { translator } from '../../firmware/text/i18n.ts';
 import { uplinkTexts } from '../../firmware/text/uplink.ts';
@@ -15,6 +16,7 @@ import type { Identity } from '../../firmware/uplink/rows.ts';
 interface Asked {
   path: string;
   proof: Record<string, unknown>;
+  pow: unknown;
 }
 type Say = (asked: Asked, response: ServerResponse) => void;
 const keys = makeKeys(1);
@@ -39,7 +41,11 @@ test.before.each(async (c) => {
     let text = '';
     for await (const part of q) text += part;
     const token = /^Bearer (.*)$/.exec(q.headers.authorization ?? '')?.[1] ?? JSON.parse(text).proof;
-    const asked = { path: q.url!, proof: decodeJwt(token) as Record<string, unknown> };
+    const asked = {
+      path: q.url!,
+      proof: decodeJwt(token) as Record<string, unknown>,
+      pow: q.headers['x-ingle-pow'],
+    };
     c.asked.push(asked);
     c.say(asked, s);
   }).listen(0, '127.0.0.1');
@@ -201,6 +207,34 @@ test('root’s other refusals come in the hub’s words', async (c) => {
     assert.not.match(e.message, /evil/);
     assert.is(e.details, undefined);
   }
+});
+
+test('what root refuses of a subnet is told for what it is, in the hub’s words', async (c) => {
+  for (const [error, code, words] of [
+    ['invalid_device_code', 'invalid_device_code', /invitation is not valid/],
+    ['conflict', 'conflict', /in a subnet already/],
+    ['not_found', 'not_found', /no such member/],
+    ['forbidden', 'unavailable', /refused the hub \(forbidden\)/],
+  ] as const) {
+    c.say = (_, s) => json(s, refusal({}, error), 400);
+    const e = await failure(client(c.url).join(identity(c.url), '123456'));
+    assert.equal([e.code, e.details], [code, undefined]);
+    assert.match(e.message, words);
+    assert.not.match(e.message, /evil/);
+  }
+});
+
+test('a hub that joins while root asks for work does it', async (c) => {
+  const solved: unknown[] = [];
+  const challenge = toBase64url(new Uint8Array(37));
+  c.say = (q, s) => {
+    solved.push(q.pow);
+    if (solved.length === 1) json(s, refusal({ pow: { challenge, bits: 1 } }, 'rate_limited'), 429);
+    else json(s, { hub_id: 'hub_a' });
+  };
+  assert.is(await client(c.url).join(identity(c.url), '123456'), 'hub_a');
+  assert.is(solved[0], undefined);
+  assert.ok(String(solved[1]).startsWith(challenge));
 });
 
 test('an answer without an end is left, not kept', async (c) => {
