@@ -17,7 +17,7 @@ export const budget = { code: 45 * 1024, live: 95 * 1024 };
 const curves = /node_modules\/@noble\//;
 /** Loaded on demand alone: the pages of installed skills and of people, and what changes the desktop. */
 const managing =
-  /^(spa\/(manage|people|groups|regroup|rearrange)|firmware\/text\/spa-(skills|people|groups)|node_modules\/uqr\/)/;
+  /^(spa\/(manage|people|gate|groups|regroup|rearrange)|firmware\/text\/spa-(skills|people|groups)|node_modules\/uqr\/)/;
 /** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
 export const portable = /node_modules\/tweetnacl\//;
 
