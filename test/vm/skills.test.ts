@@ -22,7 +22,7 @@ const serving = (vm: Vm) => vm.until('curl -sf http://127.0.0.1:8777/health/read
 
 test.before(async (c) => {
   if (why) return;
-  c.vm = await boot({ flash: await flash(), cable: true, cuts: true, cmdline: lean });
+  c.vm = await boot({ flash: await flash(), cable: true, cmdline: lean });
   await serving(c.vm);
   good(await ask(c.vm, 'POST', '/api/skills/publishers', { key: toBase64url(acme.key), name: 'Acme' }));
 });
@@ -31,7 +31,7 @@ test.after((c) => c.vm?.stop());
 const install = async (vm: Vm, id: string, version: string, code = counting(version)) =>
   good(await ask(vm, 'POST', '/api/skills/install', packed(id, version, code)));
 const add = async (vm: Vm) => good(await ask(vm, 'POST', '/skills/lamp/v1/add'));
-/** The power goes once the hub has said that it will do it. */
+/** The power goes once the hub has said that it will do it. What a drive's cache loses is tried in the suite of cuts. */
 async function cut(vm: Vm): Promise<void> {
   await vm.kill();
   await vm.start();
