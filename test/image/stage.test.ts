@@ -218,7 +218,9 @@ check("what bundles load beside them is there, for the root's own Node", async (
     ),
   );
   assert.equal([...named].sort(), ['bluetooth_hci_socket.node', 'node_sqlite3.node', 'serialport.node']);
-  for (const f of filesBelow(join(root(), 'usr/lib/ingle/native'))) {
+  const quota = await run('chroot', [root(), '/usr/lib/ingle/native/ingle-quota']);
+  assert.equal([quota.code, /^usage: /.test(quota.stderr)], [2, true], quota.stderr);
+  for (const f of filesBelow(join(root(), 'usr/lib/ingle/native')).filter((f) => f.endsWith('.node'))) {
     const loaded = await run('chroot', [
       root(),
       '/usr/bin/node',
@@ -239,9 +241,10 @@ check('nothing is left that installs packages, compiles, or speaks for another m
     'usr/sbin/sshd',
   ])
     assert.not(has(f), f);
-  // Of npm's modules the machine code alone, each file named by a bundle; all else is in the bundles.
+  // Of npm's modules the machine code alone, each file named by a bundle; all else is in the bundles. And our one program.
   assert.equal(filesBelow(join(root(), 'usr/lib/ingle/native')), [
     'bluetooth_hci_socket.node',
+    'ingle-quota',
     'node_sqlite3.node',
     'serialport.node',
     'uws_linux_x64_115.node',
