@@ -21,7 +21,7 @@ const en = {
   subnet join <invitation>   make this hub a member of another's subnet
   subnet nodes            the hubs of the subnet, and who is gone
   subnet remove <id>      let a member go
-  subnet leave            be alone again
+  subnet leave            leave the subnet
   api token rotate        a new token for the local API
   api call <method> <path>   anything else the hub can do, through its local API
   say <text>              speak a text
@@ -126,7 +126,7 @@ people that were let in here are forgotten; it asks before.
   'subnet nodes': `ingle subnet nodes [--json]
 The members of the subnet: id, name, whether they are here or gone and since when. A member says who leads it.`,
   'subnet remove': `ingle subnet remove <id> [--json]
-Lets a member go: its channel ends at once. It learns so, now or when it is back, and is alone again.`,
+Removes a member and closes its channel at once. The member is told now, or when it is next online.`,
   'subnet leave': `ingle subnet leave [--json]
 Leaves the subnet. The hub is alone again, as it was before it joined, and forgets who was let in.`,
   'api token rotate': `ingle api token rotate [--json]
