@@ -1,12 +1,14 @@
 // `npm start` once everything is installed and built: the house, and a pairing code that is always valid.
 
 import { type ErrorCode, errorTable, toIngleError } from '../../../firmware/protocol/errors.ts';
+import type { Bus } from '../../../firmware/system/bus.ts';
 import { translator } from '../../../firmware/text/i18n.ts';
 import { installedTexts } from '../../../firmware/text/installed.ts';
 import { uplink1 } from '../../../firmware/uplink/contract.ts';
 import { insecureLines } from '../owner/login.ts';
 import { languageOf, speaker } from '../say.ts';
 import { grouped, plain, scanned } from '../show.ts';
+import { follow } from './follow.ts';
 import { type House, startHouse } from './house.ts';
 
 export interface StartOptions {
@@ -24,6 +26,7 @@ export async function runStart(o: StartOptions): Promise<number> {
   const colour = stdout.isTTY === true && !env['NO_COLOR'];
   const say = speaker({ json: o.json ?? false, env, out: (t) => stdout.write(t) });
   let house: House | undefined;
+  const over = new AbortController();
   let wake: () => void = () => {};
   const asked = new Promise<void>((resolve) => (wake = resolve));
   for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(s, () => wake());
@@ -60,6 +63,7 @@ export async function runStart(o: StartOptions): Promise<number> {
     process.stderr.write(o.json ? `${JSON.stringify(e.body())}\n` : `\n${e.message}\n`);
     return errorTable[e.code as ErrorCode].exit;
   } finally {
+    over.abort();
     if (house) {
       say.line(`\n${say.text('stopping')}`);
       await house.stop();
@@ -97,8 +101,8 @@ export async function runStart(o: StartOptions): Promise<number> {
         timer = setTimeout(() => show(why), 5000).unref();
       }
     };
-    const listen = async (): Promise<void> => {
-      const bus = await h.connection();
+    let shown = false;
+    const listen = async (bus: Bus): Promise<void> => {
       await bus.onSignal(uplink1, 'Paired', ({ label, browser }) => {
         say.event({ event: 'paired', browser, label });
         say.line(`\n${say.text('paired', { label: plain(label) || browser.slice(0, 8) })}`);
@@ -109,11 +113,10 @@ export async function runStart(o: StartOptions): Promise<number> {
         say.line(`\n${say.text(left === 0 ? 'pairBurned' : 'pairFailed', { reason: plain(reason), left })}`);
         if (left === 0) show('codeRenewed');
       });
-      // The daemon may die; its successor knows none of our matches.
-      bus.closed.then(() =>
-        setTimeout(() => listen().catch(() => setTimeout(listen, 1000).unref()), 500).unref(),
-      );
+      // Whoever pairs by the first code is to be heard.
+      if (!shown) show();
+      shown = true;
     };
-    listen().then(() => show());
+    follow(h.connection, listen, over.signal);
   }
 }
