@@ -84,13 +84,11 @@ if (wantsBundles && !args.includes('--no-build'))
     console.log(`FAIL ${e.message}`);
   }
 
-/** These measure, or fill the machine: one at a time, after all others. */
-const alone = isGate
-  ? [] // What starts nothing disturbs nobody.
-  : ['cli', 'root', 'uplink', 'update', 'browser', 'image', 'vm', 'bench'];
+/** Two at a time; what measures, or fills the machine, runs after them, one at a time. */
 const folderOf = (file) => relative('test', file).split('/')[0];
-const light = files.filter((f) => !alone.includes(folderOf(f)));
-const heavy = files.filter((f) => alone.includes(folderOf(f)));
+const isAlone = (file) => ['vm', 'bench'].includes(folderOf(file)) || headOf(file).alone;
+const light = files.filter((f) => isGate || !isAlone(f));
+const heavy = files.filter((f) => !isGate && isAlone(f));
 // An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
 // services did not answer in their time.
 const machines = heavy
@@ -117,12 +115,13 @@ console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped
 process.exit(failed ? 1 : 0);
 
 /**
- * A heavy suite says how long it may take in its first lines, and whether others go before it: `// timeout: 600 s,
- * patient`.
+ * A suite says in its first lines how long it may take, and whether it runs with nothing beside it or lets others go
+ * before it: `// timeout: 600 s, alone`, `// timeout: 600 s, patient`.
  */
 function headOf(file) {
-  const [, seconds, patient] = /^\/\/ timeout: (\d+) s(, patient)?$/m.exec(readFileSync(file, 'utf8')) ?? [];
-  return { seconds: Number(seconds ?? 120), patient: patient !== undefined };
+  const [, seconds, how] =
+    /^\/\/ timeout: (\d+) s(?:, (alone|patient))?$/m.exec(readFileSync(file, 'utf8')) ?? [];
+  return { seconds: Number(seconds ?? 120), patient: how === 'patient', alone: how === 'alone' };
 }
 
 async function test(file) {
