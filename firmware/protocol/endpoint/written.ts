@@ -10,7 +10,7 @@ const MAX_KEPT = 2048;
 interface Field {
   name: string;
   write: Write;
-  /** The value that was written last, unless it is an object, which may be another within. */
+  /** The value that was written last; instead of an object, which may be another within, what no value is. */
   value: unknown;
   said: string | undefined;
   /** `"name":value`, or nothing. */
@@ -40,7 +40,7 @@ function object(properties: Record<string, TSchema>): Write {
           f.text = said === undefined ? '' : `${JSON.stringify(f.name)}:${said}`;
           whole = '';
         }
-        f.value = typeof now === 'object' ? undefined : now;
+        f.value = typeof now === 'object' ? f : now;
       }
       if (f.said !== undefined) written++;
     }
