@@ -32,12 +32,20 @@ export function parseJson(text: string | Uint8Array, maxBytes = MAX_BODY): unkno
   return value;
 }
 
+/** Goes into nothing but objects and lists, as most of what comes is neither. */
 function checkDepth(value: unknown, depth: number): void {
   if (value === null || typeof value !== 'object') return;
   if (depth > MAX_DEPTH)
     throw new IngleError('invalid_request', `The body nests deeper than ${MAX_DEPTH}.`, { pointer: '' });
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') checkDepth(item, depth + 1);
+    return;
+  }
   const children = value as Record<string, unknown>;
-  for (const key in children) checkDepth(children[key], depth + 1);
+  for (const key in children) {
+    const child = children[key];
+    if (typeof child === 'object') checkDepth(child, depth + 1);
+  }
 }
 
 /** What `field` accepts. A trailing `?` makes the field optional. */

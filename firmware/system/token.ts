@@ -71,11 +71,14 @@ export function tokenCheck(file: string): TokenCheck {
     return s ? `${s.ino} ${s.mtimeMs}` : '';
   };
   let want = bytes(ensureToken(file));
+  /** What is compared now: memory of its own for each would cost more than to compare it. */
+  let tried = Buffer.alloc(want.length);
   let seen = stamp();
   let looked = Date.now();
   function reload(): void {
     const now = stamp();
     want = bytes(readToken(file));
+    tried = Buffer.alloc(want.length);
     seen = now;
   }
   return {
@@ -89,7 +92,9 @@ export function tokenCheck(file: string): TokenCheck {
             reload();
           } catch {}
       }
-      return given.length === want.length && timingSafeEqual(bytes(given), want);
+      if (given.length !== want.length) return false;
+      tried.write(given, 'latin1');
+      return timingSafeEqual(tried, want);
     },
   };
 }

@@ -19,26 +19,44 @@ export function answering(o: {
 }): Pick<Service, 'admit'> {
   const { dispatch, commands, skills, token } = o;
 
+  /** Names requests that bring no key of their own: no other has the first part. */
+  const start = crypto.randomUUID();
+  let count = 0;
+
   /** Whose things a caller asks about: its own, and for local control those of the hub's owner. */
-  async function ownerOf(caller: Caller): Promise<string> {
-    const owner_id = caller?.owner_id ?? skills.owners().findLast((id) => !isPersonId(id)) ?? 'local';
-    if (!skills.owners().includes(owner_id)) await skills.addOwner(owner_id);
-    return owner_id;
-  }
+  const ownerOf = (caller: Caller): string =>
+    caller?.owner_id ?? skills.owners().findLast((id) => !isPersonId(id)) ?? 'local';
 
   /** An answer with what an endpoint that is on its way out says beside it, a refusal too. */
-  async function dated(said: Record<string, string>, answer: Promise<Response>): Promise<Response> {
-    const r = await answer.catch(errorResponse);
+  async function dated(
+    said: Record<string, string>,
+    answer: () => Response | Promise<Response>,
+  ): Promise<Response> {
+    const r = await (async () => answer())().catch(errorResponse);
     return { ...r, headers: { ...r.headers, ...said } };
   }
 
-  async function handle(
+  function handle(
     head: Head,
     caller: Caller,
     routed: Routed,
-    [body, left]: Parameters<Admitted['handle']>,
-  ): Promise<Response> {
-    const owner_id = await ownerOf(caller);
+    body: Uint8Array,
+    left: (f: () => void) => void,
+  ): Response | Promise<Response> {
+    const owner_id = ownerOf(caller);
+    if (skills.owners().includes(owner_id)) return answerFor(owner_id, head, caller, routed, body, left);
+    const kept = body.slice();
+    return skills.addOwner(owner_id).then(() => answerFor(owner_id, head, caller, routed, kept, left));
+  }
+
+  function answerFor(
+    owner_id: string,
+    head: Head,
+    caller: Caller,
+    routed: Routed,
+    body: Uint8Array,
+    left: (f: () => void) => void,
+  ): Response | Promise<Response> {
     const { path, query, headers } = head;
     const given = headers['idempotency-key'];
     if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/.test(given))
@@ -51,9 +69,11 @@ export function answering(o: {
         body,
       );
     // What is only read is simply read again.
-    if (given === undefined || !isJournaled(endpoint, method)) return work(crypto.randomUUID());
+    if (given === undefined || !isJournaled(endpoint, method)) return work(`${start}-${++count}`);
     const whole = query.size > 0 ? `${path}?${query}` : path;
-    return commands.once({ id: given, owner_id, principal: caller, method, path: whole, body }, work);
+    return commands.once({ id: given, owner_id, principal: caller, method, path: whole, body }, async (id) =>
+      work(id),
+    );
   }
 
   return {
@@ -67,9 +87,10 @@ export function answering(o: {
       return {
         who: caller ? `${caller.owner_id}/${caller.browser}` : '',
         maxBody: routed.endpoint.maxBody ?? MAX_BODY,
-        handle(...a) {
-          const answered = handle(head, caller, routed, a);
-          return routed.endpoint.deprecated ? dated(deprecation(routed.endpoint), answered) : answered;
+        isReadAtOnce: routed.endpoint.body !== 'raw' && head.headers['idempotency-key'] === undefined,
+        handle(body, left) {
+          const answered = () => handle(head, caller, routed, body, left);
+          return routed.endpoint.deprecated ? dated(deprecation(routed.endpoint), answered) : answered();
         },
       };
     },

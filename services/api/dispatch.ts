@@ -4,13 +4,14 @@ import type { Call } from '../../firmware/documents/commands.ts';
 import type { Endpoint, Method } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
 import { type Bound, type Found, nothing, router } from '../../firmware/protocol/endpoint/router.ts';
+import { writerOf } from '../../firmware/protocol/endpoint/written.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { CallerRole, Role } from '../../firmware/protocol/roles.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import type { Lifecycle } from '../../firmware/supervisor/lifecycle.ts';
 import { type LocalWho, openTo } from '../../firmware/system/local-api.ts';
-import type { Head, Response } from './server.ts';
+import { type Head, ofJson, type Response } from './server.ts';
 
 /** A request whose caller is known; `owner_id` is whose things it is about. */
 export interface Asked extends Omit<Call, 'principal' | 'body'> {
@@ -29,7 +30,6 @@ export interface Asked extends Omit<Call, 'principal' | 'body'> {
 
 export type LocalEndpoint = Bound<Asked, Response>;
 
-const ofJson = { 'content-type': 'application/json' };
 export const json = (body: unknown, status = 200): Response => ({
   status,
   headers: ofJson,
@@ -100,16 +100,16 @@ export interface Routed {
   endpoint: Endpoint;
   method: Method;
   /** `asked` is this request's alone: what the declaration reads from it is added. */
-  answer(asked: Asked, body: Uint8Array): Promise<Response>;
+  answer(asked: Asked, body: Uint8Array): Response | Promise<Response>;
 }
 
 export interface Dispatch {
   /** The answer of a public endpoint, which needs no caller; undefined where there is none. */
-  open(method: string, path: string): Promise<Response> | undefined;
+  open(method: string, path: string): Response | Promise<Response> | undefined;
   /** Whether a path is for those who sign what they send. */
   isSigned(path: string): boolean;
   /** The answer of an endpoint that looks by itself who has signed. */
-  signed(head: Head, body: Uint8Array): Promise<Response>;
+  signed(head: Head, body: Uint8Array): Response | Promise<Response>;
   /**
    * What answers a request, once the caller may ask it. A command may ask for what is declared so, and nothing else.
    * @throws IngleError `not_found`, `method_not_allowed`, `forbidden`, `assertion_required`
@@ -143,12 +143,35 @@ export function dispatcher(o: {
     throw new IngleError('forbidden', 'A command may not ask for this path.');
   }
 
-  async function answer({ bound, method, params }: Found<LocalEndpoint>, asked: Asked, body: Uint8Array) {
+  /** What a handler says becomes a response by this; made when an endpoint is first asked. */
+  const tellers = new Map<Endpoint, (said: unknown) => Response>();
+  function tellerOf(endpoint: Endpoint): (said: unknown) => Response {
+    const known = tellers.get(endpoint);
+    if (known) return known;
+    const write = endpoint.answer && writerOf(endpoint.answer);
+    const tell = (said: unknown): Response =>
+      write ? { status: 200, headers: ofJson, body: write(said) } : (said as Response);
+    tellers.set(endpoint, tell);
+    return tell;
+  }
+
+  /** At once where the handler answers at once: a promise would cost as much as the rest of the way. */
+  function answer(
+    { bound, method, params }: Found<LocalEndpoint>,
+    asked: Asked,
+    body: Uint8Array,
+  ): Response | Promise<Response> {
     const { endpoint } = bound;
     const input = inputOf(endpoint)(params, asked.search, body);
     o.admit(method, endpoint);
-    const said = await bound.answer(Object.assign(asked, { method }, input));
-    return endpoint.answer ? json(said) : (said as Response);
+    const given = asked as Parameters<LocalEndpoint['answer']>[0];
+    given.method = method;
+    given.params = input.params;
+    given.query = input.query;
+    given.body = input.body;
+    const said = bound.answer(given);
+    const tell = tellerOf(endpoint);
+    return said instanceof Promise ? said.then(tell) : tell(said);
   }
   return {
     open(method, path) {
@@ -157,7 +180,7 @@ export function dispatcher(o: {
       return answer(find(method, path), nobody, new Uint8Array());
     },
     isSigned: (path) => forSigned.some((prefix) => path.startsWith(prefix)),
-    async signed({ method, path, query, headers }, body) {
+    signed({ method, path, query, headers }, body) {
       const found = find(method, path);
       if (found.bound.endpoint.who !== 'signed') throw nothing();
       const nobody = { id: crypto.randomUUID(), owner_id: '', caller: null, method, path, search: query };

@@ -25,14 +25,19 @@ export interface Admitted {
   who: string;
   /** The largest body it may bring, bytes. */
   maxBody: number;
-  /** @param left calls when the client has gone before its answer */
-  handle(body: Uint8Array, left: (f: () => void) => void): Promise<Response>;
+  /** What `handle` needs of a body it has read when it returns: no copy is made of one that came whole. */
+  isReadAtOnce?: boolean;
+  /**
+   * Answers at once where it can.
+   * @param left calls when the client has gone before its answer
+   */
+  handle(body: Uint8Array, left: (f: () => void) => void): Response | Promise<Response>;
 }
 
 export interface Response {
   status: number;
-  headers?: Record<string, string>;
-  body?: string | Uint8Array;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Uint8Array | undefined;
   /** Instead of a body. `write` keeps what it is given and says whether there is room for more. */
   stream?: (write: (chunk: string) => boolean) => Streaming;
 }
@@ -61,7 +66,7 @@ export interface SocketEvents {
 
 export interface Service {
   /** Before the body is read: refuses by throwing, answers what needs no body, or lets the body come. */
-  admit(head: Head): Promise<Response> | Admitted;
+  admit(head: Head): Response | Promise<Response> | Admitted;
   /** Refuses the upgrade by throwing. */
   upgrade(head: Head): SocketEvents;
 }
@@ -90,6 +95,8 @@ const LOOK_MS = 500;
 
 /** A request while it is answered. */
 interface Exchange {
+  /** This runs within uWebSockets' own call, which gathers what is written and sends it at its end. */
+  isGathered: boolean;
   /** Its answer has no body. */
   isHead: boolean;
   /** Nothing more is to be answered. */
@@ -106,6 +113,9 @@ interface UserData {
   socket: Socket;
 }
 
+/** For uWebSockets, to which a string is made bytes at each call. */
+const bytes = (text: string) => new TextEncoder().encode(text).buffer as ArrayBuffer;
+
 /** The headers anybody reads here: each costs a string for every request. */
 const read = [
   'x-service-token',
@@ -113,6 +123,7 @@ const read = [
   'idempotency-key',
   'last-event-id',
   'content-length',
+  'transfer-encoding',
   'origin',
   'webhook-id',
   'webhook-timestamp',
@@ -120,15 +131,16 @@ const read = [
   'sec-websocket-key',
   'sec-websocket-protocol',
   'sec-websocket-extensions',
-];
+].map((name) => ({ name, key: bytes(name) }));
 const forSockets = read.length - 3;
 const noQuery = new URLSearchParams();
 
 function readHead(req: HttpRequest, count = forSockets): Head {
   const headers: Record<string, string> = {};
   for (let i = 0; i < count; i++) {
-    const value = req.getHeader(read[i]!);
-    if (value !== '') headers[read[i]!] = value;
+    const { name, key } = read[i]!;
+    const value = req.getHeader(key);
+    if (value !== '') headers[name] = value;
   }
   const query = req.getQuery();
   return {
@@ -144,8 +156,15 @@ const common = Object.entries({
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 });
+/** The headers of an answer of JSON. With this very object they are made bytes once for all. */
+export const ofJson: Readonly<Record<string, string>> = Object.freeze({ 'content-type': 'application/json' });
+const linesOfJson = [...common, ...Object.entries(ofJson)].map((line) => line.map(bytes));
 
-function writeHeaders(res: HttpResponse, headers: Record<string, string> = {}): void {
+function writeHeaders(res: HttpResponse, headers: Readonly<Record<string, string>> = {}): void {
+  if (headers === ofJson) {
+    for (const [name, value] of linesOfJson) res.writeHeader(name!, value!);
+    return;
+  }
   for (const [name, value] of common) if (headers[name] === undefined) res.writeHeader(name, value);
   for (const name of Object.keys(headers)) res.writeHeader(name, headers[name]!);
 }
@@ -158,11 +177,7 @@ export function errorResponse(cause: unknown): Response {
   const allow = e.details?.['allow'];
   return {
     status: e.status,
-    headers: {
-      'content-type': 'application/json',
-      ...retry,
-      ...(typeof allow === 'string' ? { allow } : {}),
-    },
+    headers: { ...ofJson, ...retry, ...(typeof allow === 'string' ? { allow } : {}) },
     body: JSON.stringify(e.body()),
   };
 }
@@ -206,8 +221,9 @@ export function listen(host: string, port: number, service: Service): Promise<Se
   function respond(res: HttpResponse, r: Response, state: Exchange): boolean {
     if (state.aborted) return false;
     const stream = state.isHead ? undefined : r.stream;
-    res.cork(() => {
-      res.writeStatus(String(r.status));
+    const write = () => {
+      // uWebSockets writes 200 by itself.
+      if (r.status !== 200) res.writeStatus(String(r.status));
       writeHeaders(res, r.headers);
       // After a refused body the rest of it may still come; such a connection is not used again.
       const isLast = r.status === 413;
@@ -217,7 +233,9 @@ export function listen(host: string, port: number, service: Service): Promise<Se
         if (!r.stream) res.writeHeader('content-length', String(Buffer.byteLength(r.body ?? '')));
         res.endWithoutBody();
       } else if (!stream) res.end(r.body ?? '', isLast);
-    });
+    };
+    if (state.isGathered) write();
+    else res.cork(write);
     if (!stream) return false;
     res.onWritable(() => {
       if (!state.aborted) state.streaming?.writable();
@@ -236,7 +254,8 @@ export function listen(host: string, port: number, service: Service): Promise<Se
   }
 
   app.any('/*', (res, req) => {
-    const state: Exchange = { isHead: req.getCaseSensitiveMethod() === 'HEAD', aborted: false, due: 0 };
+    const head = readHead(req);
+    const state: Exchange = { isHead: head.method === 'HEAD', isGathered: true, aborted: false, due: 0 };
     let counted = true;
     let admitted: Admitted | undefined;
     let most = MAX_BODY;
@@ -252,13 +271,17 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       if (left > 0) byWho.set(admitted.who, left);
       else byWho.delete(admitted.who);
     };
-    res.onAborted(() => {
-      state.aborted = true;
-      state.streaming?.stop();
-      state.left?.();
-      done();
-      arriving.delete(state);
-    });
+    /** For what is not answered at once. */
+    const wait = () => {
+      state.isGathered = false;
+      res.onAborted(() => {
+        state.aborted = true;
+        state.streaming?.stop();
+        state.left?.();
+        done();
+        arriving.delete(state);
+      });
+    };
     const answer = (r: Response) => {
       arriving.delete(state);
       respond(res, r, state);
@@ -278,13 +301,16 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       most = largest;
       state.due += LARGE_MS - BODY_MS;
     };
-    const head = readHead(req);
     try {
       if (closing) throw new IngleError('unavailable', 'The hub is stopping.');
       if (requests > MAX_REQUESTS)
         throw new IngleError('rate_limited', 'Too many requests at once.', { retry_after: 1 });
       const letIn = service.admit(head);
-      if (letIn instanceof Promise) return void letIn.catch(errorResponse).then(answer);
+      if (letIn instanceof Promise) {
+        wait();
+        return void letIn.catch(errorResponse).then(answer);
+      }
+      if (!('handle' in letIn)) return answer(letIn);
       const mine = byWho.get(letIn.who) ?? 0;
       if (mine >= MAX_OF_ONE)
         throw new IngleError('rate_limited', 'Too many requests of one browser at once.', { retry_after: 1 });
@@ -294,7 +320,32 @@ export function listen(host: string, port: number, service: Service): Promise<Se
     } catch (e) {
       return refuse(e);
     }
-    const { handle } = admitted;
+    const { handle, isReadAtOnce = false } = admitted;
+    const left = (f: () => void) => {
+      if (state.aborted) f();
+      else state.left = f;
+    };
+    const end = (r: Response) => {
+      if (!respond(res, r, state)) done();
+    };
+    /** @returns whether there is no more to come */
+    const perform = (body: Uint8Array): boolean => {
+      let r: Response | Promise<Response>;
+      try {
+        r = handle(body, left);
+      } catch (e) {
+        r = errorResponse(e);
+      }
+      if (r instanceof Promise) r.catch(errorResponse).then(end);
+      else end(r);
+      return !counted;
+    };
+    // Without these two a request has no body (RFC 9112, 6.3), and nothing is to be waited for.
+    if (!head.headers['content-length'] && !head.headers['transfer-encoding']) {
+      if (!perform(nothing)) wait();
+      return;
+    }
+    wait();
     state.late = () => refuse(new IngleError('timeout', 'The request took too long to arrive.'));
     expect(state, most > MAX_BODY);
     const parts: Uint8Array[] = [];
@@ -308,18 +359,13 @@ export function listen(host: string, port: number, service: Service): Promise<Se
         return refuse(e);
       }
       // uWebSockets takes the chunk back when this returns.
-      if (chunk.byteLength > 0) parts.push(copyOf(chunk));
+      const isAll = isLast && isReadAtOnce && parts.length === 0;
+      if (chunk.byteLength > 0) parts.push(isAll ? new Uint8Array(chunk) : copyOf(chunk));
       if (!isLast) return;
       arriving.delete(state);
-      const left = (f: () => void) => {
-        if (state.aborted) f();
-        else state.left = f;
-      };
-      handle(parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? nothing), left)
-        .catch(errorResponse)
-        .then((r) => {
-          if (!respond(res, r, state)) done();
-        });
+      state.isGathered = true;
+      perform(parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? nothing));
+      state.isGathered = false;
     });
   });
 
@@ -339,7 +385,7 @@ export function listen(host: string, port: number, service: Service): Promise<Se
         const events = service.upgrade(head);
         res.upgrade({ events, socket: { send() {}, end() {} } }, keys[0]!, keys[1]!, keys[2]!, context);
       } catch (e) {
-        respond(res, errorResponse(e), { isHead: false, aborted: false, due: 0 });
+        respond(res, errorResponse(e), { isHead: false, isGathered: false, aborted: false, due: 0 });
       }
     },
     open(ws) {

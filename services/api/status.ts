@@ -17,13 +17,16 @@ import type { Response, Server } from './server.ts';
 /** How long what uplink said of the link is told again, milliseconds: many who ask at once ask it once. */
 const LINK_MS = 250;
 
-function linkOf(bus: Bus): () => Promise<Answer<typeof systemApi.status>['link']> {
-  let said: ReturnType<ReturnType<typeof linkOf>> | undefined;
+type Link = Answer<typeof systemApi.status>['link'];
+
+/** @returns what was said within LINK_MS, at once; else a promise of what is said now */
+function linkOf(bus: Bus): () => Link | Promise<Link> {
+  let said: Link | Promise<Link> = null;
   let until = 0;
   return () => {
-    if (said && performance.now() < until) return said;
+    if (performance.now() < until) return said;
     until = performance.now() + LINK_MS;
-    said = bus
+    const asked = bus
       .client(uplink1)
       .Status({}, 3000)
       .then(
@@ -36,8 +39,13 @@ function linkOf(bus: Bus): () => Promise<Answer<typeof systemApi.status>['link']
           channels,
         }),
         () => null,
-      );
-    return said;
+      )
+      .then((link: Link) => {
+        if (said === asked) said = link;
+        return link;
+      });
+    said = asked;
+    return asked;
   };
 }
 
@@ -53,6 +61,27 @@ export function aboutHub(o: {
   counts: Server['counts'];
 }): LocalEndpoint[] {
   const askLink = linkOf(o.bus);
+  function statusWith(link: Link): Answer<typeof systemApi.status> {
+    const known = o.skills.known();
+    let available = 0;
+    for (const k of known.values()) if (k.available) available++;
+    const { requests, streams, sockets } = o.counts();
+    return {
+      name: o.config.name,
+      model: o.config.model,
+      version,
+      node_version: process.versions.node,
+      sqlite_version: o.sqlite,
+      uptime_s: Math.floor(process.uptime()),
+      link,
+      skills: { known: known.size, available },
+      developer_mode: o.isDeveloper(),
+      mcp: o.isMcp(),
+      requests,
+      streams,
+      sockets,
+    };
+  }
   const system: Handlers<typeof systemApi, Asked, Response> = {
     live: () => ({ ok: true }),
     ready() {
@@ -69,22 +98,9 @@ export function aboutHub(o: {
       };
     },
     brand: () => ({ ...o.config.brand }),
-    async status() {
-      const link = await askLink();
-      const known = [...o.skills.known().values()];
-      return {
-        name: o.config.name,
-        model: o.config.model,
-        version,
-        node_version: process.versions.node,
-        sqlite_version: o.sqlite,
-        uptime_s: Math.floor(process.uptime()),
-        link,
-        skills: { known: known.length, available: known.filter((k) => k.available).length },
-        developer_mode: o.isDeveloper(),
-        mcp: o.isMcp(),
-        ...o.counts(),
-      };
+    status() {
+      const link = askLink();
+      return link instanceof Promise ? link.then(statusWith) : statusWith(link);
     },
     node: () => ({
       hostname: hostname(),

@@ -280,4 +280,32 @@ test('whatever comes is taken as it is or refused with pointers that lead somewh
   );
 });
 
+test('a closed object is held against its schema alike at the first look and at the hundredth', () => {
+  const some = T.Object(
+    {
+      id: T.String(),
+      'a.b': T.Optional(T.Integer()),
+      const: T.Optional(T.Literal('c')),
+      enum: T.Optional(T.Union([T.Literal('d'), T.Literal('e')])),
+      within: T.Optional(T.Array(T.Object({ x: T.Optional(T.Integer()) }, { additionalProperties: false }))),
+    },
+    { additionalProperties: false },
+  );
+  const values: [unknown, string[]][] = [
+    [{ id: 'a' }, []],
+    [{ id: 'a', 'a.b': 1, const: 'c', enum: 'd', within: [{}, { x: 1 }] }, []],
+    [{ id: 'a', aab: 1 }, ['/aab']],
+    [{ id: 'a', const: 'd' }, ['/const']],
+    [{ id: 'a', enum: 'c' }, ['/enum']],
+    [{ id: 'a', within: [{}, { y: 1 }] }, ['/within/1/y']],
+    [{ id: 'a', properties: {} }, ['/properties']],
+  ];
+  for (let look = 0; look < 60; look++)
+    for (const [value, pointers] of values)
+      assert.equal(
+        faultsOf(some, value).map((f) => f.pointer),
+        pointers,
+      );
+});
+
 test.run();

@@ -65,4 +65,86 @@ test('large bodies that come slowly leave room for small ones, and for large one
   assert.equal(await post(`${base}/large`, LARGEST), [200, String(LARGEST)]);
 });
 
+test('what comes of a body is what was sent, kept or read at once, in one piece or in several', async () => {
+  const kept: Uint8Array[] = [];
+  const mine = await listen('127.0.0.1', 0, {
+    admit({ path }) {
+      if (path === '/kept')
+        return {
+          who: 'somebody',
+          maxBody: MAX_BODY,
+          handle(body) {
+            kept.push(body);
+            return { status: 200, body: 'kept' };
+          },
+        };
+      const isReadAtOnce = path === '/read';
+      const handle = (body: Uint8Array) => ({ status: 200, body: Buffer.from(body).toString() });
+      return { who: 'somebody', maxBody: MAX_BODY, isReadAtOnce, handle };
+    },
+    upgrade() {
+      throw new IngleError('not_found', 'No sockets here.');
+    },
+  });
+  const to = (path: string) => `http://127.0.0.1:${mine.port}${path}`;
+  const send = (path: string, body: string) =>
+    fetch(to(path), { method: 'POST', body }).then((r) => r.text());
+  for (const text of ['', 'a', 'b'.repeat(1024)]) {
+    assert.is(await send('/read', text), text);
+    assert.is(await send('/kept', text), 'kept');
+  }
+  assert.equal(
+    kept.map((b) => Buffer.from(b).toString()),
+    ['', 'a', 'b'.repeat(1024)],
+  );
+  const half = connect(mine.port, '127.0.0.1');
+  const said = new Promise<string>((resolve) => half.on('data', (d) => resolve(d.toString())));
+  half.write('POST /read HTTP/1.1\r\nhost: x\r\ncontent-length: 8\r\n\r\nabcd');
+  await until(() => mine.counts().requests === 1, 'the first half');
+  half.write('efgh');
+  assert.match(await said, /abcdefgh$/);
+  half.destroy();
+  await until(() => mine.counts().requests === 0, 'its end');
+  await mine.close(0);
+});
+
+test('requests that come in one piece are answered in their order, those at once and those later', async () => {
+  const mine = await listen('127.0.0.1', 0, {
+    admit({ path }) {
+      const body = path.slice(1);
+      if (body === 'throws') throw new IngleError('forbidden', 'Not for you.');
+      return {
+        who: 'somebody',
+        maxBody: MAX_BODY,
+        handle() {
+          if (body === 'fails') throw new IngleError('conflict', 'Not now.');
+          const r = { status: 200, body };
+          return body.startsWith('later') ? new Promise((done) => setTimeout(() => done(r), 20)) : r;
+        },
+      };
+    },
+    upgrade() {
+      throw new IngleError('not_found', 'No sockets here.');
+    },
+  });
+  const socket = connect(mine.port, '127.0.0.1');
+  let all = '';
+  socket.on('data', (d) => {
+    all += d.toString();
+  });
+  for (const path of ['now1', 'later2', 'now3', 'throws', 'fails', 'later4']) {
+    const before = all.length;
+    socket.write(`GET /${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await until(() => all.length > before, path);
+  }
+  assert.equal(
+    [...all.matchAll(/HTTP\/1\.1 (\d+)/g)].map((m) => m[1]),
+    ['200', '200', '200', '403', '409', '200'],
+  );
+  for (const text of ['now1', 'later2', 'now3', 'later4']) assert.match(all, `\r\n\r\n${text}`);
+  assert.is(mine.counts().requests, 0);
+  socket.destroy();
+  await mine.close(0);
+});
+
 test.run();

@@ -94,10 +94,35 @@ const rank = (f: Found) =>
 const COMPILE_AFTER = 20;
 const looks = new WeakMap<TSchema, number | { Check(value: unknown): boolean }>();
 
+/**
+ * A schema that takes the same values: of a closed object whose fields are not all required, TypeBox would look at each
+ * name by a regular expression, and it has none where `propertyNames` lists them.
+ */
+function quick(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(quick);
+  if (!isObject(schema)) return schema;
+  const { const: only, enum: some, ...rest } = schema;
+  const same = Object.fromEntries(Object.entries(rest).map(([k, v]) => [k, quick(v)]));
+  const { properties, required, additionalProperties } = schema;
+  const names = isObject(properties) ? Object.keys(properties) : [];
+  const isSlow =
+    additionalProperties === false &&
+    names.length > 0 &&
+    !schema['patternProperties'] &&
+    !schema['propertyNames'] &&
+    (required as string[] | undefined)?.length !== names.length;
+  return {
+    ...same,
+    ...('const' in schema ? { const: only } : {}),
+    ...('enum' in schema ? { enum: some } : {}),
+    ...(isSlow ? { additionalProperties: true, propertyNames: { enum: names } } : {}),
+  };
+}
+
 function fits(schema: TSchema, value: unknown): boolean {
   const known = looks.get(schema) ?? 0;
   if (typeof known !== 'number') return known.Check(value);
-  looks.set(schema, known < COMPILE_AFTER ? known + 1 : Compile(schema));
+  looks.set(schema, known < COMPILE_AFTER ? known + 1 : Compile(quick(schema) as TSchema));
   return Check(schema, value);
 }
 

@@ -33,6 +33,7 @@ function readerOf(endpoint: Endpoint): Reader {
   const texts = object(Object.fromEntries(names.map((k) => [k, optional(endpoint.query![k]!)])));
   const body = endpoint.body === 'raw' ? undefined : (endpoint.body ?? object({}, strict));
   const hasBody = methodsOf(endpoint).some((m) => m !== 'GET');
+  const { params: declared, maxBody } = endpoint;
 
   const textsOf = (query: URLSearchParams) =>
     Object.fromEntries(names.flatMap((k) => (query.has(k) ? [[k, query.get(k)!]] : [])));
@@ -41,9 +42,9 @@ function readerOf(endpoint: Endpoint): Reader {
     query: URLSearchParams,
     bytes: Uint8Array | string,
   ): Input<Endpoint> => {
-    if (endpoint.params && faultsOf(segments, params).length > 0) throw nothing();
+    if (declared && faultsOf(segments, params).length > 0) throw nothing();
     const given = names.length > 0 ? checked(texts, textsOf(query)) : {};
-    const value = !body ? bytes : hasBody ? checked(body, parseObject(bytes, endpoint.maxBody)) : null;
+    const value = !body ? bytes : hasBody ? checked(body, parseObject(bytes, maxBody)) : null;
     return { params, query: given, body: value as never };
   };
 }

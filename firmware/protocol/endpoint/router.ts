@@ -29,6 +29,13 @@ export function bind<A extends Area, C, R>(area: A, handlers: Handlers<A, C, R>)
 /** What of a declaration says where it is. */
 export type Place = Pick<Endpoint, 'method' | 'path'>;
 
+/** A name of a template: in which segment it stands, and whether it is all that is left. */
+interface Name {
+  at: number;
+  name: string;
+  isRest: boolean;
+}
+
 interface Node<B> {
   literals: Map<string, Node<B>>;
   /** `{name}`; its name stands in the endpoint. */
@@ -52,10 +59,15 @@ export interface Found<B> {
 export function router<B extends { endpoint: Place }>(all: readonly B[]) {
   const node = (): Node<B> => ({ literals: new Map(), here: new Map(), rest: new Map() });
   const top = node();
+  /** The places that are written out whole, which most are. */
+  const whole = new Map<string, Map<Method, B>>();
+  const names = new Map<B, Name[]>();
   for (const bound of all) {
+    const { path } = bound.endpoint;
+    names.set(bound, namesOf(path));
     let at = top;
     let into = 'here' as 'here' | 'rest';
-    for (const part of bound.endpoint.path.split('/').slice(1)) {
+    for (const part of path.split('/').slice(1)) {
       if (/^\{\w+\*\}$/.test(part)) into = 'rest';
       else if (/^\{\w+\}$/.test(part)) at = at.one ??= node();
       else {
@@ -65,9 +77,10 @@ export function router<B extends { endpoint: Place }>(all: readonly B[]) {
       }
     }
     for (const method of methodsOf(bound.endpoint)) {
-      if (at[into].has(method)) throw new Error(`two endpoints for ${method} ${bound.endpoint.path}`);
+      if (at[into].has(method)) throw new Error(`two endpoints for ${method} ${path}`);
       at[into].set(method, bound);
     }
+    if (names.get(bound)!.length === 0) whole.set(path, at.here);
   }
 
   /** The methods at a path, most exact place first. */
@@ -83,6 +96,8 @@ export function router<B extends { endpoint: Place }>(all: readonly B[]) {
   }
 
   const at = (path: string): Map<Method, B> => {
+    const known = whole.get(path);
+    if (known) return known;
     const parts = path.split('/').slice(1);
     const methods = parts.length > MAX_SEGMENTS || parts.includes('..') ? undefined : lookUp(top, parts, 0);
     if (!methods) throw nothing();
@@ -94,8 +109,7 @@ export function router<B extends { endpoint: Place }>(all: readonly B[]) {
       const methods = at(path);
       const declared = (method === 'HEAD' ? 'GET' : method) as Method;
       const bound = methods.get(declared);
-      if (bound)
-        return { bound, method: declared, params: paramsOf(bound.endpoint, path.split('/').slice(1)) };
+      if (bound) return { bound, method: declared, params: paramsOf(names.get(bound)!, path) };
       const allow = [...methods.keys()].flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])).join(', ');
       const says = `This path does not take ${method.slice(0, 10)}; it takes ${allow}.`;
       throw new IngleError('method_not_allowed', says, { allow });
@@ -108,12 +122,20 @@ export function router<B extends { endpoint: Place }>(all: readonly B[]) {
 /** Segments a path may have; more is at no endpoint. */
 const MAX_SEGMENTS = 32;
 
-function paramsOf(endpoint: Place, parts: readonly string[]): Record<string, string> {
+const namesOf = (path: string): Name[] =>
+  path
+    .split('/')
+    .slice(1)
+    .flatMap((part, at) => {
+      const [, name, all] = /^\{(\w+)(\*?)\}$/.exec(part) ?? [];
+      return name ? [{ at, name, isRest: all !== '' }] : [];
+    });
+
+function paramsOf(names: readonly Name[], path: string): Record<string, string> {
   const params: Record<string, string> = {};
-  for (const [i, part] of endpoint.path.split('/').slice(1).entries()) {
-    const [, name, all] = /^\{(\w+)(\*?)\}$/.exec(part) ?? [];
-    if (name) params[name] = all ? parts.slice(i).join('/') : parts[i]!;
-  }
+  if (names.length === 0) return params;
+  const parts = path.split('/').slice(1);
+  for (const { at, name, isRest } of names) params[name] = isRest ? parts.slice(at).join('/') : parts[at]!;
   return params;
 }
 
