@@ -99,11 +99,13 @@ async function issue(
   const i = await place.place();
   const psk = random(32);
   const known = pins.passkeys();
+  const names = (some: typeof known) => Promise.all(some.map((p) => passkeyName(p.cred_id)));
   const d = await root.deviceCode(i, {
     ...(grant.kind === 'member' ? { scope: 'member' as const } : {}),
     ...(newPasskey ? { scope: 'new_passkey' as const } : {}),
+    ...(grant.kind === 'person' ? { guest: true as const } : {}),
     ...(known.length <= MAX_NAMED
-      ? { passkeys: await Promise.all(known.map((p) => passkeyName(p.cred_id))) }
+      ? { passkeys: await names(known), guests: await names(known.filter((p) => p.person !== undefined)) }
       : {}),
     ticket: await linkTicket(psk),
   });
