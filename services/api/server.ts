@@ -122,6 +122,8 @@ const read = [
   'sec-websocket-extensions',
 ];
 const forSockets = read.length - 3;
+/** Those that only one path reads. */
+const readAt = new Map([['/api/mcp', ['mcp-protocol-version', 'mcp-method', 'mcp-name']]]);
 const noQuery = new URLSearchParams();
 
 function readHead(req: HttpRequest, count = forSockets): Head {
@@ -130,10 +132,15 @@ function readHead(req: HttpRequest, count = forSockets): Head {
     const value = req.getHeader(read[i]!);
     if (value !== '') headers[read[i]!] = value;
   }
+  const path = req.getUrl();
+  for (const name of readAt.get(path) ?? []) {
+    const value = req.getHeader(name);
+    if (value !== '') headers[name] = value;
+  }
   const query = req.getQuery();
   return {
     method: req.getCaseSensitiveMethod(),
-    path: req.getUrl(),
+    path,
     query: query ? new URLSearchParams(query) : noQuery,
     headers,
   };
