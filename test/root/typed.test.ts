@@ -175,9 +175,15 @@ test('a hub’s wish is what makes sense of its claims', () => {
       { scope: 'new_passkey', guest: true },
       { ...nothing, scope: 'guest' },
     ],
-    [{ scope: 'new_passkey', guest: 'yes' }, { ...nothing, scope: 'new_passkey' }],
+    [
+      { scope: 'new_passkey', guest: 'yes' },
+      { ...nothing, scope: 'new_passkey' },
+    ],
     [{ scope: 'guest' }, nothing],
-    [{ scope: 'member', guest: true }, { ...nothing, scope: 'member' }],
+    [
+      { scope: 'member', guest: true },
+      { ...nothing, scope: 'member' },
+    ],
     [{ guest: true }, nothing],
     [{ guests: ['a', 5, 'b'] }, { ...nothing, guests: new Set(['a', 'b']) }],
     [{ guests: 'a' }, nothing],

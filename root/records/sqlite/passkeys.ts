@@ -55,7 +55,14 @@ export function sqlitePasskeys(store: Store): Passkeys {
         const { changes } = await db.run(
           'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)',
           ...[p.cred_id, p.owner_id, p.browser_pubkey, p.sign_count, p.browser_key_id],
-          ...[JSON.stringify(p.transports), p.backed_up ? 1 : 0, now, now, p.hub_id, scope === 'guest' ? 1 : 0],
+          ...[
+            JSON.stringify(p.transports),
+            p.backed_up ? 1 : 0,
+            now,
+            now,
+            p.hub_id,
+            scope === 'guest' ? 1 : 0,
+          ],
         );
         if (changes !== 1) return false;
         // The approval was for one passkey.

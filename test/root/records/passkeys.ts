@@ -75,7 +75,14 @@ export function passkeyTests(test: Test): void {
       all.map((p) => p.cred_id),
       ['b', 'a', 'c'],
     );
-    const kept = { ...first, created: T + 1, last_used: T + 1, went_back: 0, browser_pubkey: [9], guest: false };
+    const kept = {
+      ...first,
+      created: T + 1,
+      last_used: T + 1,
+      went_back: 0,
+      browser_pubkey: [9],
+      guest: false,
+    };
     assert.equal(plain(all[0]), kept);
     assert.equal(plain(await passkeys.find('b')), kept);
     assert.is(all[1]!.backed_up, false);
