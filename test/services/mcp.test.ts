@@ -100,7 +100,9 @@ test('no subscription is kept open, and who speaks another revision is told whic
 });
 
 for (const mode of ['legacy', 'auto'] as const)
-  test(`the protocol’s own client finds the tools of its caller and calls them (${mode})`, async ({ hub }) => {
+  test(`the protocol’s own client finds the tools of its caller and calls them (${mode})`, async ({
+    hub,
+  }) => {
     const opened = async (as = {}) => {
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
       await client.connect(
