@@ -39,7 +39,7 @@ const truth = note();
 
 /** What a root may say: places it has, mixes and inventions, and notes it has seen, kept from before or made up. */
 const places = fc.oneof(
-  fc.constantFrom(alone, subnet, { ...alone, subnet_id: subnet.subnet_id }),
+  fc.constantFrom(alone, alone, subnet, subnet, { ...alone, subnet_id: subnet.subnet_id }),
   fc.record({ owner_id: fc.stringMatching(/^[\w-]{1,64}$/), subnet_id: fc.constantFrom('net_led', 'net_x') }),
 );
 const notes = fc.oneof(
@@ -52,7 +52,16 @@ const notes = fc.oneof(
   ),
   fc.base64String(),
 );
-const named = fc.constantFrom({}, {}, {}, { hub_id: 'hub_2' }, { app_url: 'https://evil.example' });
+const named = fc.constantFrom(
+  {},
+  {},
+  {},
+  {},
+  {},
+  {},
+  { hub_id: 'hub_2' },
+  { app_url: 'https://evil.example' },
+);
 const refusals = fc.constantFrom<ErrorCode[]>(
   'not_found',
   'conflict',
@@ -60,10 +69,13 @@ const refusals = fc.constantFrom<ErrorCode[]>(
   'internal',
   'forbidden',
 );
+/** No refusal, that many times as often as one. */
+const mostly = (weight: number) =>
+  fc.oneof({ weight, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: refusals });
 const says = fc.record({
   offered: fc.tuple(places, named, notes).map(([p, n, note]) => ({ ...mine, ...p, ...n, note })),
-  enrols: fc.option(refusals, { freq: 8 }),
-  parts: fc.option(refusals, { freq: 2 }),
+  enrols: mostly(8),
+  parts: mostly(2),
   joins: refusals,
 });
 const steps = fc.array(fc.record({ does: fc.constantFrom('enrol', 'came', 'leave', 'join'), says }), {
@@ -191,7 +203,7 @@ test('no word of root takes it to another place than shown, and none makes it ho
     ),
     { numRuns: 150 },
   );
-  assert.ok(moves > 5, `some of it was allowed: ${moves}`);
+  assert.ok(moves > 0, `some of it was allowed: ${moves}, ${n} runs`);
 });
 
 test.run();
