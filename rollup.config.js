@@ -33,6 +33,8 @@ const external = (id) => id.startsWith('node:') || builtin.has(id) || id === 'es
 function onwarn(warning, warn) {
   // A page whose import is left as it stands would fail in the browser; better that the build does.
   if (warning.code === 'UNRESOLVED_IMPORT') throw new Error(warning.message);
+  // zod marks expressions as pure where Rollup sees none.
+  if (warning.code === 'INVALID_ANNOTATION' && /node_modules/.test(String(warning.id))) return;
   // Both come from dependencies and change nothing.
   if (warning.code === 'CIRCULAR_DEPENDENCY' && /node_modules/.test(String(warning.ids))) return;
   if (warning.code === 'THIS_IS_UNDEFINED' || warning.code === 'EVAL') return;
@@ -60,6 +62,16 @@ const withoutXml = {
   load: (id) => (id === '\0xml2js' ? 'export class Builder {}\nexport class Parser {}' : null),
 };
 
+/** The SDK of MCP loads a checker of schemas for what only clients are asked; the hub checks inputs by its own. */
+const withoutAjv = {
+  name: 'without-ajv',
+  resolveId: (id) => (id === '@modelcontextprotocol/server/_shims' ? '\0mcp-shims' : null),
+  load: (id) =>
+    id === '\0mcp-shims'
+      ? 'export class DefaultJsonSchemaValidator {}\nexport { default as process } from "node:process";'
+      : null,
+};
+
 /** A program for Node 20: one self-contained file but for machine code and what it imports on demand. */
 function program(input, file, external_ = external) {
   return {
@@ -70,6 +82,7 @@ function program(input, file, external_ = external) {
     treeshake: { moduleSideEffects: (id, isExternal) => !isExternal || nativeModules.includes(id) },
     plugins: [
       withoutXml,
+      withoutAjv,
       native(),
       esbuild({ target: 'node20', define, include: /\.[jt]sx?$/, sourceMap: false }),
       nodeResolve({

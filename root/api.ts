@@ -20,6 +20,7 @@ import {
   listCredentials,
   loginChallenge,
   loginFinish,
+  ownedBy,
   registrationChallenge,
   registrationFinish,
 } from './webauthn.ts';
@@ -84,6 +85,7 @@ const answers: Answers = {
   credentials: async (a) => said(listCredentials(a.root, await ownerOf(a))),
   async revoke(a) {
     const session = await ownerOf(a);
+    await ownedBy(a.root, session);
     return { ok: true, ...(await revoke(a.root, session.owner_id!, (a.params as { id: string }).id)) };
   },
   async offer(a) {

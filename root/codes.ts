@@ -6,6 +6,7 @@ import { isTicket, passkeyName } from '../firmware/protocol/pairing/ticket.ts';
 import { seconds } from './clock.ts';
 import { clientKey } from './limit.ts';
 import type { Hub } from './records/records.ts';
+import { approvesPasskey } from './records/rules.ts';
 import type { Root } from './root.ts';
 import { revoke } from './session.ts';
 
@@ -20,21 +21,27 @@ const DRAWS = 100;
 export interface CodeWish {
   ip: string;
   /** What the hub approves with the code. */
-  scope: '' | 'new_passkey' | 'member';
+  scope: '' | 'new_passkey' | 'guest' | 'member';
   /** Of the link that goes with the code (`linkTicket`); '' for none. */
   ticket: string;
   /** Names (`passkeyName`) of the passkeys that the hub knows; undefined when it does not say. */
   passkeys: ReadonlySet<string> | undefined;
+  /** Names of those that are not the owner's. */
+  guests: ReadonlySet<string>;
 }
 
 /** Reads a hub's wish out of the claims of its proof; what makes no sense was not said. */
 export function wishOf(claims: Record<string, unknown>, ip: string): CodeWish {
-  const { scope, ticket, passkeys } = claims;
+  const { scope, ticket, passkeys, guest, guests } = claims;
+  const named = (list: unknown) =>
+    Array.isArray(list) ? new Set(list.filter((p) => typeof p === 'string')) : undefined;
+  const approved = scope === 'new_passkey' || scope === 'member' ? scope : '';
   return {
     ip,
-    scope: scope === 'new_passkey' || scope === 'member' ? scope : '',
+    scope: approved === 'new_passkey' && guest === true ? 'guest' : approved,
     ticket: isTicket(ticket) ? ticket : '',
-    passkeys: Array.isArray(passkeys) ? new Set(passkeys.filter((p) => typeof p === 'string')) : undefined,
+    passkeys: named(passkeys),
+    guests: named(guests) ?? new Set(),
   };
 }
 
@@ -43,17 +50,21 @@ const ticketOf = (root: Root, ticket: string) => root.tokens.mac('ticket', ticke
 
 /**
  * Ends what earlier codes of a hub began and the hub did not take in: sids that are not signed in, and passkeys the
- * hub does not know. Whoever took the owner's code has nothing left, and the owner is the first again.
+ * hub does not know. Whoever took the owner's code has nothing left, and the owner is the first again. Of those it
+ * knows it says which are not the owner's: one that came before codes said so is marked now.
  */
-async function forgetUnpaired(root: Root, hub: Hub, known: ReadonlySet<string> | undefined): Promise<void> {
+async function forgetUnpaired(root: Root, hub: Hub, { passkeys: known, guests }: CodeWish): Promise<void> {
   for (const sid of await root.records.sessions.endUnpaired(hub.hub_id, seconds())) root.relay.drop(sid);
   if (!known) return;
   // In a subnet each hub knows only what came by its own codes.
   const isMember = (await root.records.members.find(hub.hub_id, seconds()))?.admitted === true;
   const mine = (by: string) => by === hub.hub_id || (by === '' && !isMember);
-  for (const c of await root.records.passkeys.ofOwner(hub.owner_id))
-    if (mine(c.hub_id) && !known.has(await passkeyName(c.cred_id)))
-      await revoke(root, hub.owner_id, c.cred_id);
+  for (const c of await root.records.passkeys.ofOwner(hub.owner_id)) {
+    if (!mine(c.hub_id)) continue;
+    const name = await passkeyName(c.cred_id);
+    if (!known.has(name)) await revoke(root, hub.owner_id, c.cred_id);
+    else if (!c.guest && guests.has(name)) await root.records.passkeys.markGuest(c.cred_id);
+  }
 }
 
 /**
@@ -63,7 +74,7 @@ async function forgetUnpaired(root: Root, hub: Hub, known: ReadonlySet<string> |
 export async function issueCode(root: Root, hub: Hub, wish: CodeWish) {
   if (wish.scope === 'member' && (await root.records.members.find(hub.hub_id, seconds()))?.admitted)
     throw new IngleError('conflict', 'A member invites nobody. Ask the hub of its subnet.');
-  await forgetUnpaired(root, hub, wish.passkeys);
+  await forgetUnpaired(root, hub, wish);
   const now = seconds();
   let digits = '';
   let draws = 0;
@@ -167,6 +178,6 @@ async function take(root: Root, sid: string, code: string, among: Among) {
   const taken = await root.records.codes.take({ sid, code, ticket, network, now, exp: now + PREAUTH_TTL });
   if (!taken) return undefined;
   const { owner_id, subnet_id, hub_id } = taken.hub;
-  const again = taken.scope === 'new_passkey' ? { new_passkey: true } : {};
+  const again = approvesPasskey(taken.scope) ? { new_passkey: true } : {};
   return { ok: true, owner_id, subnet_id, hub_id, ...again };
 }

@@ -15,6 +15,7 @@ import { challengeOf, inForeignFrame } from '../firmware/protocol/pairing/assert
 import { seconds } from './clock.ts';
 import { log, short } from './log.ts';
 import type { Ceremony, Passkey, Session } from './records/records.ts';
+import { approvesPasskey } from './records/rules.ts';
 import type { Root } from './root.ts';
 import { isLoggedIn } from './session.ts';
 
@@ -33,9 +34,13 @@ async function takeSigned(root: Root, sid: string, purpose: Ceremony) {
     : challengeOf({ purpose, context: sid, bytes: fromBase64url(given) });
 }
 
-/** A first passkey needs a code, a further one a login or the hub's approval. @throws IngleError `forbidden` */
+/** Whether a session is signed in by a passkey that may speak for the account: the owner's, not a guest's. */
+const isOwners = (session: Session, known: readonly Passkey[]): boolean =>
+  isLoggedIn(session) && known.some((p) => p.browser_key_id === session.browser_key_id && !p.guest);
+
+/** A first passkey needs a code, a further one the owner's login or the hub's approval. @throws IngleError `forbidden` */
 function mayRegister(session: Session, known: readonly Passkey[]): void {
-  if (known.length > 0 && !isLoggedIn(session) && session.scope !== 'new_passkey')
+  if (known.length > 0 && !isOwners(session, known) && !approvesPasskey(session.scope))
     throw new IngleError(
       'forbidden',
       'This hub already has a passkey. Sign in with it, or let the hub approve a new one: ingle login --new-passkey.',
@@ -177,9 +182,16 @@ export async function loginFinish(root: Root, session: Session, credential: Reco
   return { session_jwt: token.jwt, browser_key_id, public_key, owner_id, hub_id, subnet_id };
 }
 
-/** The owner's passkeys as shown to the owner. */
-export async function listCredentials(root: Root, session: Session) {
+/** All passkeys of the account, for the owner alone. @throws IngleError `forbidden` for a guest */
+export async function ownedBy(root: Root, session: Session): Promise<Passkey[]> {
   const all = await root.records.passkeys.ofOwner(session.owner_id!);
+  if (!isOwners(session, all)) throw new IngleError('forbidden', 'Only the owner may do this.');
+  return all;
+}
+
+/** The owner's passkeys as shown to the owner. @throws IngleError `forbidden` */
+export async function listCredentials(root: Root, session: Session) {
+  const all = await ownedBy(root, session);
   return {
     credentials: all.map((c) => ({
       id: c.cred_id,

@@ -21,15 +21,15 @@ const principal = (role: Role): Principal => ({
 
 /** Kinds of documents: how they are called, a key (`me` stands for the caller's id), and entries beside a skill's own. */
 const documents: readonly [what: string, key: string, more?: readonly string[]][] = [
-  ['a skill’s view and state, of one’s own', 'me/lamp/state:main'],
-  ['what one sets for oneself in a skill', 'me/lamp/state:owner/me'],
-  ['what one sets on this browser', 'me/lamp/state:device/mine'],
-  ['what one set on another browser of one’s own', 'me/lamp/state:device/other'],
+  ['one’s own view and state of a skill', 'me/lamp/state:main'],
+  ['one’s own settings in a skill', 'me/lamp/state:owner/me'],
+  ['one’s own settings on this browser', 'me/lamp/state:device/mine'],
+  ['one’s own settings on another of one’s browsers', 'me/lamp/state:device/other'],
   ['commands of this browser', `me/${commandsSkill}/state:device/mine`],
-  ['a skill’s view and state, of the owner', 'own/lamp/state:main'],
-  ['the same with the entry ROLE:KID:read', 'own/lamp/state:main', ['ROLE:KID:read']],
-  ['what the owner set on a browser', 'own/lamp/state:device/phone'],
-  ['a skill’s view and state, of another person', 'person_y/lamp/state:main'],
+  ['the owner’s view and state of a skill', 'own/lamp/state:main'],
+  ['the same, with the entry ROLE:KID:read', 'own/lamp/state:main', ['ROLE:KID:read']],
+  ['the owner’s settings on a browser', 'own/lamp/state:device/phone'],
+  ['another person’s view and state of a skill', 'person_y/lamp/state:main'],
 ];
 
 function documentCell([, key, more = []]: (typeof documents)[number], role: Role): string {
@@ -53,19 +53,19 @@ export function rolesPage(areas: Readonly<Record<string, Area<LocalWho>>>): stri
     .map((e) => [`\`${methodsOf(e).join(' ')} ${e.path}\``, ...roles.map((role) => cellOf(e.who, role))]);
   return `# Who may do what
 
-Made from the declarations of the endpoints and the rules of documents; \`INGLE_WRITE=1 node test/run.mjs people/roles\` writes it anew, and the test fails while it is not as they are.
+Made from the declarations of the endpoints and the rules for documents. \`INGLE_WRITE=1 node test/run.mjs people/roles\` writes this page anew; the test fails when it is out of date.
 
-The owner invites people with one of four roles. Everybody has documents, pins and an order of their own, under an id of their own. Who is no owner has no right that a fresh check of a passkey opens: \`passkey\` is for the owner alone, and so are skills with \`ownerOnly\`. A skill whose manifest names \`permissions.roles\` is for the owner and these. Whoever works at the hub's own terminal is local control and may do everything, but for what only another hub of the subnet says over its channel (\`register\`, \`heartbeat\`, \`deregister\`). Such a member has no role: beside these it may read \`context\` and \`nodes\`, and nothing else.
+The owner invites people and gives each one of four roles. Everybody has documents, pins and an order of their own, under their own id. Rights that need a freshly checked passkey (\`passkey\`) are the owner's alone, and so are skills with \`ownerOnly\`. A skill whose manifest has \`permissions.roles\` is for the owner and the roles named there. Whoever works at the hub's own terminal has local control and may do everything except what only another hub of the subnet says over its channel (\`register\`, \`heartbeat\`, \`deregister\`). Such a hub has no role; besides these it may read \`context\` and \`nodes\`, and nothing else.
 
 ## Endpoints
 
-\`yes\`: may call. \`passkey\`: may call after a passkey was checked, for 12 hours. \`by skill\`: as the skill's manifest says. Empty: is refused with \`forbidden\`.
+\`yes\`: may call. \`passkey\`: may call for 12 hours after a passkey was checked. \`by skill\`: the skill's manifest decides. Empty: refused with \`forbidden\`.
 
 ${table('endpoint', endpoints)}
 
 ## Documents
 
-\`own\` is the owner of the hub. Skills write their documents themselves, each under its own name.
+\`own\` is the owner of the hub. Each skill writes its own documents, under its own name.
 
 ${table(
   'document',

@@ -13,6 +13,7 @@ import { skill1, skillBusName } from './contract.ts';
 import { documentKey, documents } from './documents.ts';
 import { type Answer, type Live, openLive, type SkillRequest } from './live.ts';
 import { checkManifest, type Manifest, titled } from './manifest.ts';
+import { openOwners } from './owners.ts';
 import { sleeps, waker } from './wake.ts';
 
 export interface Known {
@@ -25,9 +26,11 @@ export interface Skills {
   known(): ReadonlyMap<string, Known>;
   /** Serves one more owner. @throws IngleError `rate_limited` when there are as many as it serves */
   addOwner(owner_id: string): Promise<void>;
-  /** Serves one no more. */
-  removeOwner(owner_id: string): Promise<void>;
+  /** Serves one no more, once `drop` has removed what is kept of them; see `Owners`. */
+  removeOwner(owner_id: string, drop: () => Promise<void>): Promise<void>;
   owners(): readonly string[];
+  /** Those of whom something is still kept although they are served no more. */
+  leaving(): readonly string[];
   /** One request to a skill; its effect is stored before this settles. */
   request(skill_id: string, r: SkillRequest): Promise<Answer>;
   /** Tells the skill how many look at its documents. */
@@ -53,8 +56,6 @@ export interface Skills {
 
 /** How long a skill may take to come when it is woken. */
 const WAKE_MS = 20_000;
-/** Each is kept on the disk, and served by every skill that is awake. */
-const MAX_OWNERS = 64;
 /** Between two tries to have one come, milliseconds. */
 const TRY_MS = 500;
 
@@ -75,6 +76,8 @@ export async function followSkills(o: {
   event: (topic: string, payload: JsonObject) => void;
   /** Keeps when a skill that may sleep is to be woken, milliseconds since 1970; 0: not at all. */
   due: (skill_id: string, at: number) => Promise<void>;
+  /** Forgets an owner who is there no more, where it can. */
+  makeRoom?: () => Promise<void>;
   /** A skill is there for an owner: what waited for it may go on. */
   attached: (skill_id: string) => void;
 }): Promise<Skills> {
@@ -83,7 +86,7 @@ export async function followSkills(o: {
   const live = new Map<string, Live>();
   /** Who owns each skill's name by the newest word of the daemon; what an older owner began ends there. */
   const newest = new Map<string, string>();
-  const owners: string[] = [];
+  const owners = await openOwners({ store, seconds, makeRoom: async () => o.makeRoom?.() });
   /** What is stored of each skill's manifest. */
   const written = new Map<string, string>();
   /** Why a skill that runs is not there. */
@@ -133,9 +136,6 @@ export async function followSkills(o: {
       available: startable.has(manifest.id),
     });
   }
-  for (const row of await store.all<{ owner_id: string }>('SELECT owner_id FROM owners ORDER BY seen_at'))
-    owners.push(row.owner_id);
-
   async function appear(id: string, owner: string): Promise<void> {
     // By its unique name: what is asked of this process never reaches the next.
     const caller = bus.client(skill1, { busName: owner });
@@ -199,7 +199,7 @@ export async function followSkills(o: {
     viewersChanged(owner_id, id);
   }
   async function attachAll(id: string, l: Live): Promise<void> {
-    for (const owner_id of owners) await attach(id, l, owner_id);
+    for (const owner_id of owners.served()) await attach(id, l, owner_id);
   }
 
   function vanish(id: string): void {
@@ -250,7 +250,8 @@ export async function followSkills(o: {
 
   return {
     known: () => known,
-    owners: () => owners,
+    owners: owners.served,
+    leaving: owners.leaving,
     viewersChanged,
     rouse(id) {
       rouse(id);
@@ -261,11 +262,7 @@ export async function followSkills(o: {
       return documents.includes(doc) && (live.get(id)?.isAttached(owner_id) ?? false);
     },
     async addOwner(owner_id) {
-      if (owners.includes(owner_id)) return;
-      if (owners.length >= MAX_OWNERS)
-        throw new IngleError('rate_limited', `This hub serves ${MAX_OWNERS} owners and takes no more.`);
-      owners.push(owner_id);
-      await store.run('INSERT OR IGNORE INTO owners (owner_id, seen_at) VALUES (?, ?)', owner_id, seconds());
+      if (owners.served().includes(owner_id) || !(await owners.add(owner_id))) return;
       for (const [id, l] of live)
         await attach(id, l, owner_id).catch((cause) =>
           log.warn('a skill does not attach', { skill: id, cause }),
@@ -274,12 +271,11 @@ export async function followSkills(o: {
       for (const id of known.keys())
         void inTurn.add(async () => isAsleep(id) && waking.wake(id).catch(() => {}));
     },
-    async removeOwner(owner_id) {
-      const at = owners.indexOf(owner_id);
-      if (at >= 0) owners.splice(at, 1);
-      for (const l of live.values()) l.detach(owner_id);
-      await store.run('DELETE FROM owners WHERE owner_id = ?', owner_id);
-    },
+    removeOwner: (owner_id, drop) =>
+      owners.remove(owner_id, async () => {
+        for (const l of live.values()) l.detach(owner_id);
+        await drop();
+      }),
     async request(skill_id, r) {
       if (!known.has(skill_id)) throw new IngleError('not_found', `There is no skill "${skill_id}".`);
       if (isAsleep(skill_id)) await waking.wake(skill_id);

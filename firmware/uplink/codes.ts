@@ -46,6 +46,9 @@ export async function openCodes(core: Core, o: { hubProven(staticPub: string): v
   const stored = await store.window();
   if (stored) install(stored);
 
+  const drop = () => {
+    window = null;
+  };
   function failed(sid: string, reason: string, left: number): void {
     outside.warn('pairing failed', { sid, reason, left });
     core.on.pairingFailed({ sid, reason, left });
@@ -60,9 +63,7 @@ export async function openCodes(core: Core, o: { hubProven(staticPub: string): v
     seenBy: (sid: string, w: PairingWindow | null): PairingWindow | null =>
       w && seenBy(w, (left, why) => failed(sid, why, left)),
     /** There is no window any more, in this process; the store's goes with what closed it. */
-    drop(): void {
-      window = null;
-    },
+    drop,
     /** Nobody comes in by a window that is for `whom`, a moment from now or later. */
     async close(whom: Grant): Promise<void> {
       await issues.add(async () => {
@@ -81,7 +82,7 @@ export async function openCodes(core: Core, o: { hubProven(staticPub: string): v
       const same = issuing.get(what);
       if (same) return same;
       const mine = issues
-        .add(() => issue(core, newPasskey, whom, install))
+        .add(() => issue(core, newPasskey, whom, install, drop))
         .finally(() => issuing.delete(what));
       issuing.set(what, mine);
       return mine;
@@ -94,16 +95,19 @@ async function issue(
   newPasskey: boolean,
   grant: Grant,
   install: (w: StoredWindow) => void,
+  drop: () => void,
 ): Promise<Issued> {
   const { place, root, pins, store, ring, log, now, text } = core;
   const i = await place.place();
   const psk = random(32);
   const known = pins.passkeys();
+  const names = (some: typeof known) => Promise.all(some.map((p) => passkeyName(p.cred_id)));
   const d = await root.deviceCode(i, {
     ...(grant.kind === 'member' ? { scope: 'member' as const } : {}),
     ...(newPasskey ? { scope: 'new_passkey' as const } : {}),
+    ...(grant.kind === 'person' ? { guest: true as const } : {}),
     ...(known.length <= MAX_NAMED
-      ? { passkeys: await Promise.all(known.map((p) => passkeyName(p.cred_id))) }
+      ? { passkeys: await names(known), guests: await names(known.filter((p) => p.person !== undefined)) }
       : {}),
     ticket: await linkTicket(psk),
   });
@@ -117,7 +121,13 @@ async function issue(
     log.warn(core.trouble);
   }
   install(w);
-  await store.setWindow(w);
+  try {
+    await store.setWindow(w);
+  } catch (e) {
+    // Nobody is told of it, so nobody may come in by it; root holds the code before it for void as well.
+    drop();
+    throw e;
+  }
   log.info('pairing window opened', { expires_at: w.expires_at, new_passkey: newPasskey, whom: grant.kind });
   return { ...w, link: pairingLink(i.app_url, w, ring.keys.e2e[0]!.x), verify_uri: `${i.app_url}/`, taken };
 }

@@ -29,7 +29,11 @@ export function openHousehold(core: Core, codes: Codes, shut: (browser: string) 
   function shutAll(person: string): void {
     for (const b of pins.browsers()) if (b.person === person) shut(b.id);
   }
-  const codeOf = (id: string) => codes.close({ kind: 'person', person_id: id });
+  /** What was done about a person is done; a window that stays in the store lets in nobody who is not welcome. */
+  const codeOf = (id: string) =>
+    codes
+      .close({ kind: 'person', person_id: id })
+      .catch((e: Error) => log.error('the window of a person is closed, and stays stored', { error: e }));
 
   /** Those whose end has come are shut out, and the next end is waited for. */
   async function look(): Promise<void> {

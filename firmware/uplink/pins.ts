@@ -168,10 +168,19 @@ export async function openPins(store: PinStore, now: () => number) {
     },
     /** False when there is no such browser. */
     async forget(id: string): Promise<boolean> {
-      const had = browsers.delete(id);
-      if (proven.delete(id)) await store.dropProven(id);
-      await store.dropBrowser(id);
-      return had;
+      const [b, p] = [browsers.get(id), proven.get(id)];
+      browsers.delete(id);
+      proven.delete(id);
+      try {
+        if (p) await store.dropProven(id);
+        await store.dropBrowser(id);
+      } catch (e) {
+        // Else it would be unknown until the next start, and then be back.
+        if (b) browsers.set(id, b);
+        if (p) proven.set(id, p);
+        throw e;
+      }
+      return b !== undefined;
     },
   };
 }

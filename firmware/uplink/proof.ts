@@ -15,6 +15,10 @@ export interface ProofClaims {
   ticket?: string;
   /** Names of the passkeys that the hub knows: root forgets the owner's others. */
   passkeys?: string[];
+  /** The code is for somebody who is not the owner. */
+  guest?: true;
+  /** Which of `passkeys` are not the owner's. */
+  guests?: string[];
 }
 
 /**

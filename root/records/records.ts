@@ -11,7 +11,7 @@ export interface Session {
   subnet_id: string | null;
   hub_id: string | null;
   browser_key_id: string | null;
-  /** `new_passkey` when the hub approved a further passkey with its code. */
+  /** Of its code: `new_passkey` when the hub approved a further passkey with it, `guest` one that is not the owner's. */
   scope: string;
   /** Of the session token that counts; null before the login. */
   jti: string | null;
@@ -48,6 +48,8 @@ export interface NewPasskey {
 }
 
 export interface Passkey extends NewPasskey {
+  /** The hub says that it is not the owner's: its sessions are led to the hub, and have no say about the account. */
+  guest: boolean;
   created: number;
   last_used: number;
   /** When the counter last went back; 0 = never. */
@@ -217,7 +219,7 @@ export interface Passkeys {
   /** Takes the challenge of a session; there is one, of one kind, and it is taken once. */
   takeChallenge(sid: string, kind: Ceremony, now: number): Promise<string | undefined>;
   /**
-   * Registers a passkey for a session; the approval of a further one is used up.
+   * Registers a passkey for a session, a guest's where the session's code was for one; the approval is used up.
    * @param check throws unless the session, as it is now, may register one beside those its owner has
    * @returns false when the passkey is registered already
    * @throws IngleError `conflict`, and what `check` throws
@@ -226,6 +228,8 @@ export interface Passkeys {
     r: { sid: string; passkey: NewPasskey; now: number },
     check: (session: Session | undefined, known: readonly Passkey[]) => void,
   ): Promise<boolean>;
+  /** Notes that a passkey is not the owner's. */
+  markGuest(credId: string): Promise<void>;
   /**
    * Signs a session in by a passkey that was verified.
    * @param l `owner_before`: the session's owner when the verification began

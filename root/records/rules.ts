@@ -31,6 +31,9 @@ export function moved(s: Pick<Session, 'stage'>, event: StageEvent): Stage {
   return stage;
 }
 
+/** Whether a code of this scope approves a passkey beside those the owner has. */
+export const approvesPasskey = (scope: string): boolean => scope === 'new_passkey' || scope === 'guest';
+
 type Tries = Pick<Session, 'tries' | 'tries_until'>;
 
 /** A session's tries with one more wrong code: the count begins with the first and is over DEVICE_CODE_TTL after it. */

@@ -65,7 +65,10 @@ export function answering(o: {
     const last_event_id = headers['last-event-id'];
     const work = (id: string) =>
       answer(
-        { id, owner_id, method, path, search: query, caller, last_event_id, left, origin: headers.origin },
+        {
+          ...{ id, owner_id, method, path, search: query, caller, headers },
+          ...{ last_event_id, left, origin: headers.origin },
+        },
         body,
       );
     // What is only read is simply read again.

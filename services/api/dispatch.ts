@@ -22,7 +22,7 @@ export interface Asked extends Omit<Call, 'principal' | 'body'> {
   last_event_id?: string | undefined;
   /** The header Origin: the page of a browser that asks. */
   origin?: string | undefined;
-  /** Of a message that shows by its headers whose it is. */
+  /** For an endpoint whose protocol says something in them. */
   headers?: Readonly<Record<string, string>>;
   /** Calls when who asks over HTTP has gone before the answer. */
   left?: (f: () => void) => void;

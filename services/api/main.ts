@@ -97,6 +97,7 @@ skills = await followSkills({
   event: observing.event,
   attached: () => commands.wake(),
   due: dues.keep,
+  makeRoom: () => people.makeRoom(),
 });
 const following = skills;
 const sync = syncServer({ store, library, skills, commands, log });

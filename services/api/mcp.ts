@@ -1,6 +1,6 @@
 // Answers of firmware/mcp/api.ts: tools are asked for as the same caller would ask the skill's own path.
 import { mcpApi } from '../../firmware/mcp/api.ts';
-import { answerMessage, type Tools } from '../../firmware/mcp/rpc.ts';
+import type { Tools } from '../../firmware/mcp/serve.ts';
 import { openBucket, rate, take } from '../../firmware/protocol/bucket.ts';
 import { fromUtf8, utf8 } from '../../firmware/protocol/bytes.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
@@ -8,7 +8,8 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import { actionsOf } from '../../firmware/skills/actions.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import { version } from '../../firmware/system/config.ts';
-import { type Asked, type Dispatch, json, type LocalEndpoint, usableBy } from './dispatch.ts';
+import { type Asked, type Dispatch, type LocalEndpoint, usableBy } from './dispatch.ts';
+import { ofJson } from './server.ts';
 import type { Response } from './server.ts';
 import type { Switch } from './switch.ts';
 
@@ -30,11 +31,14 @@ export function mcpEndpoints(o: { skills: Skills; mcp: Switch; route: Dispatch['
       throw new IngleError('rate_limited', 'Too many messages. Try again in a second.', { retry_after: 1 });
   }
 
+  const headersOf = ({ headers = {} }: Asked) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('mcp-')));
+
   const toolsOf = (asked: Asked): Tools => ({
     list: () => actionsOf(usableBy(o.skills, asked.caller)),
     async call({ skill_id, id }, input) {
       const path = `/skills/${skill_id}/v1/actions/${id}`;
-      const mine = { ...asked, method: 'POST', path, search: new URLSearchParams() };
+      const mine = { ...asked, headers: {}, method: 'POST', path, search: new URLSearchParams() };
       const { status, body = '' } = await o.route(mine, path).answer(mine, utf8(JSON.stringify(input)));
       const text = typeof body === 'string' ? body : fromUtf8(body);
       if (status >= 400) throw new IngleError('unavailable', `The skill refused: ${text.slice(0, 1000)}`);
@@ -45,8 +49,9 @@ export function mcpEndpoints(o: { skills: Skills; mcp: Switch; route: Dispatch['
   const handlers: Handlers<typeof mcpApi, Asked, Response> = {
     async ask(asked) {
       admit(asked);
-      const answer = await answerMessage(asked.body, toolsOf(asked), version);
-      return answer ? json(answer) : { status: 202 };
+      const { answerMessage } = await import('../../firmware/mcp/serve.ts');
+      const { status, body } = await answerMessage(asked.body, headersOf(asked), toolsOf(asked), version);
+      return body ? { status, headers: ofJson, body } : { status };
     },
     async turn({ body: { on } }) {
       await o.mcp.set(on);

@@ -38,6 +38,8 @@ export interface PeopleOfApi {
   endpoints: LocalEndpoint[];
   /** Forgets what is kept of people who are there no more. */
   tidy(): Promise<void>;
+  /** The same, and where nobody is: whom the hub belonged to longest ago. */
+  makeRoom(): Promise<void>;
 }
 
 export function peopleEndpoints(o: {
@@ -75,13 +77,26 @@ export function peopleEndpoints(o: {
     };
   }
 
-  /** What a person kept on this hub: documents, pins, order. */
-  async function forget(id: string): Promise<void> {
-    await o.skills.removeOwner(id);
-    o.sync.expel((key) => key.owner_id === id, 'What you kept on this hub is gone.');
-    const keys = (await listDocuments(o.store, `${id}/`, 100_000)).map((row) => row.key);
-    await removeDocuments(o.library, keys);
-    await o.store.run('DELETE FROM icons WHERE owner_id = ?', id);
+  /** What somebody kept on this hub: documents, pins, order. */
+  const forget = (id: string): Promise<void> =>
+    o.skills.removeOwner(id, async () => {
+      o.sync.expel((key) => key.owner_id === id, 'What you kept on this hub is gone.');
+      const keys = (await listDocuments(o.store, `${id}/`, 100_000)).map((row) => row.key);
+      await removeDocuments(o.library, keys);
+      await o.store.run('DELETE FROM icons WHERE owner_id = ?', id);
+    });
+
+  const kept = () => [...o.skills.owners(), ...o.skills.leaving()];
+
+  /** @returns how many were forgotten */
+  async function tidy(): Promise<number> {
+    const there = new Set((await uplink().ListPeople({})).people.map((p) => p.id));
+    const away = kept().filter((id) => isPersonId(id) && !there.has(id));
+    for (const id of away) {
+      await forget(id);
+      o.log.info('what was kept of a person who is gone is gone as well', { person: id });
+    }
+    return away.length;
   }
 
   const handlers: Handlers<typeof peopleApi, Asked, Response> = {
@@ -109,7 +124,12 @@ export function peopleEndpoints(o: {
       return withBrowsers(await uplink().ChangePerson({ id, name, role, until: BigInt(until ?? -1) }));
     },
     async remove({ params: { id } }) {
-      await uplink().RemovePerson({ id });
+      await uplink()
+        .RemovePerson({ id })
+        .catch((cause) => {
+          // Removed there, and something of theirs is still here: the rest goes now.
+          if (toIngleError(cause).code !== 'not_found' || !o.skills.leaving().includes(id)) throw cause;
+        });
       await forget(id);
       return { ok: true };
     },
@@ -119,12 +139,19 @@ export function peopleEndpoints(o: {
   return {
     endpoints: bind(peopleApi, handlers),
     async tidy() {
-      const there = new Set((await uplink().ListPeople({})).people.map((p) => p.id));
-      for (const id of o.skills.owners().filter(isPersonId))
-        if (!there.has(id)) {
-          await forget(id);
-          o.log.info('what was kept of a person who is gone is gone as well', { person: id });
-        }
+      await tidy();
+    },
+    async makeRoom() {
+      try {
+        if ((await tidy()) > 0) return;
+        const { owner_id } = await uplink().Status({});
+        const former = kept().find((id) => !isPersonId(id) && id !== owner_id);
+        if (!owner_id || !former) return;
+        await forget(former);
+        o.log.notice('what was kept of an earlier owner is gone, to make room', { owner: former });
+      } catch (cause) {
+        o.log.warn('no room could be made for another owner', { cause });
+      }
     },
   };
 }

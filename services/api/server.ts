@@ -133,6 +133,8 @@ const read = [
   'sec-websocket-extensions',
 ].map((name) => ({ name, key: bytes(name) }));
 const forSockets = read.length - 3;
+/** Those that only one path reads. */
+const readAt = new Map([['/api/mcp', ['mcp-protocol-version', 'mcp-method', 'mcp-name']]]);
 const noQuery = new URLSearchParams();
 
 function readHead(req: HttpRequest, count = forSockets): Head {
@@ -142,10 +144,15 @@ function readHead(req: HttpRequest, count = forSockets): Head {
     const value = req.getHeader(key);
     if (value !== '') headers[name] = value;
   }
+  const path = req.getUrl();
+  for (const name of readAt.get(path) ?? []) {
+    const value = req.getHeader(name);
+    if (value !== '') headers[name] = value;
+  }
   const query = req.getQuery();
   return {
     method: req.getCaseSensitiveMethod(),
-    path: req.getUrl(),
+    path,
     query: query ? new URLSearchParams(query) : noQuery,
     headers,
   };

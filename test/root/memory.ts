@@ -64,7 +64,7 @@ export async function rootInMemory() {
     );
   };
   const wish = (more: Partial<CodeWish> = {}): CodeWish => ({
-    ...{ ip: home, scope: '', ticket: '', passkeys: undefined },
+    ...{ ip: home, scope: '', ticket: '', passkeys: undefined, guests: new Set<string>() },
     ...more,
   });
   return { root, hub, home, ticket, heard, refuse, issue, type, newSid, wish };

@@ -166,11 +166,27 @@ test('what is over is forgotten, and only that', () => {
 test('a hub’s wish is what makes sense of its claims', () => {
   const ip = '192.0.2.1';
   const ticket = 'T'.repeat(22);
-  const nothing = { ip, scope: '', ticket: '', passkeys: undefined };
+  const nothing = { ip, scope: '', ticket: '', passkeys: undefined, guests: new Set() };
   for (const [claims, wish] of [
     [{}, nothing],
     [{ scope: 'new_passkey' }, { ...nothing, scope: 'new_passkey' }],
     [{ scope: 'admin' }, nothing],
+    [
+      { scope: 'new_passkey', guest: true },
+      { ...nothing, scope: 'guest' },
+    ],
+    [
+      { scope: 'new_passkey', guest: 'yes' },
+      { ...nothing, scope: 'new_passkey' },
+    ],
+    [{ scope: 'guest' }, nothing],
+    [
+      { scope: 'member', guest: true },
+      { ...nothing, scope: 'member' },
+    ],
+    [{ guest: true }, nothing],
+    [{ guests: ['a', 5, 'b'] }, { ...nothing, guests: new Set(['a', 'b']) }],
+    [{ guests: 'a' }, nothing],
     [{ ticket }, { ...nothing, ticket }],
     [{ ticket: 'short' }, nothing],
     [{ ticket: 5 }, nothing],

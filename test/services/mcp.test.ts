@@ -1,9 +1,10 @@
 // timeout: 240 s
 // Actions of skills as tools of the Model Context Protocol: off at first, as the caller's rights are, and hostile messages.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { clerk, clerkCode } from './clerk.ts';
-import { startHub, type TestHub } from './hub.ts';
+import { principal, startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('mcp');
 test.before(async (c) => {
@@ -36,7 +37,8 @@ test('it is off until the owner turns it on with a passkey, and says how', async
 });
 
 test('a program lists the tools of its caller and calls one', async ({ hub }) => {
-  const { result } = (await ask(hub, rpc('initialize', { protocolVersion: '2025-03-26' }))).body;
+  const hello = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+  const { result } = (await ask(hub, rpc('initialize', hello))).body;
   assert.is(result.protocolVersion, '2025-03-26');
   const names = async (as: object) =>
     (await ask(hub, rpc('tools/list'), as)).body.result.tools.map((t: { name: string }) => t.name);
@@ -71,6 +73,74 @@ test('what is no message is refused in the one shape, and notifications are only
   assert.is((await ask(hub, rpc('x'.repeat(70_000)))).status, 413);
   assert.is((await hub.ask('GET', '/api/mcp', { as: {} })).status, 405);
 });
+
+/** What a request of the revision 2026-07-28 says of itself. */
+const now = '2026-07-28';
+const named = (method: string) => ({ 'mcp-protocol-version': now, 'mcp-method': method });
+const of = (version: string) => ({
+  'io.modelcontextprotocol/protocolVersion': version,
+  'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+});
+
+test('no subscription is kept open, and who speaks another revision is told which are known', async ({
+  hub,
+}) => {
+  const notifications = { toolsListChanged: true };
+  const listen = rpc('subscriptions/listen', { _meta: of(now), notifications });
+  const r = await ask(hub, listen, {}, named('subscriptions/listen'));
+  assert.is(r.headers.get('content-type'), 'application/json');
+  assert.is(r.body.error.code, -32603);
+  const other = { ...named('tools/list'), 'mcp-protocol-version': '2031-01-01' };
+  const told = await ask(hub, rpc('tools/list', { _meta: of('2031-01-01') }), {}, other);
+  assert.is(told.status, 400);
+  assert.equal(told.body.error.data.supported, [now]);
+  const apart = await ask(hub, rpc('tools/list', { _meta: of(now) }), {}, named('tools/call'));
+  assert.is(apart.body.error.code, -32020, 'a header says another thing than the message');
+});
+
+for (const mode of ['legacy', 'auto'] as const)
+  test(`the protocol’s own client finds the tools of its caller and calls them (${mode})`, async ({
+    hub,
+  }) => {
+    const opened = async (as = {}) => {
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(`${hub.base}/api/mcp`), {
+          requestInit: { headers: { 'x-service-token': hub.token(), 'x-ingle-principal': principal(as) } },
+        }),
+      );
+      return client;
+    };
+    const kid = await opened({ role: 'kid' });
+    assert.is(kid.getServerVersion()?.name, 'ingle');
+    assert.is(kid.getNegotiatedProtocolVersion(), mode === 'auto' ? now : '2025-11-25');
+    const { tools } = await kid.listTools();
+    assert.equal(
+      tools.map((t) => t.name),
+      ['clerk.add', 'clerk.never'],
+    );
+    assert.equal(tools[0]!.inputSchema, clerk('clerk').capabilities.actions!['add']!.input as never);
+    await kid.callTool({ name: 'safe.add', arguments: { n: 1 } }).then(
+      () => assert.unreachable('a tool that is not for a kid'),
+      (e) => assert.is(e.code, -32602),
+    );
+    const sum = async (input: Record<string, unknown>) => {
+      const { content, isError } = await kid.callTool({ name: 'clerk.add', arguments: input });
+      const [said] = content;
+      return { text: said?.type === 'text' ? said.text : '', isError };
+    };
+    const before = JSON.parse((await sum({ n: 1 })).text).sum;
+    assert.is(JSON.parse((await sum({ n: 3 })).text).sum, before + 3);
+    const wrong = await sum({ n: 0 });
+    assert.is(wrong.isError, true);
+    assert.match(wrong.text, '"n"');
+    await kid.close();
+    await opened({ role: 'guest' }).then(
+      () => assert.unreachable('a guest'),
+      (e) => assert.match(String(e), /Guests may not|403/),
+    );
+  });
 
 test('a skill that never answers is a tool that says so, and the hub goes on', async ({ hub }) => {
   const { result } = (await ask(hub, add('clerk.never', {}))).body;

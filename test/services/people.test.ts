@@ -257,6 +257,27 @@ test('an invitation nobody took leaves a person who can be invited again; one wh
   p.close();
 });
 
+test('of two phones at one invitation at the same moment one comes in, and the person has that one', async (c) => {
+  for (let round = 0; round < 3; round++) {
+    const { body } = await ask(c.owner, 'POST', '/api/people', { name: `Kit ${round}`, role: 'guest' });
+    const { person, invitation } = body as Invited;
+    const both = await Promise.allSettled(
+      [1, 2].map(() => comeIn(c, invitation.link, { keys: authenticator(c.root.origin) })),
+    );
+    const [p, ...more] = both.flatMap((x) => (x.status === 'fulfilled' ? [x.value] : []));
+    assert.is(more.length, 0, 'root gives the code to one');
+    assert.match(String(both.find((x) => x.status === 'rejected')?.reason), 'invalid_device_code');
+    await p!.up();
+    const shown = (await people(c)).find((x) => x.id === person.id)!;
+    assert.equal(
+      shown.browsers.map((b) => b.id),
+      [p!.id],
+    );
+    p!.close();
+    assert.is((await ask(c.owner, 'DELETE', `/api/people/${person.id}`)).status, 200);
+  }
+});
+
 test('where root is away the person is there, and why there is no invitation', async (c) => {
   await c.root.kill();
   try {

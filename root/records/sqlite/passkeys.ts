@@ -5,10 +5,15 @@ import { endSessions, findSession } from './sessions.ts';
 import type { Db, Store } from './store.ts';
 
 type Row = Record<string, unknown> &
-  Omit<Passkey, 'transports' | 'backed_up'> & { transports: string; backed_up: number };
+  Omit<Passkey, 'transports' | 'backed_up' | 'guest'> & {
+    transports: string;
+    backed_up: number;
+    guest: number;
+  };
 
 function passkeyOf(row: Row): Passkey {
-  return { ...row, transports: JSON.parse(row.transports) as string[], backed_up: row.backed_up === 1 };
+  const transports = JSON.parse(row.transports) as string[];
+  return { ...row, transports, backed_up: row.backed_up === 1, guest: row.guest === 1 };
 }
 async function findPasskey(db: Db, credId: string): Promise<Passkey | undefined> {
   const row = await db.get<Row>('SELECT * FROM webauthn_cred WHERE cred_id = ?', credId);
@@ -45,17 +50,27 @@ export function sqlitePasskeys(store: Store): Passkeys {
       store.transaction(async (db) => {
         const present = await findSession(db, sid, now);
         check(present, await ofOwner(db, p.owner_id));
-        const stage = moved(alive(present), 'registered');
+        const { stage: before, scope } = alive(present);
+        const stage = moved({ stage: before }, 'registered');
         const { changes } = await db.run(
-          'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)',
+          'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)',
           ...[p.cred_id, p.owner_id, p.browser_pubkey, p.sign_count, p.browser_key_id],
-          ...[JSON.stringify(p.transports), p.backed_up ? 1 : 0, now, now, p.hub_id],
+          ...[
+            JSON.stringify(p.transports),
+            p.backed_up ? 1 : 0,
+            now,
+            now,
+            p.hub_id,
+            scope === 'guest' ? 1 : 0,
+          ],
         );
         if (changes !== 1) return false;
         // The approval was for one passkey.
         await db.run("UPDATE session_web SET scope = '', stage = ? WHERE sid = ?", stage, sid);
         return true;
       }),
+    markGuest: async (credId) =>
+      void (await store.run('UPDATE webauthn_cred SET guest = 1 WHERE cred_id = ?', credId)),
     login: ({ sid, owner_before, cred_id, sign_count, hub_id, subnet_id, jti, now, exp }) =>
       store.transaction(async (db) => {
         const present = await findSession(db, sid, now);

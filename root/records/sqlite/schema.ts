@@ -6,7 +6,8 @@
  * when the last code of a hub was taken. A hub is `kept` once a code of it was taken, or when its ids do not follow from
  * its key; `seen`: when it last came online. `ended_sid`: sids that are over and whose signature still holds. `member`: a
  * hub that leads to the hub `via` of its subnet; owner and subnet are those it had alone; `exp`: 0 once admitted.
- * `parted`: what the hub of the subnet has signed for one it let go. A passkey's `hub_id`: whose code it came by.
+ * `parted`: what the hub of the subnet has signed for one it let go. A passkey's `hub_id`: whose code it came by; `guest`: it is
+ * not the owner's.
  */
 export const migrations = [
   `CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -46,4 +47,5 @@ CREATE TABLE ended_sid (sid TEXT PRIMARY KEY, exp INTEGER NOT NULL) STRICT;`,
 CREATE INDEX member_via ON member (via);
 CREATE TABLE parted (hub_id TEXT PRIMARY KEY, note TEXT NOT NULL) STRICT;
 ALTER TABLE webauthn_cred ADD COLUMN hub_id TEXT NOT NULL DEFAULT '';`,
+  'ALTER TABLE webauthn_cred ADD COLUMN guest INTEGER NOT NULL DEFAULT 0;',
 ] as const;

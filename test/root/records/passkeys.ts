@@ -75,12 +75,37 @@ export function passkeyTests(test: Test): void {
       all.map((p) => p.cred_id),
       ['b', 'a', 'c'],
     );
-    const kept = { ...first, created: T + 1, last_used: T + 1, went_back: 0, browser_pubkey: [9] };
+    const kept = {
+      ...first,
+      created: T + 1,
+      last_used: T + 1,
+      went_back: 0,
+      browser_pubkey: [9],
+      guest: false,
+    };
     assert.equal(plain(all[0]), kept);
     assert.equal(plain(await passkeys.find('b')), kept);
     assert.is(all[1]!.backed_up, false);
     assert.equal([await passkeys.find('x'), await passkeys.ofOwner('x')], [undefined, []]);
     assert.not(await register(records, 's', passkey('b', hub, { browser_key_id: 'other' })), 'there already');
+  });
+
+  test('by a guest’s code comes a guest’s passkey, and one that is marked stays so', async ({ records }) => {
+    const { passkeys, sessions } = records;
+    const hub = await enrol(records, 'h');
+    await preauth(records, 's', hub, 'guest');
+    assert.ok(await register(records, 's', passkey('g', hub)));
+    assert.is((await sessions.find('s', T))!.scope, '', 'the approval is used up');
+    await register(records, 's', passkey('o', hub));
+    const marks = async () => (await passkeys.ofOwner(hub.owner_id)).map((p) => [p.cred_id, p.guest]);
+    assert.equal(await marks(), [
+      ['g', true],
+      ['o', false],
+    ]);
+    assert.is((await passkeys.find('g'))!.guest, true);
+    await passkeys.markGuest('o');
+    await passkeys.markGuest('gone');
+    assert.equal((await marks())[1], ['o', true]);
   });
 
   test('the check sees the session and the passkeys as they are; of two at once only one is the first', async ({
