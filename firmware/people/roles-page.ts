@@ -55,11 +55,11 @@ export function rolesPage(areas: Readonly<Record<string, Area<LocalWho>>>): stri
 
 Made from the declarations of the endpoints and the rules of documents; \`INGLE_WRITE=1 node test/run.mjs people/roles\` writes it anew, and the test fails while it is not as they are.
 
-The owner invites people with one of four roles. Everybody has documents, pins and an order of their own, under an id of their own. Who is no owner has no right that a fresh check of a passkey opens: \`passkey\` is for the owner alone, and so are skills with \`ownerOnly\`. A skill whose manifest names \`permissions.roles\` is for the owner and these. Whoever works at the hub's own terminal is local control and may do everything, but for what only another hub of the subnet says over its channel (\`register\`, \`heartbeat\`, \`deregister\`). Such a member has no role: beside these it may read \`context\` and \`nodes\`, and nothing else.
+The owner invites people with one of four roles. Everybody has documents, pins and an order of their own, under an id of their own. Who is no owner has no right that a fresh check of a passkey opens: \`passkey\` is for the owner alone, and so are skills with \`ownerOnly\`. A skill whose manifest names \`permissions.roles\` is for the owner and these; the desktop document may keep it from more, and gives nobody what a manifest closes. Whoever works at the hub's own terminal is local control and may do everything, but for what only another hub of the subnet says over its channel (\`register\`, \`heartbeat\`, \`deregister\`). Such a member has no role: beside these it may read \`context\` and \`nodes\`, and nothing else.
 
 ## Endpoints
 
-\`yes\`: may call. \`passkey\`: may call after a passkey was checked, for 12 hours. \`by skill\`: as the skill's manifest says. Empty: is refused with \`forbidden\`.
+\`yes\`: may call. \`passkey\`: may call after a passkey was checked, for 12 hours. \`by skill\`: as the skill's manifest and the desktop document say. Empty: is refused with \`forbidden\`.
 
 ${table('endpoint', endpoints)}
 

@@ -11,7 +11,8 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
-import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { CODE_MS, uplink1 } from '../../firmware/uplink/contract.ts';
+import type { Desktop } from './desktop.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import { removeDocuments } from './forget.ts';
 import type { Response } from './server.ts';
@@ -31,9 +32,6 @@ interface Told {
   browsers: string[];
 }
 
-/** Asking root for a code takes as long as root does, milliseconds. */
-const CODE_MS = 30_000;
-
 export interface PeopleOfApi {
   endpoints: LocalEndpoint[];
   /** Forgets what is kept of people who are there no more. */
@@ -45,6 +43,7 @@ export function peopleEndpoints(o: {
   store: Store;
   library: Library;
   skills: Skills;
+  desktop: Pick<Desktop, 'owners' | 'roleOf' | 'serve' | 'forget'>;
   sync: Sync;
   log: Log;
 }): PeopleOfApi {
@@ -75,23 +74,23 @@ export function peopleEndpoints(o: {
     };
   }
 
-  /** What a person kept on this hub: documents, pins, order. */
+  /** What a person kept on this hub: documents, what they made of the icons. */
   async function forget(id: string): Promise<void> {
     await o.skills.removeOwner(id);
+    await o.desktop.forget(id);
     o.sync.expel((key) => key.owner_id === id, 'What you kept on this hub is gone.');
     const keys = (await listDocuments(o.store, `${id}/`, 100_000)).map((row) => row.key);
     await removeDocuments(o.library, keys);
-    await o.store.run('DELETE FROM icons WHERE owner_id = ?', id);
   }
 
   const handlers: Handlers<typeof peopleApi, Asked, Response> = {
-    async me({ caller, owner_id }) {
+    async me({ caller, owner_id: id }) {
       if (caller?.role === 'member') throw new IngleError('forbidden', 'A hub is nobody here.');
       if (caller === null || caller.household === undefined)
-        return { id: owner_id, role: caller?.role ?? 'owner', name: '', until: 0 };
-      const me = (await uplink().ListPeople({})).people.find((p) => p.id === caller.owner_id);
+        return { id, role: caller?.role ?? 'owner', name: '', until: 0 };
+      const me = (await uplink().ListPeople({})).people.find((p) => p.id === id);
       if (!me) throw new IngleError('not_found', 'You are not a person of this hub any more.');
-      return { id: me.id, role: caller.role, name: me.name, until: Number(me.until) };
+      return { id, role: caller.role, name: me.name, until: Number(me.until) };
     },
     list: async () => ({ people: await people() }),
     async add({ caller, body: { name, role, until } }) {
@@ -106,7 +105,10 @@ export function peopleEndpoints(o: {
       }
     },
     async change({ params: { id }, body: { name = '', role = '', until } }) {
-      return withBrowsers(await uplink().ChangePerson({ id, name, role, until: BigInt(until ?? -1) }));
+      const told = await uplink().ChangePerson({ id, name, role, until: BigInt(until ?? -1) });
+      // Where they have a desktop it is that of their role, before they come again.
+      if (o.desktop.roleOf(id)) await o.desktop.serve({ owner_id: id, role: told.role as PersonRole });
+      return withBrowsers(told);
     },
     async remove({ params: { id } }) {
       await uplink().RemovePerson({ id });
@@ -120,7 +122,7 @@ export function peopleEndpoints(o: {
     endpoints: bind(peopleApi, handlers),
     async tidy() {
       const there = new Set((await uplink().ListPeople({})).people.map((p) => p.id));
-      for (const id of o.skills.owners().filter(isPersonId))
+      for (const id of new Set([...o.skills.owners(), ...o.desktop.owners()].filter(isPersonId)))
         if (!there.has(id)) {
           await forget(id);
           o.log.info('what was kept of a person who is gone is gone as well', { person: id });
