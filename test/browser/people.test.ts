@@ -28,7 +28,10 @@ let owner: Phone;
 let guest: Phone;
 let attic: House | undefined;
 test.before(async () => {
-  [house, browser] = await started(startHouse({ installed: [lantern], env: { INGLE_SUBNET_HEARTBEAT: '1' } }), launch());
+  [house, browser] = await started(
+    startHouse({ installed: [lantern], env: { INGLE_SUBNET_HEARTBEAT: '1' } }),
+    launch(),
+  );
   owner = await phone(browser, { still: true });
   guest = await phone(browser, { still: true });
   owner.page.on('dialog', (d) => void d.accept());
