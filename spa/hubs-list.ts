@@ -40,6 +40,10 @@ function One(o: { node: Node; self: boolean; still: boolean; letGo: ((n: Node) =
       role === 'member' &&
       (state === 'left' && since ? say('since', { when: ago(since * 1000) }) : heard),
   ];
+  const go = () => {
+    ask(false);
+    letGo?.(node);
+  };
   const keep = () => {
     ask(false);
     queueMicrotask(() => button.current?.focus());
@@ -51,7 +55,7 @@ function One(o: { node: Node; self: boolean; still: boolean; letGo: ((n: Node) =
     ${
       letGo &&
       (asking
-        ? html`<${Sure} name=${name} still=${o.still} no=${keep} yes=${() => letGo(node)} />`
+        ? html`<${Sure} name=${name} still=${o.still} no=${keep} yes=${go} />`
         : html`<div class="v-row"><button type="button" class="button quiet" ref=${button} disabled=${o.still}
             aria-label=${say('let_go_of', { name })} onClick=${() => ask(true)}>${say('let_go')}</button></div>`)
     }
@@ -66,7 +70,7 @@ export function List(o: { nodes: readonly Node[]; still: boolean; letGo(n: Node)
     <h3 id="hubs-title">${say('list_title')}</h3>
     <ul class="v-stack">${o.nodes.map(
       (node, place) =>
-        html`<${One} key=${`${node.hub_id} ${node.state}`} node=${node} self=${place === 0} still=${o.still}
+        html`<${One} key=${node.hub_id} node=${node} self=${place === 0} still=${o.still}
           letGo=${isMember(node, place) ? o.letGo : null} />`,
     )}</ul>
     ${o.nodes.length < 2 && html`<p class="soft">${glyph('info')} ${say('alone')}</p>`}

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
-import { check } from '../lab/browser/check.ts';
+import { check, faults } from '../lab/browser/check.ts';
 import { lantern } from '../lab/browser/lantern.ts';
 import {
   approve,
@@ -193,6 +193,7 @@ test('a hub is invited by keyboard, comes in under the owner’s eyes, is seen g
   await code.waitFor({ state: 'detached' });
   await check(page, 'hubs-3-came');
   await attic.stop();
+  attic = undefined;
   await node('gone').waitFor();
   await check(page, 'hubs-4-gone');
   const letGo = hubs.getByRole('button', { name: 'Let Attic go' });
@@ -208,6 +209,7 @@ test('a hub is invited by keyboard, comes in under the owner’s eyes, is seen g
   await page.keyboard.press('Enter');
   await node('left').waitFor();
   assert.is(await letGo.count(), 0);
+  assert.equal(faults, [], 'axe, thumbs and sideways');
 });
 
 test('nothing broke on the way', () => assert.equal([owner.errors, guest.errors], [[], []]));
