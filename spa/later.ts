@@ -12,12 +12,12 @@ export function later<P extends object>(
 ): FunctionComponent<P> {
   let there: FunctionComponent<P> | null = null;
   return (props) => {
-    const [, draw] = useState(there);
+    const [, draw] = useState(there !== null);
     useEffect(() => {
       if (!there)
         loaded(load()).then((it) => {
           there = it;
-          draw(() => it);
+          draw(true);
         }, stuck);
     }, []);
     return there ? html`<${there} ...${props} />` : html`<${Meanwhile} />`;
