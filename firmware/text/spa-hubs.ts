@@ -18,7 +18,7 @@ const en = {
   unheard: 'not heard yet',
   is_gone: 'It is expected back. Look at its power and its network.',
   let_go: 'Let go',
-  let_go_of: 'Let {name} go',
+  let_go_of: 'Let go: {name}',
   sure: 'Let {name} go? Its way to this home ends at once and it is alone again. To come back it needs a new code.',
   keep: 'Keep it',
   went: '{name} is let go',

@@ -196,7 +196,7 @@ test('a hub is invited by keyboard, comes in under the owner’s eyes, is seen g
   attic = undefined;
   await node('gone').waitFor();
   await check(page, 'hubs-4-gone');
-  const letGo = hubs.getByRole('button', { name: 'Let Attic go' });
+  const letGo = hubs.getByRole('button', { name: 'Let go: Attic' });
   await letGo.press('Enter');
   const question = hubs.getByRole('alertdialog');
   await question.getByText('it is alone again').waitFor();
