@@ -15,9 +15,10 @@ let room: Room | null = null;
 let roomKey = '';
 const waiting = new Map<string, () => void>();
 
-async function commandRoom(link: Link): Promise<Room> {
-  // A hub that does not say whose it is knows nobody but its owner.
-  const key = `${app().mine ?? link.owner}/commands/state:device/${toBase64url((await browserKey()).publicKey)}`;
+async function commandRoom(): Promise<Room> {
+  const { mine } = app();
+  if (!mine) throw new IngleError('unavailable', 'The hub has not said whose this browser is.');
+  const key = `${mine}/commands/state:device/${toBase64url((await browserKey()).publicKey)}`;
   if (room && roomKey === key) return room;
   room?.close();
   roomKey = key;
@@ -38,7 +39,7 @@ interface Entry {
  * @throws IngleError what the hub answered; `unavailable` when it did not in time, and then it may be sent again.
  */
 export async function sendCommand(link: Link, op: Op): Promise<unknown> {
-  const r = await commandRoom(link);
+  const r = await commandRoom();
   const entries = r.doc.getMap<Entry>('content');
   // An entry's name begins with a letter, which an op's id need not.
   const id = `c${op.id}`;

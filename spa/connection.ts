@@ -6,7 +6,7 @@ import { loaded, noticeOf, showEntry, showLogin } from './entrance.ts';
 import type { LinkEvents } from './link.ts';
 import { post } from './rest.ts';
 import { dropSession, type Session, session } from './sid.ts';
-import { app, type Page, set, show } from './store.ts';
+import { app, noDesktop, type Page, set, show } from './store.ts';
 
 let opening = 0;
 
@@ -25,8 +25,7 @@ export async function connect(): Promise<void> {
     const known = !s?.access && pin ? pin : undefined;
     const insecure = s?.access ? isInsecure(s.access) : Boolean(pin?.insecure);
     // Another hub's icons are not this one's.
-    if (shown !== s?.hub_id)
-      set({ icons: null, iconsAt: null, open: null, managing: null, role: null, mine: null });
+    if (shown !== s?.hub_id) set({ ...noDesktop, open: null, managing: null });
     shown = s?.hub_id;
     set({ link: 'connecting', lag: null, heardAt: null, hubName: pin?.name || app().hubName, insecure });
     if (known) await desktop(known.hub_id);
@@ -102,8 +101,7 @@ export function stopLink(page: Page): void {
 async function desktop(hubId: string | undefined): Promise<void> {
   const mine = opening;
   const kept = hubId ? await read('icons', hubId).catch(() => undefined) : undefined;
-  if (kept && !app().icons)
-    set({ icons: kept.icons, iconsAt: kept.at, role: kept.role ?? null, mine: kept.mine ?? null });
+  if (kept && !app().icons) set({ ...noDesktop, ...kept, iconsAt: kept.at });
   await loaded(import('./desktop.ts'));
   // The hub may have said something meanwhile that has a page of its own.
   if (mine !== opening) return;

@@ -7,7 +7,7 @@ import { erase, type Pin, pinnedHub } from './database.ts';
 import { loaded, loginCommand, showEntry, showLogin } from './entrance.ts';
 import { type Session, session } from './sid.ts';
 import { passkey, verify } from './signin.ts';
-import { type LinkQuestion, set, show } from './store.ts';
+import { type LinkQuestion, noDesktop, set, show } from './store.ts';
 import { askSession, takeTab } from './tab.ts';
 
 /** What this page load begins with: a link, a session, a paired hub, or nothing. */
@@ -102,9 +102,7 @@ export async function signOut(forget = false): Promise<void> {
     }
   }
   set({
-    ...{ open: null, managing: null, role: null, mine: null },
-    icons: null,
-    iconsAt: null,
+    ...{ ...noDesktop, open: null, managing: null },
     pending: 0,
     insecure: false,
     ...(forget ? { hubName: null } : {}),

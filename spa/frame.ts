@@ -76,8 +76,8 @@ export function Notices(o: { notice?: Notice | undefined; busy?: SpaText | undef
 }
 
 /** A text with `{command}` in it as code. */
-export function Command(o: { text: SpaText; command?: string; values?: Record<string, string> }) {
-  const [before, after] = t(o.text, o.values).split('{command}');
+export function Command(o: { text: string; command?: string }) {
+  const [before, after] = o.text.split('{command}');
   return html`<span>${before}${after !== undefined && html`<code>${o.command ?? loginCommand}</code>`}${after}</span>`;
 }
 

@@ -1,19 +1,27 @@
-// The icon manager as the desktop knows it: records, their order, and the changes of the owner.
+// The icon manager as the desktop knows it: its documents, and the changes of their person.
 
 import type { peopleApi } from '../firmware/people/api.ts';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { type Outbox, openOutbox } from '../firmware/protocol/tunnel/outbox.ts';
 import type { Brand } from '../firmware/text/brand.ts';
+import {
+  type Arrangement,
+  type DesktopState,
+  type DesktopView,
+  type ManagerView,
+  placed,
+} from '../firmware/ui/arranged.ts';
 import { takeBrand } from './brand.ts';
 import { currentLink } from './current.ts';
 import { erase, readAll, write } from './database.ts';
 import { failed } from './entrance.ts';
 import { session } from './sid.ts';
-import { app, follow, type Icon, set, toast } from './store.ts';
-import { errorText, t, titleOf } from './text.ts';
+import { type App, app, follow, type Icon, set, toast } from './store.ts';
+import type { Room } from './sync.ts';
+import { errorText, t } from './text.ts';
 
-/** How often icons are read again, milliseconds. */
+/** How often it is written down how true the icons are, milliseconds. */
 const REFRESH = 10_000;
 
 let outbox: Promise<Outbox> | null = null;
@@ -48,7 +56,11 @@ export function changes(): Promise<Outbox> {
       return link.request(op.method, op.path, op.body, { 'idempotency-key': op.id });
     },
     onFailed: (_op, e) => toast(t('action_failed', { message: errorText(e.code) })),
-    onChange: (pending) => set({ pending }),
+    onChange(pending) {
+      set({ pending });
+      // The documents may come a moment after the answer.
+      if (pending === 0) readSoon(300);
+    },
   });
   outbox.catch(() => {
     outbox = null;
@@ -60,98 +72,122 @@ export function changes(): Promise<Outbox> {
 export async function forgetChanges(): Promise<void> {
   (await outbox)?.close();
   outbox = null;
+  leave();
   (await commands)?.closeCommands();
 }
 
-const place = (i: Icon) => i.order ?? Number.MAX_SAFE_INTEGER;
+/** What `icons` and the layout come from, while the desktop is looked at. */
+const documents = [
+  'desktop/view:main',
+  'desktop/state:main',
+  'icon_manager/view:main',
+  'icon_manager/state:main',
+];
+let rooms: Room[] = [];
+let due: ReturnType<typeof setTimeout> | undefined;
 
-export function sorted(icons: readonly Icon[]): Icon[] {
-  return [...icons].sort(
-    (a, b) =>
-      Number(b.pinned) - Number(a.pinned) || place(a) - place(b) || titleOf(a).localeCompare(titleOf(b)),
-  );
+/** Reads the documents when nothing came for a moment, so that what belongs together shows together. */
+function readSoon(after = 30): void {
+  clearTimeout(due);
+  due = setTimeout(() => void read().catch(failed), after);
 }
 
-async function keep(icons: Icon[], at = Date.now()): Promise<void> {
-  set({ icons, iconsAt: at });
+async function read(): Promise<void> {
+  const [view, state, manager, arrangement] = rooms.map((r) => r.content()) as unknown as [
+    Partial<DesktopView>,
+    Partial<DesktopState>,
+    Partial<ManagerView>,
+    Partial<Arrangement>,
+  ];
+  if (!view?.layout || !view.behavior || !state.available || !manager.icons || !arrangement.order) return;
+  // What the person has changed and the hub does not know yet stays as they see it.
+  if ((await changes()).pending.length > 0) return;
+  const icons = placed(manager.icons, arrangement as Arrangement, state.available);
+  await keep(icons, isLive() ? Date.now() : (app().iconsAt ?? 0), {
+    ...view.layout,
+    panel: view.behavior.onIconClick.endsWith('panel'),
+  });
+}
+
+const isLive = () => rooms.length > 0 && rooms.every((r) => r.live) && app().link !== 'unserved';
+
+export async function keep(
+  icons: Icon[],
+  at: number,
+  look = app().look,
+  more: Partial<App> = {},
+): Promise<void> {
+  set({ icons, iconsAt: at, look, ...more });
   const hub = session()?.hub_id;
   // What is kept only shortens the next start.
-  if (hub) await write('icons', hub, { icons, at, role: app().role, mine: app().mine }).catch(() => {});
+  if (hub) await write('icons', hub, { icons, at, look, role: app().role, mine: app().mine }).catch(() => {});
 }
 
-export async function loadIcons(): Promise<void> {
+/** Writes down what is known now. */
+function keepOn(): void {
+  const { icons, iconsAt } = app();
+  if (icons && iconsAt) void keep(icons, iconsAt);
+}
+
+/** Asks the hub who this is, until it says so: people's documents are each under an id of their own. */
+async function meet(): Promise<void> {
   const link = currentLink();
   if (!link?.up) return;
   try {
-    const got = await link.request<Icon[]>('GET', '/v1/icons');
-    // What the owner has changed and the hub does not know yet stays as the owner sees it.
-    if ((await changes()).pending.length === 0) await keep(got);
+    const { id, role } = await link.request<Answer<typeof peopleApi.me>>('GET', '/v1/me');
+    if (id !== app().mine) leave();
+    set({ mine: id, role });
+    keepOn();
+    await join();
   } catch (e) {
-    // A hub that is away or stands still is asked again.
-    if (!(e instanceof IngleError) || !['unavailable', 'timeout'].includes(e.code)) throw e;
+    if (e instanceof IngleError && ['unavailable', 'timeout'].includes(e.code))
+      setTimeout(() => void meet().catch(failed), 1000);
+    else throw e;
   }
 }
 
-/** Follows the link: icons are read each time the hub is reached, and waiting changes are sent. */
+async function join(): Promise<void> {
+  const { joinRoom } = await import('./sync.ts');
+  const { mine, page } = app();
+  if (mine && rooms.length === 0 && page.at === 'desktop')
+    rooms = documents.map((doc) => joinRoom(`${mine}/${doc}`, currentLink, () => readSoon()));
+}
+
+function leave(): void {
+  for (const r of rooms) r.close();
+  rooms = [];
+}
+
+async function onChange(): Promise<void> {
+  const { link, heardAt, iconsAt, page } = app();
+  if (page.at !== 'desktop') leave();
+  // Documents that are joined are as true as the hub's last sign of life.
+  else if (heardAt && heardAt > (iconsAt ?? heardAt) && isLive()) set({ iconsAt: heardAt });
+  const up = link === 'up' && page.at === 'desktop';
+  if (up === wasUp) return;
+  wasUp = up;
+  const box = await changes();
+  if (!up) return box.offline();
+  box.online();
+  // A hub that is older knows of no brand.
+  currentLink()
+    ?.request<Partial<Brand>>('GET', '/v1/brand')
+    .then(takeBrand, () => {});
+  await join();
+  await meet();
+}
+
+/** Follows the link: the desktop's documents are joined once the hub is reached, and waiting changes are sent. */
 export async function startIcons(): Promise<void> {
-  const onChange = async () => {
-    const up = app().link === 'up';
-    if (up === wasUp) return;
-    wasUp = up;
-    const box = await changes();
-    if (!up) return box.offline();
-    box.online();
-    // A hub that is older knows of no brand.
-    currentLink()
-      ?.request<Partial<Brand>>('GET', '/v1/brand')
-      .then(takeBrand, () => {});
-    // An older hub knows of nobody but its owner.
-    await currentLink()
-      ?.request<Answer<typeof peopleApi.me>>('GET', '/v1/me')
-      .then(
-        ({ id, role }) => set({ role, mine: id }),
-        () => {},
-      );
-    await loadIcons();
-  };
+  leave();
   if (!started) {
     started = true;
     follow(() => void onChange().catch(failed));
-    // Skills come, go and are changed from other devices.
+    // So that what is kept says how old it is.
     setInterval(() => {
-      if (wasUp && document.visibilityState === 'visible') void loadIcons().catch(() => {});
+      if (isLive() && document.visibilityState === 'visible') keepOn();
     }, REFRESH);
   } else wasUp = false;
   set({ pending: (await changes()).pending.length });
   await onChange();
-}
-
-export async function pin(icon: Icon, pinned: boolean): Promise<void> {
-  const icons = (app().icons ?? []).map((i) => (i.skill_id === icon.skill_id ? { ...i, pinned } : i));
-  const box = await changes();
-  await box.enqueue({ method: 'POST', path: '/v1/icons/pin', body: { skill_id: icon.skill_id, pinned } });
-  await keep(icons, app().iconsAt ?? Date.now());
-  if (app().link === 'up') box.online();
-}
-
-/** Moves an icon to place `to` (0 = first) among those shown. */
-export async function move(skillId: string, to: number): Promise<void> {
-  const list = sorted(app().icons ?? []);
-  const from = list.findIndex((i) => i.skill_id === skillId);
-  const [icon] = list.splice(from, 1);
-  if (!icon) return;
-  list.splice(Math.max(0, Math.min(list.length, to)), 0, icon);
-  const box = await changes();
-  await box.enqueue({
-    method: 'POST',
-    path: '/v1/icons/order',
-    body: { order: list.map((i) => i.skill_id) },
-  });
-  await keep(
-    list.map((i, order) => ({ ...i, order })),
-    app().iconsAt ?? Date.now(),
-  );
-  if (app().link === 'up') box.online();
-  const now = sorted(app().icons ?? []).findIndex((i) => i.skill_id === skillId);
-  toast(t('moved', { title: titleOf(icon), n: now + 1, total: list.length }));
 }

@@ -52,8 +52,6 @@ export interface Link {
   request<R>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<R>;
   websocket(path: string): Promise<TunnelSocket>;
   readonly hubId: string;
-  /** Whose hub it is, by the hub's own word; '' before it said so. */
-  readonly owner: string;
   /** The present handshake's hash: what a passkey signs for the hub. */
   handshake(): Uint8Array;
   /**
@@ -276,9 +274,6 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       return tunnel.websocket(path);
     },
     hubId,
-    get owner() {
-      return hub.owner;
-    },
     handshake() {
       if (!channel?.current) throw new IngleError('hub_offline', 'The hub is not reached.');
       return channel.current.hash;

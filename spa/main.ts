@@ -1,24 +1,25 @@
 // Starts the application: language, the tab's lock, the service worker, the first page.
 import { html } from 'htm/preact';
-import { type FunctionComponent, render } from 'preact';
+import { render } from 'preact';
 import { startBrand } from './brand.ts';
 import { begin, signOut, takeover } from './flow.ts';
-import { PageOf } from './pages.ts';
-import { set, useApp } from './store.ts';
+import { later } from './later.ts';
+import { Boot, PageOf } from './pages.ts';
+import { useApp } from './store.ts';
 import { startLanguage } from './text.ts';
 import { registerWorker } from './worker.ts';
 
-let Desktop: FunctionComponent<{ signOut: typeof signOut }> | null = null;
+const Desktop = later(() => import('./desktop.ts').then((m) => m.Desktop), Boot);
 
 function App() {
   const { page, toast } = useApp();
-  if (page.at === 'desktop' && !Desktop)
-    void import('./desktop.ts').then((m) => {
-      Desktop = m.Desktop;
-      set({});
-    });
-  return html`${page.at === 'desktop' && Desktop ? html`<${Desktop} signOut=${signOut} />` : html`<${PageOf} page=${page.at === 'desktop' ? { at: 'boot' } : page} />`}
-    <div aria-live="polite" role="status">${toast && html`<div class="toast">${toast}</div>`}</div>`;
+  return html`${page.at === 'desktop' ? html`<${Desktop} signOut=${signOut} />` : html`<${PageOf} page=${page} />`}
+    <div aria-live="polite" role="status">${
+      toast &&
+      html`<div class="toast"><span>${toast.text}</span>${
+        toast.way && html`<button type="button" onClick=${toast.way.act}>${toast.way.text}</button>`
+      }</div>`
+    }</div>`;
 }
 
 startLanguage();

@@ -1,23 +1,18 @@
 // The page of installed skills: a package goes to the hub, is looked at, tried, taken back or removed.
 import { html } from 'htm/preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import { useAsked } from './asked.ts';
 import { failed } from './entrance.ts';
 import { useFocusInside } from './focus.ts';
-import { useGate } from './gate.ts';
 import { glyph } from './glyphs.ts';
-import { loadIcons } from './icons.ts';
 import { hub, type Installed, isMoving, type Listed } from './manage-hub.ts';
 import { List } from './manage-list.ts';
 import { Review } from './manage-review.ts';
 import { say, stateText } from './manage-text.ts';
 import { Upload } from './manage-upload.ts';
 import { Bones } from './open.ts';
-import { toast, useApp } from './store.ts';
+import { toast } from './store.ts';
 import { t, titleOf } from './text.ts';
-
-/** How often the hub is asked while it is at something, and otherwise, milliseconds. */
-const SOON = 1000;
-const LATER = 10_000;
 
 interface Looked {
   skill_id: string;
@@ -25,13 +20,10 @@ interface Looked {
 }
 
 export function Manage() {
-  const { link } = useApp();
   const [listed, setListed] = useState<Listed | null>(null);
   const [looked, look] = useState<Looked | null>(null);
-  const [busy, setBusy] = useState(false);
   const watched = useRef<Looked | null>(null);
   const box = useFocusInside();
-  const gate = useGate(t('manage'));
 
   const show = (next: Listed) => {
     setListed(next);
@@ -40,29 +32,11 @@ export function Manage() {
     if (!w || (now && isMoving(now))) return;
     watched.current = null;
     if (now?.version === w.version) toast(say('installed', { title: titleOf(now), version: w.version }));
-    void loadIcons().catch(failed);
-  };
-  const { ask } = gate;
-  const load = async () => show(await ask(hub.list));
-  const order = (work: () => Promise<unknown>) => {
-    setBusy(true);
-    void ask(work)
-      .then(load)
-      .catch(failed)
-      .finally(() => setBusy(false));
   };
   const soon = listed?.skills.some(isMoving) ?? false;
-  useEffect(() => {
-    if (link !== 'up' || gate.shut) return;
-    // A hub that does not answer is asked again; the status bar says how it is reached.
-    const quiet = () => void load().catch(() => {});
-    quiet();
-    const timer = setInterval(quiet, soon ? SOON : LATER);
-    return () => clearInterval(timer);
-  }, [link, gate.shut, soon]);
+  const { gate, away, still, load, order } = useAsked({ title: t('manage'), list: hub.list, show, soon });
 
   if (!listed) return gate.question || html`<${Bones} title=${t('manage')} />`;
-  const still = link !== 'up' || busy;
   const follow = (skill_id: string, version: string, work: () => Promise<unknown>) =>
     order(async () => {
       await work();
@@ -79,17 +53,16 @@ export function Manage() {
         order(async () => {
           await hub.remove(s.skill_id);
           toast(say('removed', { title: titleOf(s) }));
-          await loadIcons();
         });
     },
   };
   // What was begun here, a chosen file too, stays behind the question.
   return html`${gate.question}<div class="v-stack manage" ref=${box} hidden=${gate.shut}>
     <p class="soft">${say('lead')}</p>
-    ${link !== 'up' && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
+    ${away && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
     ${listed.developer && html`<div class="note warn">${glyph('alarm')}<span>${say('developer')}</span></div>`}
     ${listed.sandbox && listed.sandbox !== 'there' && html`<div class="note warn" data-sandbox=${listed.sandbox}>${glyph('alarm')}<span>${stateText(listed.developer ? 'sandbox_open' : `sandbox_${listed.sandbox}`)}</span></div>`}
-    <${Upload} still=${still} ask=${ask} taken=${(next: Looked) => {
+    <${Upload} still=${still} ask=${gate.ask} taken=${(next: Looked) => {
       look(next);
       void load().catch(failed);
     }} />

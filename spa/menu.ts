@@ -13,7 +13,11 @@ export function Menu(o: { label: string; icon: Glyph; children?: ComponentChildr
   ];
   // With the drawing: an effect after the paint would take the focus back from who is quicker than it.
   useLayoutEffect(() => {
-    if (open) items()[0]?.focus();
+    if (!open) return;
+    const menu = box.current?.querySelector<HTMLElement>('.menu');
+    // It opens to the left of its button; where there is no room, to the right.
+    if (menu && menu.getBoundingClientRect().left < 0) menu.classList.add('right');
+    items()[0]?.focus();
   }, [open]);
   useEffect(() => {
     if (!open) return;

@@ -4,7 +4,9 @@ import { app, type Icon, type Managing, type Open, set, toast } from './store.ts
 import { t, titleOf } from './text.ts';
 
 /** What windows of the owner's pages are called, beside those of skills. */
-export const pageNames: Record<Managing, string> = { manage: '@skills', people: '@people' };
+export const pageNames: Record<Managing, string> = {
+  ...{ manage: '@skills', people: '@people', hubs: '@hubs' },
+};
 
 /** Opens a window where the hub can be reached, else says why not. */
 export function openSkill(icon: Icon, mode?: Open['mode'], online = true): void {

@@ -76,7 +76,7 @@ export function Entry({ page }: { page: Extract<Page, { at: 'entry' }> }) {
     <section>
       <h2>${t('entry_where')}</h2>
       <ol class="how soft where">
-        <li><${Command} text="entry_where_1" /></li>
+        <li><${Command} text=${t('entry_where_1')} /></li>
         <li>${t('entry_where_2')}</li>
         <li>${t('entry_where_3')}</li>
       </ol>

@@ -3,9 +3,8 @@ import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { SpaText } from '../firmware/text/spa.ts';
 import { approve } from './connection.ts';
-import { loginCommand } from './entrance.ts';
 import { newCode, signOut } from './flow.ts';
-import { Command, Frame, hubName, Notices } from './frame.ts';
+import { Frame, hubName, Notices } from './frame.ts';
 import { glyph } from './glyphs.ts';
 import { browserName } from './name.ts';
 import { session } from './sid.ts';
@@ -14,7 +13,7 @@ import { type Page, show } from './store.ts';
 import { t } from './text.ts';
 
 /** A prompt that is open, or hangs, has a way back here too. */
-function Waiting(o: { busy?: SpaText | undefined }) {
+export function Waiting(o: { busy?: SpaText | undefined }) {
   return (
     o.busy === 'passkey_waiting' &&
     html`<button class="button quiet" type="button" onClick=${cancelWaiting}>${t('cancel')}</button>`
@@ -49,25 +48,6 @@ export function Login({ page }: { page: Extract<Page, { at: 'login' }> }) {
       <${Waiting} busy=${page.busy} />
       <button class="button quiet" type="button" onClick=${() => show({ at: 'nopasskey' })}>${t('login_none')}</button>
       ${!session()?.owner_id && html`<button class="button quiet" type="button" onClick=${newCode}>${t('start_over')}</button>`}
-    </div>
-  <//>`;
-}
-
-export function NoPasskey({ page }: { page: Extract<Page, { at: 'nopasskey' }> }) {
-  return html`<${Frame} id="nopasskey" icon="key" title=${t('nopasskey_title')} lead=${t('nopasskey_lead')}>
-    <section><h2>${t('nopasskey_other_title')}</h2><p class="soft">${t('nopasskey_other')}</p></section>
-    <section><h2>${t('nopasskey_hub_title')}</h2>
-      <p class="soft"><${Command} text="nopasskey_hub" command=${`${loginCommand} --new-passkey`} /></p></section>
-    <div class="actions">
-      ${(page.notice || page.busy) && html`<${Notices} notice=${page.notice} busy=${page.busy} />`}
-      ${
-        session()?.owner_id &&
-        html`<button class="button wide" type="button" disabled=${Boolean(page.busy)} onClick=${() => register('nopasskey')}>
-          ${t('nopasskey_register')}</button>`
-      }
-      <${Waiting} busy=${page.busy} />
-      <button class="button second wide" type="button" onClick=${newCode}>${t('nopasskey_new_code')}</button>
-      <button class="button quiet" type="button" onClick=${() => show({ at: 'login' })}>${t('back')}</button>
     </div>
   <//>`;
 }

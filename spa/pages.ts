@@ -3,9 +3,10 @@ import { html } from 'htm/preact';
 import { signOut } from './flow.ts';
 import { Frame } from './frame.ts';
 import { glyph } from './glyphs.ts';
+import { later } from './later.ts';
 import { Entry, Second } from './pages-code.ts';
-import { Approve, Login, NoPasskey, Register } from './pages-passkey.ts';
-import { Alarm, Elsewhere, Ended, LinkPage, Refused, Taken, TroublePage, Unknown } from './pages-stop.ts';
+import { Approve, Login, Register } from './pages-passkey.ts';
+import { Alarm, Elsewhere, TroublePage } from './pages-stop.ts';
 import { app, type Page } from './store.ts';
 import { t } from './text.ts';
 
@@ -36,12 +37,14 @@ function Connecting({ page }: { page: Extract<Page, { at: 'connecting' }> }) {
   <//>`;
 }
 
-function Boot() {
+export function Boot() {
   return html`<div class="page" data-page="boot" aria-busy="true">
     <header><div class="brand"><img src="/icon.svg" alt="" width="32" height="32" />${app().brand.name}</div></header>
     <main><p class="soft" role="status"><span class="sr">${t('loading')}</span></p></main>
   </div>`;
 }
+
+const Aside = later(() => import('./pages-aside.ts').then((m) => m.Aside), Boot);
 
 /** The page the state asks for, but the desktop, which comes when it is needed. */
 export function PageOf({ page }: { page: Page }) {
@@ -54,29 +57,20 @@ export function PageOf({ page }: { page: Page }) {
       return html`<${Register} page=${page} />`;
     case 'login':
       return html`<${Login} page=${page} />`;
-    case 'nopasskey':
-      return html`<${NoPasskey} page=${page} />`;
     case 'connecting':
       return html`<${Connecting} page=${page} />`;
     case 'approve':
       return html`<${Approve} page=${page} />`;
-    case 'refused':
-      return html`<${Refused} page=${page} />`;
-    case 'ended':
-      return html`<${Ended} />`;
-    case 'taken':
-      return html`<${Taken} />`;
-    case 'unknown':
-      return html`<${Unknown} />`;
     case 'alarm':
       return html`<${Alarm} page=${page} />`;
-    case 'link':
-      return html`<${LinkPage} page=${page} />`;
     case 'trouble':
       return html`<${TroublePage} page=${page} />`;
     case 'elsewhere':
       return html`<${Elsewhere} />`;
-    default:
+    case 'boot':
+    case 'desktop':
       return html`<${Boot} />`;
+    default:
+      return html`<${Aside} page=${page} />`;
   }
 }

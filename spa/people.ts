@@ -1,20 +1,16 @@
 // The page of people: the owner invites, sees who is here, changes and ends.
 import { html } from 'htm/preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { encode } from 'uqr';
-import { failed } from './entrance.ts';
+import { useAsked } from './asked.ts';
 import { useFocusInside } from './focus.ts';
-import { useGate } from './gate.ts';
 import { glyph } from './glyphs.ts';
+import { clock, Invited } from './invitation.ts';
 import { Bones } from './open.ts';
 import { hub, type Invitation, type Person, say, type Wished } from './people-hub.ts';
 import { List, PersonForm } from './people-list.ts';
-import { app, toast, useApp } from './store.ts';
+import { toast } from './store.ts';
 import { t } from './text.ts';
-
-/** How often the hub is asked while somebody is awaited, and otherwise, milliseconds. */
-const SOON = 1000;
-const LATER = 10_000;
 
 interface Awaited {
   person: Person;
@@ -36,33 +32,20 @@ function Picture({ link }: { link: string }) {
 
 function Code({ of: { person, invitation }, close }: { of: Awaited; close: () => void }) {
   const { link, code, verify_uri, expires_at } = invitation;
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [link]);
-  const copy = () =>
-    void navigator.clipboard
-      .writeText(link)
-      .then(() => toast(say('copied')))
-      .catch(failed);
-  const time = new Intl.DateTimeFormat(app().language, { timeStyle: 'short' }).format(expires_at * 1000);
-  return html`<section class="v-card" data-invitation=${person.id} aria-labelledby="code-title">
-    <h3 id="code-title" tabindex="-1" ref=${heading}>${say('code_title', { name: person.name })}</h3>
+  return html`<${Invited} id=${person.id} title=${say('code_title', { name: person.name })} copies=${link}
+    words=${{ copy: say('copy'), copied: say('copied'), done: say('done') }} close=${close}>
     <p>${say('code_lead')}</p>
     <${Picture} link=${link} />
     <p class="small"><a class="link" href=${link} target="_blank" rel="noreferrer">${link}</a></p>
     <p>${say('code_or', { page: verify_uri })}<br /><strong class="code" data-code>${code}</strong></p>
-    <p class="soft small">${say('code_until', { time })}</p>
-    <div class="v-row"><button class="button second" type="button" onClick=${copy}>${say('copy')}</button>
-      <button class="button quiet" type="button" onClick=${close}>${say('done')}</button></div>
-  </section>`;
+    <p class="soft small">${say('code_until', { time: clock(expires_at) })}</p>
+  <//>`;
 }
 
 export function People() {
-  const { link } = useApp();
   const [people, setPeople] = useState<Person[] | null>(null);
   const [awaited, wait] = useState<Awaited | null>(null);
   const [trouble, setTrouble] = useState('');
-  const [busy, setBusy] = useState(false);
-  const gate = useGate(t('people'));
   const box = useFocusInside();
 
   const show = (next: Person[]) => {
@@ -74,26 +57,14 @@ export function People() {
       return null;
     });
   };
-  const load = async () => show(await gate.ask(hub.list));
+  const asked = useAsked({ title: t('people'), list: hub.list, show, soon: awaited !== null });
+  const { gate, still } = asked;
   const order = (work: () => Promise<unknown>) => {
-    setBusy(true);
     setTrouble('');
-    void gate
-      .ask(work)
-      .then(load)
-      .catch(failed)
-      .finally(() => setBusy(false));
+    asked.order(work);
   };
-  useEffect(() => {
-    if (link !== 'up' || gate.shut) return;
-    const quiet = () => void load().catch(() => {});
-    quiet();
-    const timer = setInterval(quiet, awaited ? SOON : LATER);
-    return () => clearInterval(timer);
-  }, [link, gate.shut, awaited !== null]);
 
   if (!people) return gate.question || html`<${Bones} title=${t('people')} />`;
-  const still = link !== 'up' || busy;
   const orders = {
     still,
     invite: (person: Person) =>
@@ -126,7 +97,7 @@ export function People() {
     });
   return html`${gate.question}<div class="v-stack manage" ref=${box} hidden=${gate.shut}>
     <p class="soft">${say('lead')}</p>
-    ${link !== 'up' && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
+    ${asked.away && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
     ${trouble && html`<div class="note bad" role="alert">${glyph('info')}<span>${trouble}</span></div>`}
     ${awaited && html`<${Code} of=${awaited} close=${() => wait(null)} />`}
     <${List} people=${people} orders=${orders} />

@@ -9,6 +9,7 @@ import { type Brand, noBrand } from '../firmware/text/brand.ts';
 import type { Suspicion } from '../firmware/text/channel.ts';
 import type { Language } from '../firmware/text/i18n.ts';
 import type { SpaText } from '../firmware/text/spa.ts';
+import type { Layout } from '../firmware/ui/arranged.ts';
 
 /** What stands above a page's button: a text of ours, or an error's. */
 export type Notice = { text: SpaText; command?: string } | { error: ErrorCode; message?: string };
@@ -61,11 +62,11 @@ export type Page =
   | { at: 'desktop' };
 
 /** An icon as the hub tells it, or as an older version left it in this browser. */
-export type Icon = Omit<Wire, 'schema' | 'ownerOnly' | 'sizeHints' | 'available'> &
-  Partial<Pick<Wire, 'sizeHints' | 'available'>>;
+export type Icon = Omit<Wire, 'schema' | 'ownerOnly' | 'sizeHints' | 'available' | 'group'> &
+  Partial<Pick<Wire, 'sizeHints' | 'available' | 'group'>>;
 type Wire = Answer<typeof skillsApi.icons>[number];
 
-export type Managing = 'manage' | 'people';
+export type Managing = 'manage' | 'people' | 'hubs';
 
 export interface Open {
   skill_id: string;
@@ -78,6 +79,15 @@ export interface Open {
  * `unserved`: the hub answers, and what serves its skills does not.
  */
 export type LinkState = 'up' | 'connecting' | 'cut' | 'down' | 'offline' | 'silent' | 'unserved';
+
+/** The layout of the desktop, and whether a tap opens a panel. */
+export type Look = Layout & { panel?: boolean };
+
+export interface Toast {
+  text: string;
+  /** What a button beside it does. */
+  way?: { text: string; act(): void } | undefined;
+}
 
 export interface App {
   language: Language;
@@ -97,8 +107,14 @@ export interface App {
   icons: Icon[] | null;
   /** When `icons` were last seen live, milliseconds. */
   iconsAt: number | null;
+  /** How the desktop looks; null until a hub has told it. */
+  look: Look | null;
+  /** The icons before the last change that was made here. */
+  before: Icon[] | null;
+  /** The group of icons that is open. */
+  group: string | null;
   open: Open | null;
-  /** A page of the owner's that is open: installed skills, people. */
+  /** A page of the owner's that is open: installed skills, people, hubs. */
   managing: Managing | null;
   /** What the person at this browser is to the hub; null until it has said so. */
   role: Role | null;
@@ -106,10 +122,15 @@ export interface App {
   mine: string | null;
   /** Changes that wait for the hub. */
   pending: number;
-  toast: string | null;
+  toast: Toast | null;
   /** A newer build waits. */
   update: boolean;
 }
+
+/** What is known of a desktop before its hub is. */
+export const noDesktop: Pick<App, 'icons' | 'iconsAt' | 'look' | 'before' | 'group' | 'role' | 'mine'> = {
+  ...{ icons: null, iconsAt: null, look: null, before: null, group: null, role: null, mine: null },
+};
 
 let state: App = {
   language: 'en',
@@ -121,12 +142,9 @@ let state: App = {
   brand: noBrand,
   paired: false,
   insecure: false,
-  icons: null,
-  iconsAt: null,
+  ...noDesktop,
   open: null,
   managing: null,
-  role: null,
-  mine: null,
   pending: 0,
   toast: null,
   update: false,
@@ -165,9 +183,9 @@ export function useApp(): App {
 }
 
 let hideToast: ReturnType<typeof setTimeout> | undefined;
-/** A short word at the foot of the page; screen readers say it. */
-export function toast(text: string): void {
+/** A short word at the foot of the page; screen readers say it. What a way does must have another place, too. */
+export function toast(text: string, way?: Toast['way']): void {
   clearTimeout(hideToast);
-  set({ toast: text });
-  hideToast = setTimeout(() => set({ toast: null }), 5000);
+  set({ toast: { text, way } });
+  hideToast = setTimeout(() => set({ toast: null }), way ? 8000 : 5000);
 }

@@ -119,10 +119,6 @@ export function trust(o: TrustOptions) {
     get pairing() {
       return pairing;
     },
-    /** Whose hub it is, by its own word; '' before it said so. */
-    get owner(): string {
-      return greeting?.owner_id ?? '';
-    },
     /** A handshake is done: the other side holds the key this browser shook hands with, or knew the code. */
     opened(at: Opened): void {
       greeting = null;

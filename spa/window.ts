@@ -13,6 +13,7 @@ const screens = {
   skill: (): Promise<Screen> => import('./skill.ts').then((m) => m.Skill),
   manage: (): Promise<Screen> => import('./manage.ts').then((m) => m.Manage),
   people: (): Promise<Screen> => import('./people.ts').then((m) => m.People),
+  hubs: (): Promise<Screen> => import('./hubs.ts').then((m) => m.Hubs),
 };
 const loaded: { [of in keyof typeof screens]?: Screen } = {};
 /** Where the focus goes when the last window closes; one window may lead to the next. */

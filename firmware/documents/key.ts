@@ -56,6 +56,10 @@ export function formatKey(key: DocumentKey): string {
 
 /** The skill id under which browsers leave commands. */
 export const commandsSkill = 'commands';
+/** The ids under which the hub keeps a person's desktop (firmware/desktop). */
+export const desktopSkills = ['desktop', 'icon_manager'];
+/** Ids of documents that are the hub's, and so no skill's. */
+export const houseSkills = [...desktopSkills, commandsSkill];
 
 /** Where a browser's commands lie. */
 export function commandsKey(owner_id: string, device_id: string): string {

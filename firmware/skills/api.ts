@@ -1,5 +1,6 @@
 // The local API of skills: the icons of the owner's desktop, opening a screen, and a skill's own paths.
 import * as T from 'typebox';
+import { SAYS } from '../protocol/endpoint/check.ts';
 import { ok } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
 import { listedAction } from './actions.ts';
@@ -9,6 +10,21 @@ const size = T.Object({ w: T.Number(), h: T.Number() }, { description: 'Pixels.'
 const skillId = T.String({ pattern: '^[a-z][a-z0-9_]{0,47}$' });
 const nullable = <S extends T.TSchema>(schema: S) => T.Union([schema, T.Null()]);
 const body = { additionalProperties: false };
+
+/** Control signs, and those that turn the direction of what follows. */
+const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069';
+const someIds = (description: string) => T.Array(T.Unknown(), { maxItems: 1000, description });
+const group = T.Object(
+  {
+    name: T.String({
+      ...{ minLength: 1, maxLength: 40 },
+      pattern: `^[^\\s${unseen}](?:[^${unseen}]*[^\\s${unseen}])?$`,
+      [SAYS]: { pattern: 'may not begin or end with a space, nor hold signs nobody sees' },
+    }),
+    skills: someIds('Ids of skills; each is in one group at most. Without any, the group is gone.'),
+  },
+  body,
+);
 
 /** One icon: a skill that has a screen, with the place its owner gave it. */
 const icon = T.Object({
@@ -25,6 +41,7 @@ const icon = T.Object({
   order: nullable(
     T.Integer({ description: "Place in the owner's order from 0; null until the owner places it." }),
   ),
+  group: nullable(T.String({ description: 'The group it lies in.' })),
   schema: nullable(
     T.String({ description: 'The UI schema where the screen is data; null where it is a page.' }),
   ),
@@ -63,6 +80,24 @@ export const skillsApi = localArea({
     who: 'token',
     doc: 'Sets the whole order; skills it does not name lose their place.',
     body: T.Object({ order: T.Array(T.Unknown(), { description: 'Ids of skills, each once.' }) }, body),
+    answer: ok,
+    command: true,
+  },
+  arrange: {
+    method: 'PUT',
+    path: '/v1/icons/arrangement',
+    who: 'token',
+    doc: 'Sets pins, order or groups whole, in one step; what is left out stays. A group stands where its first icon would.',
+    body: T.Object(
+      {
+        pins: T.Optional(someIds('Ids of skills that are pinned.')),
+        order: T.Optional(someIds('Ids of skills; those it does not name lose their place.')),
+        groups: T.Optional(
+          T.Array(group, { maxItems: 64, description: 'All groups; their icons keep the order above.' }),
+        ),
+      },
+      body,
+    ),
     answer: ok,
     command: true,
   },

@@ -1,6 +1,6 @@
 // The skill manifest: what a skill is, shows and may do. Its schema, and a check that speaks to the skill's author. Pure.
 import * as T from 'typebox';
-import { skillIdForm } from '../documents/key.ts';
+import { houseSkills, skillIdForm } from '../documents/key.ts';
 import { faultsOf, refusal, SAYS } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { MAX_BODY } from '../protocol/limits.ts';
@@ -124,7 +124,8 @@ export type Grant = NonNullable<NonNullable<Manifest['permissions']>['grants']>[
 export type Mode = NonNullable<Manifest['capabilities']['ui']>['modes'][number];
 
 /** What the schema does not say: fields that need one another. */
-function crossFaults({ capabilities: { visual, ui, actions = {} }, permissions }: Manifest) {
+function crossFaults({ id, capabilities: { visual, ui, actions = {} }, permissions }: Manifest) {
+  if (houseSkills.includes(id)) return [{ pointer: '/id', says: "is the hub's own" }];
   if (permissions?.ownerOnly && permissions.roles)
     return [{ pointer: '/permissions/roles', says: 'says nothing where the skill is for the owner only' }];
   const pointer = '/capabilities/ui';

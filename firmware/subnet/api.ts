@@ -83,6 +83,24 @@ export const subnetApi = localArea({
     doc: 'The hubs of the subnet, this one first. A member knows itself and the hub that leads it.',
     answer: T.Object({ nodes: T.Array(subnetNode) }),
   },
+  invite: {
+    method: 'POST',
+    path: '/api/subnet/invite',
+    who: 'elevated',
+    doc: 'Invites another hub: `ingle subnet join` on it takes the code or the link. A member invites nobody, and a full subnet has no place.',
+    answer: T.Object(
+      {
+        code: T.String({ description: 'Twelve digits in four groups.' }),
+        link: T.String({ description: 'The same as a link; it opens in no browser.' }),
+        expires_at: T.Integer({
+          description: 'Unix seconds. A newer code of the hub, for whomever, closes this one.',
+        }),
+      },
+      { description: 'It is told this once.' },
+    ),
+    errors: ['assertion_required', 'forbidden', 'conflict'],
+    secret: true,
+  },
   remove: {
     method: 'DELETE',
     path: '/api/subnet/nodes/{hub_id}',

@@ -29,6 +29,9 @@ const en = {
   hook list               the webhooks, when they were used and refused
   hook remove <id>        end a webhook
   hook rotate <id>        a new secret for a webhook
+  desktop show            which skills a desktop has, for whom, and how it looks
+  desktop set <file>      set another desktop document
+  desktop reset           back to the document of the image
   key rotate              a new key for the hub; paired browsers follow it
   setup status            where first-run setup stands
   setup restart           start setup again; what is set up stays until replaced
@@ -148,6 +151,15 @@ The webhooks without their secrets: when each was used last, and why a message w
 Ends a webhook; what is sent to it is refused from then on.`,
   'hook rotate': `ingle hook rotate <id> [--json]
 Makes a new secret for a webhook and prints it once; the old one is refused from then on.`,
+  'desktop show': `ingle desktop show [--json]
+Prints the desktop document with its etag, and the skills it names that are not on this hub. A file of what it prints
+is what "ingle desktop set" takes.`,
+  'desktop set': `ingle desktop set <file> [--json]
+Sets the desktop document; every desktop follows at once. The file is what "ingle desktop show" has printed, changed in
+"document": it is refused when another was set meanwhile. A document alone, without an etag, replaces whatever is there.
+Its schema is dist/schemas/desktop.json.`,
+  'desktop reset': `ingle desktop reset [--json]
+Goes back to the document of the image.`,
   completion: `ingle completion <shell> [--json]
 Prints the script with which bash, zsh or fish complete what is typed after "ingle". To switch it on:
   bash   ingle completion bash > ~/.local/share/bash-completion/completions/ingle
@@ -279,6 +291,9 @@ const ru: Record<keyof typeof en, string> = {
   hook list               вебхуки: когда сработали и кому отказали
   hook remove <id>        убрать вебхук
   hook rotate <id>        новый секрет вебхука
+  desktop show            какие навыки на рабочем столе, для кого, и как он выглядит
+  desktop set <файл>      задать другой документ рабочего стола
+  desktop reset           вернуться к документу образа
   key rotate              новый ключ хаба; подключённые браузеры перейдут на него
   setup status            на каком шаге первая настройка
   setup restart           начать настройку заново; настроенное остаётся, пока не заменено
@@ -399,6 +414,15 @@ const ru: Record<keyof typeof en, string> = {
 Убирает вебхук; с этой минуты его сообщения не принимаются.`,
   'hook rotate': `ingle hook rotate <id> [--json]
 Создаёт новый секрет вебхука и печатает его один раз; старый с этой минуты не действует.`,
+  'desktop show': `ingle desktop show [--json]
+Печатает документ рабочего стола с его etag и навыки, которые в нём названы, но на хабе их нет. Такой файл берёт
+«ingle desktop set».`,
+  'desktop set': `ingle desktop set <файл> [--json]
+Задаёт документ рабочего стола; все столы меняются сразу. Файл тот, что напечатал «ingle desktop show», с изменениями в
+"document": если за это время задали другой, он не принимается. Документ сам по себе, без etag, заменяет любой.
+Его схема: dist/schemas/desktop.json.`,
+  'desktop reset': `ingle desktop reset [--json]
+Возвращает документ образа.`,
   completion: `ingle completion <оболочка> [--json]
 Печатает скрипт, по которому bash, zsh или fish дополняют то, что набрано после "ingle". Чтобы включить:
   bash   ingle completion bash > ~/.local/share/bash-completion/completions/ingle

@@ -50,17 +50,6 @@ const en = {
   passkey_exists: 'This phone already holds a passkey for your hub. Use it to sign in.',
   passkey_insecure: 'Passkeys only work over a secure connection (https).',
 
-  nopasskey_title: 'No passkey on this phone',
-  nopasskey_lead:
-    'Your hub already has an owner, so it lets in only who holds the passkey or the hub itself. There are two ways.',
-  nopasskey_other_title: 'Use your other device',
-  nopasskey_other:
-    'Choose “Sign in with passkey” and, in the prompt, “Use another device”. Then scan the QR code with the phone that holds the passkey.',
-  nopasskey_hub_title: 'Or let the hub approve a new passkey',
-  nopasskey_hub: 'On the hub, type {command}. It prints a new code that also permits a new passkey.',
-  nopasskey_register: 'My code permits a new passkey',
-  nopasskey_new_code: 'Enter the new code',
-
   passkey_no_lock:
     'No passkey was used. This device has no screen lock that a passkey can use: set up a PIN, fingerprint or face in its settings, or use your phone or a security key with a PIN. Then try again.',
   storage_failed:
@@ -68,17 +57,6 @@ const en = {
   trouble_title: 'This browser stands in the way',
   register_own: 'Use a passkey I already have',
   register_first: 'There is no passkey for your hub yet. Make the first one here.',
-
-  link_same_title: 'You are already connected',
-  link_same: 'This link is for {hub}, and this browser is paired with it. You do not need the link here.',
-  link_again: 'Pair again with this link',
-  link_other_title: 'This link is for another hub',
-  link_other: 'You are signed in to {hub}. It stays paired with this browser if you open the other one.',
-  link_other_do: 'Open the other hub',
-  link_spent_title: 'This link is no longer good',
-  link_spent: 'It was used already or is older than 10 minutes. You are still signed in to {hub}.',
-  link_bad_title: 'This link is not complete',
-  link_bad: 'A part of it is missing. You are still signed in to {hub}.',
 
   connect_title: 'Connecting',
   step_passkey: 'Passkey checked',
@@ -95,22 +73,6 @@ const en = {
   device_phone: 'Android phone',
   device_of: '{system} computer',
   approve_do: 'Confirm with passkey',
-  refused_title: 'The hub did not let this browser in',
-  unknown_title: 'Your hub did not recognise this browser',
-  unknown_lead:
-    'Either the hub says that it does not know this browser, or somebody on the way says so in its name. Nothing has changed here: this browser still knows your hub.',
-  unknown_do:
-    'Try again first. If it stays like this, the hub may have forgotten this browser. Then pair again: on the hub, type {command}.',
-  unknown_pair: 'Pair again',
-  unknown_invited:
-    'Try again first. If it stays like this, your invitation may be over: ask the owner of the hub for a new one.',
-  invited_again: 'I have a new invitation',
-  ended_title: 'Your time on this hub is over',
-  ended_lead:
-    'Its owner has ended it, or the last day has passed. What you kept is still there. If that is not right, ask the owner and try again.',
-  taken_title: 'This invitation is for somebody else',
-  taken_lead:
-    'This browser is paired already, and stays as it is. Whoever was invited opens the link in a browser of their own. This one is used up: the owner makes a new one on the page “People”.',
   back_to_hub: 'Back to my hub',
   no_answer:
     'The hub did not answer after you typed the code. The connection may be bad, or somebody between this phone and your hub tried to guess it. Nothing was shared. Ask the hub for a new code.',
@@ -144,6 +106,7 @@ const en = {
   menu: 'Menu',
   manage: 'Manage skills',
   people: 'People',
+  hubs: 'Hubs',
   sign_out: 'Sign out',
   forget: 'Forget this hub',
   forget_sure: 'Forget {hub} on this browser? To come back you need a new code from the hub.',
@@ -169,7 +132,8 @@ const en = {
   open_panel: 'Open as panel',
   move_before: 'Move forward',
   move_after: 'Move back',
-  moved: '{title} is now number {n} of {total}.',
+  in_group: { by: 'n', one: 'group with one skill', other: 'group with {n} skills' },
+  undo: 'Undo',
   refresh_page: 'A new version is ready',
   refresh_do: 'Reload',
   install: 'Install app',
@@ -252,17 +216,6 @@ const ru: Record<SpaText, Text> = {
   passkey_exists: 'На этом телефоне уже есть ключ доступа для вашего хаба. Войдите с ним.',
   passkey_insecure: 'Ключи доступа работают только через защищённое соединение (https).',
 
-  nopasskey_title: 'На этом телефоне нет ключа доступа',
-  nopasskey_lead:
-    'У хаба уже есть владелец, поэтому впустить может только тот, у кого ключ доступа, или сам хаб. Есть два пути.',
-  nopasskey_other_title: 'Другое ваше устройство',
-  nopasskey_other:
-    'Нажмите «Войти с ключом доступа» и выберите в запросе «Другое устройство». Отсканируйте QR-код телефоном, на котором есть ключ.',
-  nopasskey_hub_title: 'Или пусть хаб разрешит новый ключ',
-  nopasskey_hub: 'На хабе наберите {command}. Он напечатает новый код, который разрешает новый ключ доступа.',
-  nopasskey_register: 'Мой код разрешает новый ключ',
-  nopasskey_new_code: 'Ввести новый код',
-
   passkey_no_lock:
     'Ключ доступа не использован. На этом устройстве нет блокировки экрана, с которой работают ключи доступа: включите в настройках PIN-код, отпечаток или лицо либо возьмите телефон или аппаратный ключ с PIN-кодом. Затем попробуйте снова.',
   storage_failed:
@@ -270,17 +223,6 @@ const ru: Record<SpaText, Text> = {
   trouble_title: 'Мешает этот браузер',
   register_own: 'У меня уже есть ключ доступа',
   register_first: 'Для вашего хаба ещё нет ключа доступа. Создайте первый здесь.',
-
-  link_same_title: 'Вы уже подключены',
-  link_same: 'Эта ссылка ведёт к «{hub}», а этот браузер с ним уже связан. Здесь ссылка не нужна.',
-  link_again: 'Подключить заново по ссылке',
-  link_other_title: 'Эта ссылка ведёт к другому хабу',
-  link_other: 'Вы вошли в «{hub}». Он останется подключён, если открыть другой.',
-  link_other_do: 'Открыть другой хаб',
-  link_spent_title: 'Ссылка больше не действует',
-  link_spent: 'Она уже использована или старше 10 минут. Вы по-прежнему в «{hub}».',
-  link_bad_title: 'Ссылка неполная',
-  link_bad: 'В ней не хватает части. Вы по-прежнему в «{hub}».',
 
   connect_title: 'Подключаемся',
   step_passkey: 'Ключ доступа проверен',
@@ -297,22 +239,6 @@ const ru: Record<SpaText, Text> = {
   device_phone: 'Телефон Android',
   device_of: 'Компьютер с {system}',
   approve_do: 'Подтвердить ключом доступа',
-  refused_title: 'Хаб не впустил этот браузер',
-  unknown_title: 'Хаб не узнал этот браузер',
-  unknown_lead:
-    'Либо хаб сообщает, что не знает этот браузер, либо кто-то по пути говорит так от его имени. Здесь ничего не изменилось: браузер по-прежнему знает ваш хаб.',
-  unknown_do:
-    'Сначала попробуйте снова. Если не поможет, возможно, хаб забыл этот браузер. Тогда подключите его заново: на хабе наберите {command}.',
-  unknown_pair: 'Подключить заново',
-  unknown_invited:
-    'Сначала попробуйте ещё раз. Если не помогло, приглашение, возможно, закончилось: попросите у владельца хаба новое.',
-  invited_again: 'У меня новое приглашение',
-  ended_title: 'Ваше время на этом хабе закончилось',
-  ended_lead:
-    'Владелец завершил доступ, или прошёл последний день. Сохранённое осталось. Если это ошибка, спросите владельца и попробуйте ещё раз.',
-  taken_title: 'Это приглашение для другого человека',
-  taken_lead:
-    'Этот браузер уже подключён и остаётся как есть. Приглашённый открывает ссылку в своём браузере. Эта ссылка использована: владелец делает новую на странице «Люди».',
   back_to_hub: 'Вернуться к моему хабу',
   no_answer:
     'После ввода кода хаб не ответил. Возможно, плохая связь, или кто-то между телефоном и хабом пытался угадать код. Ничего не передано. Получите на хабе новый код.',
@@ -346,6 +272,7 @@ const ru: Record<SpaText, Text> = {
   menu: 'Меню',
   manage: 'Управление навыками',
   people: 'Люди',
+  hubs: 'Хабы',
   sign_out: 'Выйти',
   forget: 'Забыть этот хаб',
   forget_sure: 'Забыть {hub} в этом браузере? Чтобы вернуться, понадобится новый код с хаба.',
@@ -375,7 +302,13 @@ const ru: Record<SpaText, Text> = {
   open_panel: 'Открыть панелью',
   move_before: 'Передвинуть вперёд',
   move_after: 'Передвинуть назад',
-  moved: '{title}: теперь {n} из {total}.',
+  in_group: {
+    by: 'n',
+    one: 'группа, {n} навык',
+    few: 'группа, {n} навыка',
+    other: 'группа, {n} навыков',
+  },
+  undo: 'Отменить',
   refresh_page: 'Готова новая версия',
   refresh_do: 'Обновить',
   install: 'Установить приложение',

@@ -1,5 +1,8 @@
 import { contract } from '../system/contract.ts';
 
+/** Asking root for a code takes as long as root does, milliseconds. */
+export const CODE_MS = 30_000;
+
 const issued = {
   device_code: 's',
   secret: 's',

@@ -1,6 +1,7 @@
 // Every area of the local API; one that is added here is routed, checked, documented and tested.
 import { createHash } from 'node:crypto';
 import { audioApi } from '../../firmware/audio/api.ts';
+import { desktopApi } from '../../firmware/desktop/api.ts';
 import { documentsApi } from '../../firmware/documents/api.ts';
 import { hooksApi } from '../../firmware/hooks/api.ts';
 import { ioApi, ioTopics } from '../../firmware/io/api.ts';
@@ -32,6 +33,7 @@ export const areas = {
   setup: setupApi,
   update: updateApi,
   documents: documentsApi,
+  desktop: desktopApi,
   packages: packagesApi,
   skills: skillsApi,
   services: servicesApi,

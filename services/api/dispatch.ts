@@ -1,4 +1,5 @@
 // From a request to the endpoint that answers it: who may call, what is in it, and the answer as a response.
+import type { Effective } from '../../firmware/desktop/effective.ts';
 import { type Caller, isElevated } from '../../firmware/documents/acl.ts';
 import type { Call } from '../../firmware/documents/commands.ts';
 import type { Endpoint, Method } from '../../firmware/protocol/endpoint/endpoint.ts';
@@ -6,7 +7,7 @@ import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
 import { type Bound, type Found, nothing, router } from '../../firmware/protocol/endpoint/router.ts';
 import { writerOf } from '../../firmware/protocol/endpoint/written.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import type { CallerRole, Role } from '../../firmware/protocol/roles.ts';
+import type { CallerRole } from '../../firmware/protocol/roles.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import type { Lifecycle } from '../../firmware/supervisor/lifecycle.ts';
@@ -36,30 +37,34 @@ export const json = (body: unknown, status = 200): Response => ({
   body: JSON.stringify(body),
 });
 
+/** The skills there are, and what the desktop gives of them to a role. */
+export interface Offer {
+  skills: Pick<Skills, 'known'>;
+  desktop: { of(role: CallerRole, manifests: Iterable<Manifest>): Effective };
+}
+
 /** The manifest of a skill the caller may use. @throws IngleError `not_found`, `forbidden`, `assertion_required` */
-export function usable(skills: Skills, skill_id: string, caller: Caller): Manifest {
-  const known = skills.known().get(skill_id);
+export function usable(offer: Offer, skill_id: string, caller: Caller): Manifest {
+  const known = offer.skills.known().get(skill_id);
   if (!known) throw new IngleError('not_found', `There is no skill "${skill_id.slice(0, 60)}".`);
-  const { ownerOnly, roles } = known.manifest.permissions ?? {};
-  if (ownerOnly) guards.elevated(caller, {}, skills);
-  if (caller && !isFor(roles, caller.role))
-    throw new IngleError('forbidden', 'This is not for you here. The owner of the hub may know more.');
+  if (caller === null) return known.manifest;
+  const [given] = offer.desktop.of(caller.role, [known.manifest]).skills;
+  if (!given)
+    throw new IngleError(
+      'forbidden',
+      caller.role === 'owner'
+        ? 'This skill is not on your desktop.'
+        : 'This is not for you here. The owner of the hub may know more.',
+    );
+  if (given.ownerOnly) guards.elevated(caller, {}, offer);
   return known.manifest;
 }
 
-/** Whether a skill that names `roles` is for one: the owner's are all, and no skill is for another hub. */
-const isFor = (named: readonly Role[] | undefined, role: CallerRole): boolean =>
-  role === 'owner' || (role !== 'member' && (!named || named.includes(role)));
-
-/** Whether somebody of a role may use a skill at all, a fresh look at the owner's passkey aside. */
-export const isShownTo = ({ permissions: p }: Manifest, caller: Caller): boolean =>
-  caller === null || (p?.ownerOnly ? caller.role === 'owner' : isFor(p?.roles, caller.role));
-
 /** The manifests of all skills the caller may use now. */
-export const usableBy = (skills: Skills, caller: Caller): Manifest[] =>
-  [...skills.known().keys()].flatMap((id) => {
+export const usableBy = (offer: Offer, caller: Caller): Manifest[] =>
+  [...offer.skills.known().keys()].flatMap((id) => {
     try {
-      return [usable(skills, id, caller)];
+      return [usable(offer, id, caller)];
     } catch {
       return [];
     }
@@ -73,13 +78,13 @@ function byRole(who: LocalWho, says: string) {
 }
 
 /** Refuses by throwing; asked before the journal is, so that nobody gets an answer that is not for them. */
-const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, skills: Skills) => void> = {
+const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, offer: Offer) => void> = {
   public() {},
   token() {},
   household: byRole('household', 'Guests may not do this.'),
   owner: byRole('owner', 'Only the owner of this hub may do this.'),
-  elevated(caller, params, skills) {
-    guards.owner(caller, params, skills);
+  elevated(caller, params, offer) {
+    guards.owner(caller, params, offer);
     if (!isElevated(caller, Date.now() / 1000))
       throw new IngleError('assertion_required', 'Confirm with your passkey to open this.');
   },
@@ -92,7 +97,7 @@ const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, 
   signed() {
     throw nothing();
   },
-  skill: (caller, { skill_id = '' }, skills) => void usable(skills, skill_id, caller),
+  skill: (caller, { skill_id = '' }, offer) => void usable(offer, skill_id, caller),
 };
 
 /** What answers a request whose caller may ask it. */
@@ -118,11 +123,9 @@ export interface Dispatch {
 }
 
 /** @param o.admit refuses what may not be done now, by throwing */
-export function dispatcher(o: {
-  endpoints: readonly LocalEndpoint[];
-  skills: Skills;
-  admit: Lifecycle['admit'];
-}): Dispatch {
+export function dispatcher(
+  o: Offer & { endpoints: readonly LocalEndpoint[]; admit: Lifecycle['admit'] },
+): Dispatch {
   const { find } = router(o.endpoints);
   const forCommands = o.endpoints
     .filter((e) => e.endpoint.command)
@@ -192,7 +195,7 @@ export function dispatcher(o: {
       // Whatever else is open to everybody is not to a hub.
       if (caller?.role === 'member' && !openTo[who].includes('member'))
         throw new IngleError('forbidden', 'A member of the subnet may not ask for this.');
-      guards[who](caller, found.params, o.skills);
+      guards[who](caller, found.params, o);
       return {
         endpoint: found.bound.endpoint,
         method: found.method,

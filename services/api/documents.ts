@@ -1,30 +1,18 @@
 // Answers of firmware/documents/api.ts: which documents there are for a caller.
-import { type Caller, rightsOf } from '../../firmware/documents/acl.ts';
+import { rightsOf } from '../../firmware/documents/acl.ts';
 import { documentsApi } from '../../firmware/documents/api.ts';
 import { listDocuments } from '../../firmware/documents/archive.ts';
 import { isOwnerId, parseKey } from '../../firmware/documents/key.ts';
 import type { openSigner } from '../../firmware/documents/sign.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
-import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Store } from '../../firmware/system/store.ts';
-import { type Asked, type LocalEndpoint, usable } from './dispatch.ts';
+import { type Asked, type LocalEndpoint, type Offer, usableBy } from './dispatch.ts';
 import type { Response } from './server.ts';
 
-export function documentEndpoints(o: {
-  store: Store;
-  skills: Skills;
-  signer: ReturnType<typeof openSigner>;
-}): LocalEndpoint[] {
-  /** Whether the caller may use the skill a document is of; what is of no skill is judged by its entries alone. */
-  function isOpen(skill_id: string, caller: Caller): boolean {
-    if (!o.skills.known().has(skill_id)) return true;
-    try {
-      return usable(o.skills, skill_id, caller) !== undefined;
-    } catch {
-      return false;
-    }
-  }
+export function documentEndpoints(
+  o: Offer & { store: Store; signer: ReturnType<typeof openSigner> },
+): LocalEndpoint[] {
   const handlers: Handlers<typeof documentsApi, Asked, Response> = {
     async index({ caller, query }) {
       const given = query.prefix ?? '';
@@ -43,11 +31,12 @@ export function documentEndpoints(o: {
           pointer: '/prefix',
         });
       const rows = await listDocuments(o.store, prefix);
+      const mine = new Set(usableBy(o, caller).map((manifest) => manifest.id));
       const documents = rows.flatMap((row) => {
         const key = parseKey(row.key);
         const acl = JSON.parse(row.acl) as string[];
-        if (!rightsOf(key, acl, caller).read || !isOpen(key.skill_id, caller)) return [];
-        return [{ ...row, acl }];
+        const closed = o.skills.known().has(key.skill_id) && !mine.has(key.skill_id);
+        return rightsOf(key, acl, caller).read && !closed ? [{ ...row, acl }] : [];
       });
       return { documents, public_key: o.signer.publicKey };
     },

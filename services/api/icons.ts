@@ -1,13 +1,15 @@
-// The icon manager: what the owner's desktop shows, pinned and ordered by the owner.
-import type { Caller } from '../../firmware/documents/acl.ts';
-import type { Answer } from '../../firmware/protocol/endpoint/endpoint.ts';
-import { IngleError } from '../../firmware/protocol/errors.ts';
-import type { skillsApi } from '../../firmware/skills/api.ts';
-import type { Known } from '../../firmware/skills/follow.ts';
-import type { Store } from '../../firmware/system/store.ts';
-import { isShownTo } from './dispatch.ts';
+// What each person made of the icons, as rows.
+import type { Transaction } from '../../firmware/documents/archive.ts';
+import type { Migration } from '../../firmware/system/store.ts';
+import type { Arrangement } from '../../firmware/ui/arranged.ts';
 
-type Icon = Answer<typeof skillsApi.icons>[number];
+export const desktopSchema: Migration[] = [
+  {
+    adds: `CREATE TABLE icon_groups (owner_id TEXT NOT NULL, skill_id TEXT NOT NULL, name TEXT NOT NULL,
+    PRIMARY KEY (owner_id, skill_id)) WITHOUT ROWID;
+CREATE TABLE desktops (owner_id TEXT PRIMARY KEY, role TEXT NOT NULL) WITHOUT ROWID`,
+  },
+];
 
 interface IconRow extends Record<string, unknown> {
   skill_id: string;
@@ -15,81 +17,49 @@ interface IconRow extends Record<string, unknown> {
   ord: number | null;
 }
 
-/** Icons of all visual skills the caller may see: pinned first, then in the owner's order, then by title. */
-export async function listIcons(
-  store: Store,
-  skills: ReadonlyMap<string, Known>,
-  caller: Caller,
-  owner_id: string,
-): Promise<Icon[]> {
-  const rows = await store.all<IconRow>('SELECT * FROM icons WHERE owner_id = ?', owner_id);
-  const kept = new Map(rows.map((r) => [r.skill_id, r]));
-  const icons: Icon[] = [];
-  for (const [skill_id, { manifest, available }] of skills) {
-    const ui = manifest.capabilities.ui;
-    if (!manifest.capabilities.visual || !ui || !isShownTo(manifest, caller)) continue;
-    icons.push({
-      skill_id,
-      title: ui.title,
-      ...(ui.titles ? { titles: ui.titles } : {}),
-      icon: ui.icon ?? 'app',
-      entrypoint: ui.entrypoint ?? '',
-      modes: ui.modes,
-      sizeHints: ui.sizeHints ?? { w: 400, h: 500 },
-      pinned: kept.get(skill_id)?.pinned === 1,
-      order: kept.get(skill_id)?.ord ?? null,
-      schema: ui.schema ?? null,
-      ownerOnly: manifest.permissions?.ownerOnly ?? false,
-      available,
-    });
-  }
-  const place = (i: Icon) => i.order ?? Number.MAX_SAFE_INTEGER;
-  return icons.sort(
-    (a, b) => Number(b.pinned) - Number(a.pinned) || place(a) - place(b) || a.title.localeCompare(b.title),
-  );
-}
-
-const unknown = (skill_id: string) =>
-  new IngleError('not_found', `There is no skill "${skill_id.slice(0, 60)}".`);
-
-export async function pinIcon(
-  store: Store,
-  skills: ReadonlySet<string>,
-  owner_id: string,
-  { skill_id, pinned }: { skill_id: string; pinned: boolean },
-): Promise<void> {
-  if (!skills.has(skill_id)) throw unknown(skill_id);
-  await store.run(
-    `INSERT INTO icons (owner_id, skill_id, pinned) VALUES (?, ?, ?)
-     ON CONFLICT (owner_id, skill_id) DO UPDATE SET pinned = excluded.pinned`,
+export async function readArrangement(store: Transaction, owner_id: string): Promise<Arrangement> {
+  const icons = await store.all<IconRow>('SELECT * FROM icons WHERE owner_id = ?', owner_id);
+  const groups = new Map<string, string[]>();
+  for (const { skill_id, name } of await store.all<{ skill_id: string; name: string }>(
+    'SELECT skill_id, name FROM icon_groups WHERE owner_id = ? ORDER BY name, skill_id',
     owner_id,
-    skill_id,
-    pinned ? 1 : 0,
-  );
+  ))
+    groups.set(name, [...(groups.get(name) ?? []), skill_id]);
+  return {
+    pins: icons.filter((i) => i.pinned === 1).map((i) => i.skill_id),
+    order: icons
+      .filter((i) => i.ord !== null)
+      .sort((a, b) => a.ord! - b.ord!)
+      .map((i) => i.skill_id),
+    groups: [...groups].map(([name, skills]) => ({ name, skills })),
+  };
 }
 
-/** Sets the whole order; skills it does not name lose their place. */
-export async function orderIcons(
-  store: Store,
-  skills: ReadonlySet<string>,
-  owner_id: string,
-  order: readonly unknown[],
-): Promise<void> {
-  const bad = (i: number, says: string) =>
-    new IngleError('invalid_request', `"order" at ${i} ${says}.`, { pointer: `/order/${i}` });
-  order.forEach((id, i) => {
-    if (typeof id !== 'string' || !skills.has(id)) throw bad(i, 'names no skill');
-    if (order.indexOf(id) !== i) throw bad(i, 'is there twice');
-  });
-  await store.transaction(async (tx) => {
-    await tx.run('UPDATE icons SET ord = NULL WHERE owner_id = ?', owner_id);
-    for (const [i, id] of (order as string[]).entries())
+export async function writeArrangement(tx: Transaction, owner_id: string, a: Arrangement): Promise<void> {
+  await tx.run('DELETE FROM icons WHERE owner_id = ?', owner_id);
+  await tx.run('DELETE FROM icon_groups WHERE owner_id = ?', owner_id);
+  const place = new Map(a.order.map((id, i) => [id, i]));
+  for (const id of new Set([...a.pins, ...a.order]))
+    await tx.run(
+      'INSERT INTO icons (owner_id, skill_id, pinned, ord) VALUES (?, ?, ?, ?)',
+      ...[owner_id, id, a.pins.includes(id) ? 1 : 0, place.get(id) ?? null],
+    );
+  for (const { name, skills } of a.groups)
+    for (const id of skills)
       await tx.run(
-        `INSERT INTO icons (owner_id, skill_id, ord) VALUES (?, ?, ?)
-         ON CONFLICT (owner_id, skill_id) DO UPDATE SET ord = excluded.ord`,
-        owner_id,
-        id,
-        i,
+        'INSERT INTO icon_groups (owner_id, skill_id, name) VALUES (?, ?, ?)',
+        ...[owner_id, id, name],
       );
-  });
+}
+
+/** What somebody who is gone made of the icons. */
+export async function forgetIcons(tx: Transaction, owner_id: string): Promise<void> {
+  for (const table of ['icons', 'icon_groups', 'desktops'])
+    await tx.run(`DELETE FROM ${table} WHERE owner_id = ?`, owner_id);
+}
+
+/** Takes a skill that is gone from everybody's desktop. */
+export async function forgetIcon(store: Transaction, skill_id: string): Promise<void> {
+  await store.run('DELETE FROM icons WHERE skill_id = ?', skill_id);
+  await store.run('DELETE FROM icon_groups WHERE skill_id = ?', skill_id);
 }

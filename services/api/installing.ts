@@ -17,6 +17,7 @@ import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import type { LocalEndpoint } from './dispatch.ts';
 import { removeDocuments } from './forget.ts';
+import { forgetIcon } from './icons.ts';
 import { packageEndpoints } from './packages.ts';
 import { openSwitch } from './switch.ts';
 import type { Sync } from './sync.ts';
@@ -48,7 +49,7 @@ export async function installing(o: {
     await skills.forget(skill_id);
     o.sync.expel((key) => key.skill_id === skill_id, 'The skill was removed.');
     await removeDocuments(library, await listSkillDocuments(store, skill_id));
-    await store.run('DELETE FROM icons WHERE skill_id = ?', skill_id);
+    await store.transaction((tx) => forgetIcon(tx, skill_id));
   }
 
   const installer = await openInstaller({

@@ -19,9 +19,11 @@ import { tokenCheck } from '../../firmware/system/token.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { answering } from './answer.ts';
 import { callerOf } from './auth.ts';
+import { type Desktop, openDesktop } from './desktop.ts';
 import { type Dispatch, dispatcher } from './dispatch.ts';
 import { documentEndpoints } from './documents.ts';
 import { hookEndpoints } from './hooks.ts';
+import { desktopSchema } from './icons.ts';
 import { installing } from './installing.ts';
 import { ioEndpoints } from './io.ts';
 import { adminEndpoints } from './lifecycle.ts';
@@ -29,6 +31,7 @@ import { mcpEndpoints } from './mcp.ts';
 import { nodeEndpoints } from './node.ts';
 import { observe } from './observe.ts';
 import { peopleEndpoints } from './people.ts';
+import { desktopEndpoints } from './scenario.ts';
 import { skillEndpoints } from './screens.ts';
 import { listen } from './server.ts';
 import { serviceEndpoints } from './services.ts';
@@ -45,7 +48,12 @@ const life = await startService('api');
 const { bus, log } = life;
 const token = tokenCheck(join(data, 'token'));
 // What is new goes to the end: a file counts the steps it has taken.
-const store = await openStore(join(data, 'api.db'), [...archiveSchema, ...hooksSchema, duesSchema]);
+const store = await openStore(join(data, 'api.db'), [
+  ...archiveSchema,
+  ...hooksSchema,
+  duesSchema,
+  ...desktopSchema,
+]);
 life.onStop(store.close);
 const boots = await openBoots({
   data,
@@ -72,6 +80,7 @@ const hooks = await openHooks({
   flushed: bus.flushed,
 });
 let skills: Skills | undefined;
+let desktop: Desktop | undefined;
 const library = openLibrary({ store, signer, log, needed: (key) => skills?.isLive(key) ?? false });
 const commands = runCommands({
   store,
@@ -87,6 +96,11 @@ const commands = runCommands({
 });
 const { slots } = await settleSlots(config, log);
 const dues = await openDues({ store, log, wake: (id) => following.rouse(id) });
+/** What is told of skills is news to the desktops, too. */
+const told: typeof observing.event = (topic, payload) => {
+  observing.event(topic, payload);
+  desktop?.changed();
+};
 skills = await followSkills({
   bus,
   installed: installedIn(config, slots, log),
@@ -94,18 +108,19 @@ skills = await followSkills({
   store,
   library,
   log,
-  event: observing.event,
+  event: told,
   attached: () => commands.wake(),
   due: dues.keep,
   makeRoom: () => people.makeRoom(),
 });
 const following = skills;
-const sync = syncServer({ store, library, skills, commands, log });
+desktop = await openDesktop({ store, library, skills, log, narrowed: () => sync.expire() });
+const sync = syncServer({ store, library, skills, desktop, commands, log });
 const installs = await installing({
   ...{ bus, config, store, library, skills, sync, log },
-  event: observing.event,
+  event: told,
 });
-const people = peopleEndpoints({ bus, store, library, skills, sync, log });
+const people = peopleEndpoints({ bus, store, library, skills, desktop, sync, log });
 const mcp = await openSwitch(store, 'mcp');
 const dispatch: Dispatch = dispatcher({
   endpoints: [
@@ -123,7 +138,7 @@ const dispatch: Dispatch = dispatcher({
     ...(await ioEndpoints(bus, log)),
     ...people.endpoints,
     ...hookEndpoints(hooks),
-    ...mcpEndpoints({ skills, mcp, route: (...a) => dispatch.route(...a) }),
+    ...mcpEndpoints({ skills, desktop, mcp, route: (...a) => dispatch.route(...a) }),
     ...speechEndpoints(bus),
     ...serviceEndpoints({ bus, config, slots: () => skillNames(readSlots(config).slots) }),
     ...nodeEndpoints({ bus, config, boots, store, library }),
@@ -137,10 +152,11 @@ const dispatch: Dispatch = dispatcher({
     }),
     ...updating,
     ...installs.endpoints,
-    ...documentEndpoints({ store, skills, signer }),
+    ...documentEndpoints({ store, skills, desktop, signer }),
+    ...desktopEndpoints({ scenario: desktop.scenario, skills }),
     ...skillEndpoints({
-      store,
       skills,
+      desktop,
       async branches(owner_id, skill_id, doc_type) {
         const prefix = `${owner_id}/${skill_id}/${doc_type}:`;
         return (await listDocuments(store, prefix)).map((row) => row.key.slice(prefix.length));
@@ -148,6 +164,7 @@ const dispatch: Dispatch = dispatcher({
     }),
   ],
   skills,
+  desktop,
   admit: lifetime.admit,
 });
 
@@ -183,6 +200,7 @@ process.on('SIGHUP', () => {
   log.notice('the token was read again');
 });
 life.onStop(library.close);
+life.onStop(desktop.close);
 life.onStop(installs.stop);
 life.onStop(dues.stop);
 life.onStop(() => server.close(3000));

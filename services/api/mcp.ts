@@ -6,17 +6,16 @@ import { fromUtf8, utf8 } from '../../firmware/protocol/bytes.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { actionsOf } from '../../firmware/skills/actions.ts';
-import type { Skills } from '../../firmware/skills/follow.ts';
 import { version } from '../../firmware/system/config.ts';
-import { type Asked, type Dispatch, type LocalEndpoint, usableBy } from './dispatch.ts';
-import { ofJson } from './server.ts';
+import { type Asked, type Dispatch, type LocalEndpoint, type Offer, usableBy } from './dispatch.ts';
 import type { Response } from './server.ts';
+import { ofJson } from './server.ts';
 import type { Switch } from './switch.ts';
 
 /** Messages at once, and a second. */
 const most = rate(60, 10);
 
-export function mcpEndpoints(o: { skills: Skills; mcp: Switch; route: Dispatch['route'] }): LocalEndpoint[] {
+export function mcpEndpoints(o: Offer & { mcp: Switch; route: Dispatch['route'] }): LocalEndpoint[] {
   const bucket = openBucket(most, performance.now());
 
   function admit({ origin }: Asked): void {
@@ -35,7 +34,7 @@ export function mcpEndpoints(o: { skills: Skills; mcp: Switch; route: Dispatch['
     Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('mcp-')));
 
   const toolsOf = (asked: Asked): Tools => ({
-    list: () => actionsOf(usableBy(o.skills, asked.caller)),
+    list: () => actionsOf(usableBy(o, asked.caller)),
     async call({ skill_id, id }, input) {
       const path = `/skills/${skill_id}/v1/actions/${id}`;
       const mine = { ...asked, headers: {}, method: 'POST', path, search: new URLSearchParams() };

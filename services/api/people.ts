@@ -11,7 +11,8 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
-import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { CODE_MS, uplink1 } from '../../firmware/uplink/contract.ts';
+import type { Desktop } from './desktop.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import { removeDocuments } from './forget.ts';
 import type { Response } from './server.ts';
@@ -31,9 +32,6 @@ interface Told {
   browsers: string[];
 }
 
-/** Asking root for a code takes as long as root does, milliseconds. */
-const CODE_MS = 30_000;
-
 export interface PeopleOfApi {
   endpoints: LocalEndpoint[];
   /** Forgets what is kept of people who are there no more. */
@@ -47,6 +45,7 @@ export function peopleEndpoints(o: {
   store: Store;
   library: Library;
   skills: Skills;
+  desktop: Pick<Desktop, 'owners' | 'roleOf' | 'serve' | 'forget'>;
   sync: Sync;
   log: Log;
 }): PeopleOfApi {
@@ -77,16 +76,16 @@ export function peopleEndpoints(o: {
     };
   }
 
-  /** What somebody kept on this hub: documents, pins, order. */
+  /** What somebody kept on this hub: documents, what they made of the icons. */
   const forget = (id: string): Promise<void> =>
     o.skills.removeOwner(id, async () => {
       o.sync.expel((key) => key.owner_id === id, 'What you kept on this hub is gone.');
       const keys = (await listDocuments(o.store, `${id}/`, 100_000)).map((row) => row.key);
       await removeDocuments(o.library, keys);
-      await o.store.run('DELETE FROM icons WHERE owner_id = ?', id);
+      await o.desktop.forget(id);
     });
 
-  const kept = () => [...o.skills.owners(), ...o.skills.leaving()];
+  const kept = () => [...new Set([...o.skills.owners(), ...o.skills.leaving(), ...o.desktop.owners()])];
 
   /** @returns how many were forgotten */
   async function tidy(): Promise<number> {
@@ -100,13 +99,13 @@ export function peopleEndpoints(o: {
   }
 
   const handlers: Handlers<typeof peopleApi, Asked, Response> = {
-    async me({ caller, owner_id }) {
+    async me({ caller, owner_id: id }) {
       if (caller?.role === 'member') throw new IngleError('forbidden', 'A hub is nobody here.');
       if (caller === null || caller.household === undefined)
-        return { id: owner_id, role: caller?.role ?? 'owner', name: '', until: 0 };
-      const me = (await uplink().ListPeople({})).people.find((p) => p.id === caller.owner_id);
+        return { id, role: caller?.role ?? 'owner', name: '', until: 0 };
+      const me = (await uplink().ListPeople({})).people.find((p) => p.id === id);
       if (!me) throw new IngleError('not_found', 'You are not a person of this hub any more.');
-      return { id: me.id, role: caller.role, name: me.name, until: Number(me.until) };
+      return { id, role: caller.role, name: me.name, until: Number(me.until) };
     },
     list: async () => ({ people: await people() }),
     async add({ caller, body: { name, role, until } }) {
@@ -121,7 +120,10 @@ export function peopleEndpoints(o: {
       }
     },
     async change({ params: { id }, body: { name = '', role = '', until } }) {
-      return withBrowsers(await uplink().ChangePerson({ id, name, role, until: BigInt(until ?? -1) }));
+      const told = await uplink().ChangePerson({ id, name, role, until: BigInt(until ?? -1) });
+      // Where they have a desktop it is that of their role, before they come again.
+      if (o.desktop.roleOf(id)) await o.desktop.serve({ owner_id: id, role: told.role as PersonRole });
+      return withBrowsers(told);
     },
     async remove({ params: { id } }) {
       await uplink()

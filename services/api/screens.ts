@@ -1,39 +1,45 @@
 // Answers of firmware/skills/api.ts: the desktop's icons, opening a screen, a skill's own paths.
-import type { Caller } from '../../firmware/documents/acl.ts';
 import { commandsKey, formatKey } from '../../firmware/documents/key.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import type { Role } from '../../firmware/protocol/roles.ts';
 import { actionsOf, checkInput } from '../../firmware/skills/actions.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Mode } from '../../firmware/skills/manifest.ts';
-import type { Store } from '../../firmware/system/store.ts';
 import { pickBranch } from '../../firmware/ui/overlay.ts';
-import { type Asked, isShownTo, type LocalEndpoint, usable, usableBy } from './dispatch.ts';
-import { listIcons, orderIcons, pinIcon } from './icons.ts';
+import type { Desktop } from './desktop.ts';
+import { type Asked, type LocalEndpoint, usable, usableBy } from './dispatch.ts';
 import type { Response } from './server.ts';
 
 interface Parts {
-  store: Store;
   skills: Skills;
+  desktop: Desktop;
   /** Branches of a document that exist. */
   branches: (owner_id: string, skill_id: string, doc_type: string) => Promise<string[]>;
 }
 
 export function skillEndpoints(p: Parts): LocalEndpoint[] {
-  const { store, skills } = p;
-  /** What is not for somebody is not there for them. */
-  const shownTo = (caller: Caller): Set<string> =>
-    new Set([...skills.known()].flatMap(([id, k]) => (isShownTo(k.manifest, caller) ? [id] : [])));
+  const { skills, desktop } = p;
+  /** Local control sees what the person does whose things it asks about. */
+  function roleOf({ caller, owner_id }: Asked): Role {
+    if (caller?.role === 'member') throw new IngleError('forbidden', 'A hub has no desktop here.');
+    return caller?.role ?? desktop.roleOf(owner_id) ?? 'owner';
+  }
   const handlers: Handlers<typeof skillsApi, Asked, Response> = {
-    icons: ({ caller, owner_id }) => listIcons(store, skills.known(), caller, owner_id),
-    actions: ({ caller }) => ({ actions: actionsOf(usableBy(skills, caller)) }),
-    async pin({ caller, owner_id, body }) {
-      await pinIcon(store, shownTo(caller), owner_id, body);
+    icons: (asked) => desktop.icons(asked.owner_id, roleOf(asked)),
+    actions: ({ caller }) => ({ actions: actionsOf(usableBy(p, caller)) }),
+    async pin(asked) {
+      const { skill_id, pinned } = asked.body;
+      await desktop.pin(asked.owner_id, roleOf(asked), skill_id, pinned);
       return { ok: true };
     },
-    async order({ caller, owner_id, body }) {
-      await orderIcons(store, shownTo(caller), owner_id, body.order);
+    async order(asked) {
+      await desktop.arrange(asked.owner_id, roleOf(asked), asked.body);
+      return { ok: true };
+    },
+    async arrange(asked) {
+      await desktop.arrange(asked.owner_id, roleOf(asked), asked.body);
       return { ok: true };
     },
     open: (asked) => open(asked, asked.body, p),
@@ -68,7 +74,7 @@ function headersOf(type: string | undefined): Record<string, string> {
 }
 
 async function open(asked: Asked, { skill_id, mode }: { skill_id: string; mode: string }, p: Parts) {
-  const { capabilities } = usable(p.skills, skill_id, asked.caller);
+  const { capabilities } = usable(p, skill_id, asked.caller);
   const ui = capabilities.ui;
   if (!ui) throw new IngleError('not_found', `The skill "${skill_id}" has no screen.`);
   if (!ui.modes.includes(mode as Mode))

@@ -3,7 +3,7 @@ import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts'
 import { subnetApi } from '../../firmware/subnet/api.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { version } from '../../firmware/system/config.ts';
-import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { CODE_MS, uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Response } from './server.ts';
 
@@ -55,6 +55,10 @@ export function subnetEndpoints({ bus, name }: { bus: Bus; name: string }): Loca
       return { subnet_id, owner_id, role, hub, reached, time: Math.floor(Date.now() / 1000) };
     },
     nodes: async () => ({ nodes: (await subnetOf(bus, name)).nodes }),
+    async invite() {
+      const { device_code, secret, link, expires_at } = await uplink.InviteHub({}, CODE_MS);
+      return { code: `${device_code}-${secret}`, link, expires_at: Number(expires_at) };
+    },
     async remove({ params }) {
       await uplink.RemoveNode({ hub_id: params.hub_id });
       return { removed: true };

@@ -2,7 +2,14 @@
 import { type Caller, rightsOf } from '../../firmware/documents/acl.ts';
 import type { IndexRow } from '../../firmware/documents/archive.ts';
 import type { Commands } from '../../firmware/documents/commands.ts';
-import { commandsSkill, type DocumentKey, formatKey, parseKey } from '../../firmware/documents/key.ts';
+import {
+  commandsSkill,
+  type DocumentKey,
+  desktopSkills,
+  formatKey,
+  houseSkills,
+  parseKey,
+} from '../../firmware/documents/key.ts';
 import { isSkillDocument, type Library } from '../../firmware/documents/library.ts';
 import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
 import type { Member, Room } from '../../firmware/documents/room.ts';
@@ -12,6 +19,7 @@ import { openQueue } from '../../firmware/protocol/queue.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
+import type { Desktop } from './desktop.ts';
 import { usable } from './dispatch.ts';
 import type { Socket, SocketEvents } from './server.ts';
 
@@ -20,29 +28,32 @@ export interface Sync {
   connect(path: string, caller: Caller): SocketEvents;
   /** Closes the sockets of documents that go for good. */
   expel(which: (key: DocumentKey) => boolean, why: string): void;
-  /** Closes sockets whose right to a skill has run out: a passkey checked long ago, a version that is for others. */
+  /** Closes sockets whose right has ended: a passkey checked long ago, a version that is for others, another desktop. */
   expire(): void;
 }
 
 /** Messages a socket may send a second, and at once. */
 const messages = rate(200, 40);
-/** Documents the icon manager and the desktop keep, besides skills' own. */
-const houseDocuments = ['desktop', 'icon_manager', commandsSkill];
 
 export function syncServer(o: {
   store: Store;
   library: Library;
   skills: Skills;
+  desktop: Pick<Desktop, 'of' | 'serve' | 'roleOf'>;
   commands: Commands;
   log: Log;
 }): Sync {
-  const joined = new Map<Socket, { key: DocumentKey; caller: Caller; ofSkill: boolean }>();
+  const joined = new Map<Socket, { key: DocumentKey; caller: Caller }>();
+
+  /** What may end while a document is open. @throws IngleError */
+  function stays({ owner_id, skill_id }: DocumentKey, caller: Caller): void {
+    if (!houseSkills.includes(skill_id)) usable(o, skill_id, caller);
+    else if (caller && desktopSkills.includes(skill_id) && o.desktop.roleOf(owner_id) !== caller.role)
+      throw new IngleError('forbidden', 'You may not open this document.');
+  }
 
   /** Checks the right to join; at every join anew. */
-  async function admit(
-    path: string,
-    caller: Caller,
-  ): Promise<{ key: DocumentKey; canWrite: boolean; ofSkill: boolean }> {
+  async function admit(path: string, caller: Caller): Promise<{ key: DocumentKey; canWrite: boolean }> {
     let text: string;
     try {
       text = decodeURIComponent(path.slice('/sync/'.length));
@@ -50,15 +61,21 @@ export function syncServer(o: {
       throw new IngleError('invalid_request', 'The room is not well encoded.');
     }
     const key = parseKey(text);
-    const index = await o.store.get<IndexRow>('SELECT * FROM docs_index WHERE key = ?', formatKey(key));
+    const ofDesktop = desktopSkills.includes(key.skill_id);
+    const indexed = () => o.store.get<IndexRow>('SELECT * FROM docs_index WHERE key = ?', formatKey(key));
+    let index = await indexed();
     const rights = rightsOf(key, o.library.acl(key, index), caller);
     if (!rights.read) throw new IngleError('forbidden', 'You may not open this document.');
-    const ofSkill = !houseDocuments.includes(key.skill_id);
-    if (ofSkill) usable(o.skills, key.skill_id, caller);
-    if (isSkillDocument(key) && !index && !ofSkill)
+    if (caller && caller.role !== 'member' && ofDesktop && caller.owner_id === key.owner_id) {
+      await o.skills.addOwner(caller.owner_id);
+      await o.desktop.serve({ owner_id: caller.owner_id, role: caller.role });
+      index = await indexed();
+    }
+    stays(key, caller);
+    if (isSkillDocument(key) && !index && houseSkills.includes(key.skill_id))
       throw new IngleError('not_found', 'There is no such document.');
     if (caller !== null) await o.skills.addOwner(caller.owner_id);
-    return { key, canWrite: rights.write, ofSkill };
+    return { key, canWrite: rights.write };
   }
 
   function connect(path: string, caller: Caller): SocketEvents {
@@ -75,17 +92,18 @@ export function syncServer(o: {
       over = true;
       const e = toIngleError(cause);
       if (e.code === 'internal') o.log.error('a document socket failed', { cause: cause as Error });
-      socket?.send(encodeDenied(`${e.code}: ${e.message}`));
-      socket?.end(closeCode(e), `${e.code}: ${e.message}`);
+      if (socket) close(socket, e);
     }
     async function join(): Promise<void> {
       const admitted = await admit(path, caller);
       key = admitted.key;
       room = await o.library.open(formatKey(key));
       if (over || !socket) return;
+      // Another desktop may be in force since.
+      stays(key, caller);
       const s = socket;
       member = { canWrite: admitted.canWrite, send: (bytes) => s.send(bytes) };
-      joined.set(s, { key, caller, ofSkill: admitted.ofSkill });
+      joined.set(s, { key, caller });
       room.join(member);
       o.skills.viewersChanged(key.owner_id, key.skill_id);
     }
@@ -119,22 +137,23 @@ export function syncServer(o: {
     };
   }
 
-  function shut(socket: Socket, e: IngleError): void {
-    socket.send(encodeDenied(e.message));
+  function close(socket: Socket, e: IngleError): void {
+    socket.send(encodeDenied(`${e.code}: ${e.message}`));
     socket.end(closeCode(e), `${e.code}: ${e.message}`);
   }
 
   return {
     connect,
     expel(which, why) {
-      for (const [socket, { key }] of joined) if (which(key)) shut(socket, new IngleError('not_found', why));
+      for (const [socket, { key }] of joined) if (which(key)) close(socket, new IngleError('not_found', why));
     },
     expire() {
-      for (const [socket, { key, caller, ofSkill }] of joined)
+      for (const [socket, { key, caller }] of joined)
         try {
-          if (ofSkill && o.skills.known().has(key.skill_id)) usable(o.skills, key.skill_id, caller);
+          // A skill that is away for a moment ends nothing; one that goes for good is expelled.
+          if (houseSkills.includes(key.skill_id) || o.skills.known().has(key.skill_id)) stays(key, caller);
         } catch (cause) {
-          shut(socket, toIngleError(cause));
+          close(socket, toIngleError(cause));
         }
     },
   };

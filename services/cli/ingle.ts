@@ -11,6 +11,7 @@ import { type Parsed as AnyParsed, type Command, commands, groupHelp, parseArgs 
 import { completion, isShell, shells } from './completion.ts';
 import { asNoHub, findHub, type Hub } from './find.ts';
 import { callApi } from './hub/call.ts';
+import { resetDesktop, setDesktop, showDesktop } from './hub/desktop.ts';
 import { doctor } from './hub/doctor.ts';
 import { exportJournal } from './hub/export.ts';
 import { health, secondsOf } from './hub/health.ts';
@@ -54,6 +55,9 @@ type Look =
   | 'hook list'
   | 'hook remove'
   | 'hook rotate'
+  | 'desktop show'
+  | 'desktop set'
+  | 'desktop reset'
   | 'completion'
   | 'doctor'
   | 'hub stop'
@@ -148,6 +152,18 @@ const looks: Record<
     asked(say, 'DELETE', `/api/hooks/${segment(say, id)}`),
   'hook rotate': (say, _, __, { arguments: [id = ''] }) =>
     asked(say, 'POST', `/api/hooks/${segment(say, id)}/rotate`),
+  async 'desktop show'(say) {
+    await showDesktop(await here(), say);
+    return 0;
+  },
+  async 'desktop set'(say, _, __, { arguments: [file = ''] }) {
+    await setDesktop(await here(), file, say);
+    return 0;
+  },
+  async 'desktop reset'(say) {
+    await resetDesktop(await here(), say);
+    return 0;
+  },
   async completion(say, language, _, { arguments: [shell = ''] }) {
     if (!isShell(shell))
       throw new IngleError('invalid_request', say.text('badShell', { shells: shells.join(', ') }));

@@ -1,4 +1,5 @@
 // The schemas that others write files by; the build publishes each as dist/schemas/<name>.json (rollup.schemas.js).
+import { scenarioSchema } from '../../firmware/desktop/scenario.ts';
 import { deviceSchema } from '../../firmware/device/device.ts';
 import { interestSchema } from '../../firmware/interest/request.ts';
 import { manifestSchema } from '../../firmware/skills/manifest.ts';
@@ -9,6 +10,7 @@ import { weatherSchema } from '../../firmware/weather/report.ts';
 export const schemas = {
   manifest: manifestSchema,
   package: packageSchema,
+  desktop: scenarioSchema,
   device: deviceSchema,
   'ui-v0': viewSchema,
   interest: interestSchema,

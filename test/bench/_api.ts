@@ -1,6 +1,7 @@
 // Our side of the bench `api`: the server, router, checks and token of ingle-api with one endpoint more, whose body is
 // 1 KiB and whose handler does next to nothing.
 import * as T from 'typebox';
+import { defaultScenario } from '../../firmware/desktop/default.ts';
 import { bind } from '../../firmware/protocol/endpoint/router.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import { localArea } from '../../firmware/system/local-api.ts';
@@ -60,7 +61,8 @@ if (process.argv[1]?.includes('_api') && port && file) {
     },
   });
   const skills = { known: () => new Map(), owners: () => ['o1'], async addOwner() {} } as unknown as Skills;
-  const dispatch = dispatcher({ endpoints, skills, admit() {} });
+  const desktop = { of: () => ({ skills: [], layout: defaultScenario.layout }) };
+  const dispatch = dispatcher({ endpoints, skills, desktop, admit() {} });
   const commands = { once: () => Promise.reject(new Error('nobody asks twice here')) };
 
   await listen('127.0.0.1', Number(port), {

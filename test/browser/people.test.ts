@@ -1,9 +1,11 @@
 // timeout: 300 s
-// Two phones with passkeys of their own: the owner invites, a guest comes in, each has what is theirs, and the owner ends it.
+// Two phones with passkeys of their own: the owner invites, a guest comes in, each has what is theirs, and the owner ends
+// it. Then a hub is invited and let go.
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
+import { check, faults } from '../lab/browser/check.ts';
 import { lantern } from '../lab/browser/lantern.ts';
 import {
   approve,
@@ -18,13 +20,18 @@ import {
 } from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
 import { started } from '../lab/started.ts';
+import { until } from '../lab/wait.ts';
 
 let house: House;
 let browser: Browser;
 let owner: Phone;
 let guest: Phone;
+let attic: House | undefined;
 test.before(async () => {
-  [house, browser] = await started(startHouse({ installed: [lantern] }), launch());
+  [house, browser] = await started(
+    startHouse({ installed: [lantern], env: { INGLE_SUBNET_HEARTBEAT: '1' } }),
+    launch(),
+  );
   owner = await phone(browser, { still: true });
   guest = await phone(browser, { still: true });
   owner.page.on('dialog', (d) => void d.accept());
@@ -32,6 +39,7 @@ test.before(async () => {
 });
 test.after(async () => {
   await browser?.close();
+  await attic?.stop();
   await house?.stop();
 });
 
@@ -159,6 +167,49 @@ test('who is removed is told to ask for a new invitation', async () => {
   await guest.page.getByText(/ask the owner of the hub for a new one/).waitFor();
   await guest.page.getByRole('button', { name: 'I have a new invitation' }).waitFor();
   await shot(guest.page, 'people-7-removed');
+});
+
+test('a hub is invited by keyboard, comes in under the owner’s eyes, is seen gone, and is let go after a question', async () => {
+  const { page } = owner;
+  await page.keyboard.press('Escape');
+  await press(page, 'Menu');
+  await page.getByRole('button', { name: 'Hubs', exact: true }).click();
+  const hubs = page.locator('[data-window="@hubs"]');
+  await hubs.getByText('There is no other hub yet.').waitFor();
+  await check(page, 'hubs-1-alone');
+  await hubs.getByRole('button', { name: 'Make a code' }).press('Enter');
+  const code = hubs.locator('[data-invitation] [data-code]');
+  const command = (await code.textContent())!;
+  assert.match(command, /^ingle subnet join \d{3}(-\d{3}){3}$/);
+  assert.is(await page.evaluate(() => document.activeElement?.id), 'code-title', 'it is heard');
+  await check(page, 'hubs-2-code');
+  attic = await startHouse({ root: house.origin, env: { INGLE_NAME: 'Attic' } });
+  const uplink = await attic.uplink();
+  await uplink.Enrol({});
+  await until(async () => (await attic!.status()).uplink.connected, 'the other hub to be connected');
+  await uplink.JoinSubnet({ invite: command.split(' ').at(-1)!, confirmed: false });
+  const node = (state: string) => hubs.locator(`[data-node][data-state="${state}"]`, { hasText: 'Attic' });
+  await node('here').waitFor();
+  await code.waitFor({ state: 'detached' });
+  await check(page, 'hubs-3-came');
+  await attic.stop();
+  attic = undefined;
+  await node('gone').waitFor();
+  await check(page, 'hubs-4-gone');
+  const letGo = hubs.getByRole('button', { name: 'Let go: Attic' });
+  await letGo.press('Enter');
+  const question = hubs.getByRole('alertdialog');
+  await question.getByText('it is alone again').waitFor();
+  await check(page, 'hubs-5-question');
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  await until(() => letGo.evaluate((b) => b === document.activeElement), 'the focus back at its button');
+  await letGo.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await node('left').waitFor();
+  assert.is(await letGo.count(), 0);
+  assert.equal(faults, [], 'axe, thumbs and sideways');
 });
 
 test('nothing broke on the way', () => assert.equal([owner.errors, guest.errors], [[], []]));

@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { translator } from '../../firmware/text/i18n.ts';
 import { spaTexts } from '../../firmware/text/spa.ts';
+import { spaAsideTexts } from '../../firmware/text/spa-aside.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
 import { at, launch, online, type PhoneOptions, phone } from '../lab/browser/phone.ts';
@@ -36,6 +37,7 @@ for (const [name, language, options] of looks)
     const p = await phone(browser, { ...options, still: true, locale: language });
     const { page } = p;
     const t = translator(spaTexts, language);
+    const aside = translator(spaAsideTexts, language);
     const press = (text: string) => page.getByRole('button', { name: text }).first().click();
     const state = (s: string) => page.locator(`[data-link="${s}"]`).waitFor();
     await page.goto((await house.issueCode({ newPasskey: true })).link);
@@ -91,8 +93,8 @@ for (const [name, language, options] of looks)
     const [head, ...rest] = link.split('.');
     await open([`${head}.000000`, 'A'.repeat(43), rest[2]].join('.'));
     await check(page, `state-${name}-10-link-other`);
-    await press(t('link_other_do'));
-    await page.getByText(t('link_spent_title')).waitFor();
+    await press(aside('link_other_do'));
+    await page.getByText(aside('link_spent_title')).waitFor();
     await check(page, `state-${name}-11-link-spent`);
     await page.evaluate(() => {
       IDBDatabase.prototype.transaction = () => {

@@ -9,6 +9,8 @@ import { rollup } from 'rollup';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
+import { defaultScenario } from '../../firmware/desktop/default.ts';
+import { checkUses, scenarioSchema } from '../../firmware/desktop/scenario.ts';
 import { checkDevice } from '../../firmware/device/device.ts';
 import { checkInterest } from '../../firmware/interest/request.ts';
 import { faultsOf, SAYS } from '../../firmware/protocol/endpoint/check.ts';
@@ -104,6 +106,7 @@ const wish = {
   format: 'compact',
 };
 const report = { ...simulated(0), place: 'Oslo' };
+const kids = { allowSkills: ['weather'], layout: { grid: { cols: 2 }, statusBar: false } };
 const kinds: Record<string, Kind> = {
   interest: {
     good: [json({ streams: [wish] }), json({ streams: [{ ...wish, area: undefined, format: undefined }] })],
@@ -115,6 +118,20 @@ const kinds: Record<string, Kind> = {
       { streams: [{ ...wish, topic: 'A' }] },
       { streams: [{ ...wish, period: '5' }] },
     ],
+  },
+  desktop: {
+    good: [json(defaultScenario), json({ ...defaultScenario, roles: { kid: kids } })],
+    faults: (value) => {
+      const faults = faultsOf(scenarioSchema, value).map((f) => f.says);
+      return faults.length > 0 ? faults : thrown(checkUses as (document: unknown) => void)(value);
+    },
+    beyond: /uses must have "icon_manager"/,
+    bad: [
+      {},
+      { ...defaultScenario, policy: { allowSkills: ['A'], ownerOnlySkills: [] } },
+      { ...defaultScenario, roles: { owner: {} } },
+      { ...defaultScenario, behavior: { ...defaultScenario.behavior, onIconClick: 'x.y' } },
+    ].map(json),
   },
   'weather-update': {
     good: [json(report), json({ ...report, forecast: undefined })],
@@ -142,7 +159,7 @@ const kinds: Record<string, Kind> = {
   manifest: {
     good: [...skills, panel],
     faults: thrown(checkManifest),
-    beyond: /a visual skill needs it|needs a schema or an entrypoint/,
+    beyond: /is the hub's own|a visual skill needs it|needs a schema or an entrypoint/,
     bad: [
       {},
       { ...panel, id: 'Panel' },
@@ -208,7 +225,7 @@ test.before(async () => {
   for (const [name, schema] of Object.entries(published)) valid[name] = ajv.compile(schema);
 });
 
-test('the build publishes a schema of manifests, packages, device files, views, interest and weather, and nothing else', () => {
+test('the build publishes a schema of manifests, packages, desktops, device files, views, interest and weather, and nothing else', () => {
   assert.equal(Object.keys(published).sort(), Object.keys(kinds).sort());
 });
 

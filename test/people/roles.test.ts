@@ -2,6 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { defaultScenario } from '../../firmware/desktop/default.ts';
+import { effective } from '../../firmware/desktop/effective.ts';
 import type { Principal } from '../../firmware/documents/acl.ts';
 import { cellOf, rolesPage } from '../../firmware/people/roles-page.ts';
 import type { Area } from '../../firmware/protocol/endpoint/endpoint.ts';
@@ -31,6 +33,7 @@ const { route } = dispatcher({
     (endpoint) => ({ endpoint, answer: () => ({ status: 200 }) }) as unknown as LocalEndpoint,
   ),
   skills: { known: () => known } as unknown as Skills,
+  desktop: { of: (role, some) => effective(defaultScenario, role, some) },
   admit() {},
 });
 const as = (role: Role, elevated_until = 9e9): Principal => ({
@@ -78,7 +81,7 @@ test('kids and guests reach nothing but their own desktop, and people no elevate
       .sort(),
     [
       ...['/api/skills/actions', '/docs/index', '/skills/{skill_id}/v1/{path*}', '/v1/brand', '/v1/icons'],
-      ...['/v1/icons/order', '/v1/icons/pin', '/v1/me', '/v1/open'],
+      ...['/v1/icons/arrangement', '/v1/icons/order', '/v1/icons/pin', '/v1/me', '/v1/open'],
     ],
   );
   const more = open('kid').filter((e) => !open('guest').includes(e));

@@ -5,7 +5,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { defaultScenario } from '../../firmware/desktop/default.ts';
 import type { Principal } from '../../firmware/documents/acl.ts';
+import { etagOf } from '../../firmware/documents/content.ts';
 import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
 import { type Area, type Endpoint, methodsOf } from '../../firmware/protocol/endpoint/endpoint.ts';
@@ -47,6 +49,8 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
     ...{ skill_id: 'hub_status', mode: 'modal', order: ['hub_status'], seconds: 60, what: 'restart' },
     events: [{ topic: 'external.test', payload: {} }],
     ...{ text: 'Hello', lang: 'en', level: 'info', topic: 'external.door' },
+    ...{ document: defaultScenario, etag: etagOf(defaultScenario as never) },
+    ...{ pins: ['hub_status'], groups: [{ name: 'Home', skills: ['hub_status'] }] },
     ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0', role: 'guest', until: 0 },
   };
   return Object.fromEntries(

@@ -152,7 +152,7 @@ test('who may not join is told why, closed for good, and nobody else notices', a
     ['o1/hub_status/view:main', past, 4401],
     ['o1/hub_status/state:main', past, 4401],
     ['o1/nobody/view:main', {}, 4404],
-    ['o1/desktop/view:main', {}, 4404],
+    ['o1/desktop/view:ab/A', {}, 4404],
     ['o1/hub_status/other:main', {}, 4400],
     ['%ff', {}, 4400],
     ['', {}, 4400],

@@ -115,8 +115,12 @@ test('it joins again by typed digits; let go, its channel ends at once, and it l
   b,
 }) => {
   const { hub_id } = await place(b);
-  const { device_code, secret } = await (await uplink(a)).InviteHub({});
-  await (await uplink(b)).JoinSubnet({ invite: `${device_code}-${secret}`, confirmed: false });
+  const { code, link, expires_at } = (await api(a, 'POST', '/api/subnet/invite')).body;
+  assert.match(code, /^\d{3}(-\d{3}){3}$/);
+  assert.match(link, /\/#hub1\.\d{6}\./);
+  assert.ok(expires_at > Date.now() / 1000);
+  await (await uplink(b)).JoinSubnet({ invite: code, confirmed: false });
+  assert.is((await api(b, 'POST', '/api/subnet/invite')).body.error, 'conflict', 'a member invites nobody');
   await until(async () => (await stateOf(a, hub_id)) === 'here', 'the member to be here');
   assert.is((await api(a, 'DELETE', '/api/subnet/nodes/hub_nobody')).status, 404);
   assert.is((await api(a, 'DELETE', `/api/subnet/nodes/${hub_id}`)).status, 200);

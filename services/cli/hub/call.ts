@@ -117,6 +117,11 @@ async function bodyOf(file: string, operation: Operation, what: string, say: Say
     throw new IngleError('invalid_request', say.text('apiNoBody', { method, path: plain(path, 200) }));
   }
   const most = operation.requestBody?.['x-max-bytes'] ?? MAX_BODY;
+  return readBody(file, say, most, Object.hasOwn(content, 'application/json'));
+}
+
+/** A file of a person as a body. @throws IngleError as `bodyOf` does */
+export async function readBody(file: string, say: Say, most = MAX_BODY, isJson = true): Promise<Uint8Array> {
   const name = plain(file, 200);
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -136,7 +141,7 @@ async function bodyOf(file: string, operation: Operation, what: string, say: Say
     new IngleError(code, say.text('apiBody', { file: name, why }), details);
   if (size > most) throw refuse('too_large', say.text('apiLarge', { most }));
   const body = Buffer.concat(parts);
-  if (Object.hasOwn(content, 'application/json'))
+  if (isJson)
     try {
       parseObject(body);
     } catch (e) {

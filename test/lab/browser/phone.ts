@@ -196,10 +196,16 @@ export async function openStatus(page: Page): Promise<void> {
 }
 
 /** Asks the hub's own API on its loopback, as the owner at it. */
-export async function askHub(house: House, path: string): Promise<Response> {
+export async function askHub(
+  house: House,
+  path: string,
+  o: { method?: string; body?: object } = {},
+): Promise<Response> {
   const { owner_id } = (await house.status()).uplink;
   const principal = { owner_id, browser: 'at_the_hub', role: 'owner', elevated_until: 4e9 };
   return fetch(house.api + path, {
+    ...(o.method ? { method: o.method } : {}),
+    ...(o.body ? { body: JSON.stringify(o.body) } : {}),
     headers: {
       'x-service-token': readFileSync(`${house.data}/hub/api/token`, 'utf8').trim(),
       'x-ingle-principal': Buffer.from(JSON.stringify(principal)).toString('base64url'),

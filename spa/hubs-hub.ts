@@ -1,0 +1,36 @@
+// What the page of hubs asks of the hub, and what it makes of the answers.
+import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
+import type { subnetApi } from '../firmware/subnet/api.ts';
+import { translator } from '../firmware/text/i18n.ts';
+import { spaHubsTexts } from '../firmware/text/spa-hubs.ts';
+import { reached } from './current.ts';
+import { errorOf } from './entrance.ts';
+import { app } from './store.ts';
+import { errorText } from './text.ts';
+
+export type Node = Answer<typeof subnetApi.nodes>['nodes'][number];
+export type Code = Answer<typeof subnetApi.invite>;
+
+/** The hub's orders. @throws IngleError what it answered, `unavailable` when it is not reached */
+export const hub = {
+  list: async () =>
+    (await reached().request<Answer<typeof subnetApi.nodes>>('GET', '/api/subnet/nodes')).nodes,
+  invite: () => reached().request<Code>('POST', '/api/subnet/invite', {}),
+  letGo: (id: string) => reached().request('DELETE', `/api/subnet/nodes/${encodeURIComponent(id)}`),
+};
+
+type Key = keyof (typeof spaHubsTexts)['en'];
+export const say = (key: Key, values?: Record<string, string | number>) =>
+  translator(spaHubsTexts, app().language)(key, values);
+
+/** Hubs that have not said a name go by the start of their id. */
+export const nameOf = (n: Node): string => n.name || n.hub_id.slice(0, 12);
+
+const reasons = ['conflict', 'unavailable', 'rate_limited', 'not_found'] as const;
+
+/** Why an order came to nothing, and what to do. */
+export function troubleText(e: unknown): string {
+  const { code } = errorOf(e);
+  const known = reasons.find((r) => r === code);
+  return known ? say(`no_${known}`) : say('no_other', { message: errorText(code) });
+}

@@ -1,0 +1,109 @@
+// Pages beside the way to the desktop: a link where a hub is known, no passkey here, and not let in.
+import { html } from 'htm/preact';
+import { translator } from '../firmware/text/i18n.ts';
+import { spaAsideTexts } from '../firmware/text/spa-aside.ts';
+import { loginCommand } from './entrance.ts';
+import { backToHub, newCode, tryAgain, useLink } from './flow.ts';
+import { Command, Frame, hubName, Notices } from './frame.ts';
+import { Waiting } from './pages-passkey.ts';
+import { session } from './sid.ts';
+import { register } from './signin.ts';
+import { app, type Page, show } from './store.ts';
+import { noticeText, t } from './text.ts';
+
+const say = (key: keyof (typeof spaAsideTexts)['en'], values?: Record<string, string>) =>
+  translator(spaAsideTexts, app().language)(key, values);
+
+/** A pairing link where a hub is known: what it is, and both ways on. */
+function LinkPage({ page }: { page: Extract<Page, { at: 'link' }> }) {
+  const hub = hubName();
+  const useIt = { same: say('link_again'), other: say('link_other_do'), spent: null, bad: null }[page.is];
+  return html`<${Frame} id="link" icon="hub" title=${say(`link_${page.is}_title`, { hub })} lead=${say(`link_${page.is}`, { hub })}>
+    <div class="actions">
+      <${Notices} notice=${page.notice} busy=${page.busy} />
+      <button class="button wide" type="button" disabled=${Boolean(page.busy)} onClick=${backToHub}>${t('back_to_hub')}</button>
+      ${
+        useIt &&
+        html`<button class="button second wide" type="button" disabled=${Boolean(page.busy)} onClick=${() => useLink(page.is)}>${useIt}</button>`
+      }
+    </div>
+  <//>`;
+}
+
+function NoPasskey({ page }: { page: Extract<Page, { at: 'nopasskey' }> }) {
+  return html`<${Frame} id="nopasskey" icon="key" title=${say('nopasskey_title')} lead=${say('nopasskey_lead')}>
+    <section><h2>${say('nopasskey_other_title')}</h2><p class="soft">${say('nopasskey_other')}</p></section>
+    <section><h2>${say('nopasskey_hub_title')}</h2>
+      <p class="soft"><${Command} text=${say('nopasskey_hub')} command=${`${loginCommand} --new-passkey`} /></p></section>
+    <div class="actions">
+      ${(page.notice || page.busy) && html`<${Notices} notice=${page.notice} busy=${page.busy} />`}
+      ${
+        session()?.owner_id &&
+        html`<button class="button wide" type="button" disabled=${Boolean(page.busy)} onClick=${() => register('nopasskey')}>
+          ${say('nopasskey_register')}</button>`
+      }
+      <${Waiting} busy=${page.busy} />
+      <button class="button second wide" type="button" onClick=${newCode}>${say('nopasskey_new_code')}</button>
+      <button class="button quiet" type="button" onClick=${() => show({ at: 'login' })}>${t('back')}</button>
+    </div>
+  <//>`;
+}
+
+function Refused({ page }: { page: Extract<Page, { at: 'refused' }> }) {
+  return html`<${Frame} id="refused" icon="lock" bad title=${say('refused_title')} lead=${noticeText(page.notice)}>
+    <p class="soft"><${Command} text=${t('entry_where_1')} /></p>
+    <div class="actions"><button class="button wide" type="button" onClick=${newCode}>${say('nopasskey_new_code')}</button></div>
+  <//>`;
+}
+
+/** Somebody who was invited, and is no more. */
+function Ended() {
+  return html`<${Frame} id="ended" icon="lock" title=${say('ended_title')} lead=${say('ended_lead')}>
+    <div class="actions">
+      <button class="button wide" type="button" onClick=${tryAgain}>${t('retry')}</button>
+      <button class="button second wide" type="button" onClick=${newCode}>${say('invited_again')}</button>
+    </div>
+  <//>`;
+}
+
+/** An invitation that was opened in a browser of somebody else's. */
+function Taken() {
+  return html`<${Frame} id="taken" icon="hub" title=${say('taken_title')} lead=${say('taken_lead')}>
+    <div class="actions"><button class="button wide" type="button" onClick=${tryAgain}>${t('back_to_hub')}</button></div>
+  <//>`;
+}
+
+function Unknown() {
+  const { role } = app();
+  const invited = role !== null && role !== 'owner';
+  return html`<${Frame} id="unknown" icon="lock" bad title=${say('unknown_title')} lead=${say('unknown_lead')}>
+    <p class="soft"><${Command} text=${say(invited ? 'unknown_invited' : 'unknown_do')} /></p>
+    <div class="actions">
+      <button class="button wide" type="button" onClick=${tryAgain}>${t('retry')}</button>
+      <button class="button second wide" type="button" onClick=${newCode}>${say(invited ? 'invited_again' : 'unknown_pair')}</button>
+    </div>
+  <//>`;
+}
+
+/** Where a visit stands beside its way. */
+export type AsidePage = Extract<
+  Page,
+  { at: 'link' | 'nopasskey' | 'refused' | 'ended' | 'taken' | 'unknown' }
+>;
+
+export function Aside({ page }: { page: AsidePage }) {
+  switch (page.at) {
+    case 'link':
+      return html`<${LinkPage} page=${page} />`;
+    case 'nopasskey':
+      return html`<${NoPasskey} page=${page} />`;
+    case 'refused':
+      return html`<${Refused} page=${page} />`;
+    case 'ended':
+      return html`<${Ended} />`;
+    case 'taken':
+      return html`<${Taken} />`;
+    default:
+      return html`<${Unknown} />`;
+  }
+}
