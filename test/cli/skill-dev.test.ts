@@ -1,6 +1,7 @@
 // timeout: 240 s
 // A newcomer's way: a new skill is made, tested, built, packed, and runs in the hub of `npm start`, anew at each save.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { suite } from 'uvu';
@@ -125,6 +126,22 @@ test('in the hub of npm start it runs after one restart of the hub, and anew at 
     edit('manifest.json', '"1.0.0"', '"1.1.0"');
     await until(() => /lamp 1\.1\.0 runs in developer mode/.test(dev.said()), 'the new version');
     await until(async () => (await manifest().catch(() => undefined))?.version === '1.1.0', 'it to answer');
+    // From elsewhere the command speaks to the hub of the checkout it comes from.
+    const from = join(dir, 'services/cli');
+    cpSync('dist/services/cli', from, { recursive: true });
+    symlinkSync(resolve('node_modules'), join(dir, 'node_modules'));
+    const elsewhere = child(
+      process.execPath,
+      ['-e', `import('${from}/ingle.js').then(async (m) => process.exit(await m.main(['skill', 'list'])))`],
+      { cwd: tmpdir(), env: { ...process.env, INGLE_LANG: 'en' } },
+    );
+    assert.is(
+      await within(
+        once(elsewhere, 'close').then(([code]) => code),
+        'the list',
+      ),
+      0,
+    );
     // Its screen goes on, too: the hub takes the version that lies there now.
     await until(async () => {
       const token = readFileSync(join(data, 'hub/api/token'), 'utf8').trim();

@@ -58,6 +58,22 @@ test('what is installed there serves, is updated and is removed', async ({ house
       `version ${version} to serve`,
     );
   }
+  // It is started by the bus and not by the house, and its log is there all the same.
+  const all = (await ask('GET', '/api/services')).body.services as {
+    unit: string;
+    skill_id: string | null;
+  }[];
+  const { unit } = all.find((u) => u.skill_id === 'lamp')!;
+  const log = await ask('GET', `/api/services/${encodeURIComponent(unit)}/logs`);
+  assert.is(log.status, 200, JSON.stringify([unit, log.body]));
+  const { lines } = log.body;
+  const said = (lines as { text: string }[]).map(({ text }) => text);
+  assert.ok(
+    said.some((text) => /serving skill=lamp version=1\.1\.0/.test(text)),
+    said.join('\n'),
+  );
+  const order = await ask('POST', `/api/services/${encodeURIComponent(unit)}/restart`, {});
+  assert.is(order.status, 409, JSON.stringify(order.body));
   assert.is((await ask('DELETE', '/api/skills/lamp')).status, 200);
   await until(
     tried(async () => (await ask('POST', '/skills/lamp/v1/say')).status === 404),

@@ -108,13 +108,25 @@ export function router<B extends { endpoint: Place }>(all: readonly B[]) {
 /** Segments a path may have; more is at no endpoint. */
 const MAX_SEGMENTS = 32;
 
+/** What a path says for each parameter; what is handed on as a path stays as it came. @throws IngleError `not_found` */
 function paramsOf(endpoint: Place, parts: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [i, part] of endpoint.path.split('/').slice(1).entries()) {
     const [, name, all] = /^\{(\w+)(\*?)\}$/.exec(part) ?? [];
-    if (name) params[name] = all ? parts.slice(i).join('/') : parts[i]!;
+    if (name) params[name] = all ? parts.slice(i).join('/') : decoded(parts[i]!);
   }
   return params;
+}
+
+/** A segment as its sender meant it (RFC 3986 section 2.1): `ingle-skill%407` is `ingle-skill@7`. */
+function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    const text = decodeURIComponent(segment);
+    // One segment stays one, and what leads elsewhere is no name.
+    if (!/[/\\\0]/.test(text) && text !== '..' && text !== '.') return text;
+  } catch {}
+  throw nothing();
 }
 
 export const nothing = () => new IngleError('not_found', 'There is nothing at this path.');
