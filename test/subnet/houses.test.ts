@@ -172,4 +172,21 @@ test('an invitation is for one hub, once', async ({ a, b }) => {
   assert.is(await code((await (await uplink(a)).IssueCode({ new_passkey: false })).link), 'invalid_request');
 });
 
+test('the same by the local API: invited, joined by what was typed, left', async ({ a, b }) => {
+  const alone = await place(b);
+  const invited = (await api(a, 'POST', '/api/subnet/invite', {})).body;
+  assert.match(invited.code, /^\d{3}-\d{3} \d{3}-\d{3}$/);
+  assert.ok(invited.link.startsWith(a.origin) && invited.expires_at > Date.now() / 1000);
+  const wrong = await api(b, 'POST', '/api/subnet/join', { invite: 'no code' });
+  assert.equal([wrong.status, wrong.body.error], [400, 'invalid_request']);
+  const joined = await api(b, 'POST', '/api/subnet/join', { invite: invited.code });
+  const lead = await place(a);
+  assert.equal(joined.body, { owner_id: lead.owner_id, subnet_id: lead.subnet_id, hub: lead.hub_id });
+  await until(async () => (await stateOf(a, alone.hub_id)) === 'here', 'the member to be here');
+  // A member leads nobody.
+  assert.is((await api(b, 'POST', '/api/subnet/invite', {})).body.error, 'conflict');
+  assert.equal((await api(b, 'POST', '/api/subnet/leave', {})).body, { left: true });
+  assert.is((await api(b, 'GET', '/api/node/role')).body.role, 'hub');
+});
+
 test.run();
