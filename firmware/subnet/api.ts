@@ -50,7 +50,7 @@ export const subnetApi = localArea({
     doc: 'Joins the subnet of the hub whose invitation this is. Who was let in here is forgotten: unless `confirmed`, `conflict` says how many browsers and people are.',
     body: T.Object(
       {
-        invite: T.String({ minLength: 1, maxLength: 512, description: 'The link, or the digits.' }),
+        invite: T.String({ maxLength: 512, description: 'The link, or the digits.' }),
         confirmed: T.Optional(T.Boolean()),
       },
       strict,

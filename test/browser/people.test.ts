@@ -4,35 +4,22 @@ import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
+import { home } from '../lab/browser/home.ts';
 import { lantern } from '../lab/browser/lantern.ts';
-import {
-  approve,
-  at,
-  launch,
-  online,
-  type Phone,
-  pairByLink,
-  phone,
-  press,
-  shot,
-} from '../lab/browser/phone.ts';
-import { startHouse } from '../lab/house.ts';
-import { started } from '../lab/started.ts';
+import { approve, at, online, type Phone, phone, press, shot } from '../lab/browser/phone.ts';
 
 let house: House;
 let browser: Browser;
 let owner: Phone;
 let guest: Phone;
+const rooms = home(test);
 test.before(async () => {
-  [house, browser] = await started(startHouse({ installed: [lantern] }), launch());
-  owner = await phone(browser, { still: true });
+  [house, browser, owner] = await rooms.paired({
+    house: { installed: [lantern] },
+    phone: { still: true },
+  });
   guest = await phone(browser, { still: true });
   owner.page.on('dialog', (d) => void d.accept());
-  await pairByLink(owner, house);
-});
-test.after(async () => {
-  await browser?.close();
-  await house?.stop();
 });
 
 const win = (page: Page) => page.locator('[data-window="@people"]');

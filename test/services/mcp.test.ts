@@ -2,18 +2,12 @@
 // Actions of skills as tools of the Model Context Protocol: off at first, as the caller's rights are, and hostile messages.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clerk, clerkCode } from './clerk.ts';
+import { twoClerks } from './clerk.ts';
 import { startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('mcp');
 test.before(async (c) => {
-  c.hub = await startHub({
-    installed: [
-      { manifest: clerk('clerk'), code: { text: clerkCode } },
-      { manifest: clerk('safe', true), code: { text: clerkCode } },
-    ],
-    skills: ['clerk', 'safe'],
-  });
+  c.hub = await startHub(twoClerks);
 });
 test.after((c) => c.hub.stop());
 
