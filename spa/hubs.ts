@@ -29,7 +29,8 @@ function Waiting({ code, came, close }: { code: Code; came: Node | undefined; cl
     const timer = setTimeout(() => end(true), left());
     return () => clearTimeout(timer);
   }, [code]);
-  const command = `ingle subnet join ${code.code}`;
+  // As one word of the shell.
+  const command = `ingle subnet join ${code.code.replace(' ', '-')}`;
   const now = came ? 1 : 0;
   return html`<${Invited} id="hub" title=${say('code_title')} copies=${command} close=${close}
     words=${{ copy: say('copy'), copied: say('copied'), done: say('done') }}>

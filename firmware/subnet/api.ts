@@ -23,7 +23,58 @@ export const subnetNode = T.Object({
   last_heard: nullable(time),
 });
 
+const id = T.String();
+
 export const subnetApi = localArea({
+  invite: {
+    method: 'POST',
+    path: '/api/subnet/invite',
+    who: 'elevated',
+    doc: 'Opens the way in for another hub of the owner, as for a phone: a link, and the same as digits. It is told this once. A member invites nobody, and a full subnet has no place.',
+    body: T.Object({}, strict),
+    answer: T.Object({
+      link: T.String(),
+      code: T.String({ description: 'The same to be typed: both groups.' }),
+      verify_uri: T.String(),
+      expires_at: T.Integer({
+        description: 'Unix seconds. A newer code of the hub, for whomever, closes this one.',
+      }),
+    }),
+    errors: ['assertion_required', 'forbidden', 'conflict'],
+    secret: true,
+  },
+  join: {
+    method: 'POST',
+    path: '/api/subnet/join',
+    who: 'elevated',
+    doc: 'Joins the subnet of the hub whose invitation this is. Who was let in here is forgotten: unless `confirmed`, `conflict` says how many browsers and people are.',
+    body: T.Object(
+      {
+        invite: T.String({ maxLength: 512, description: 'The link, or the digits.' }),
+        confirmed: T.Optional(T.Boolean()),
+      },
+      strict,
+    ),
+    answer: T.Object({ owner_id: id, subnet_id: id, hub: id }),
+    errors: [
+      'assertion_required',
+      'forbidden',
+      'invalid_device_code',
+      'pairing_failed',
+      'conflict',
+      'timeout',
+    ],
+    secret: true,
+  },
+  leave: {
+    method: 'POST',
+    path: '/api/subnet/leave',
+    who: 'elevated',
+    doc: 'Leaves the subnet: the hub is alone again and forgets who was let in.',
+    body: T.Object({}, strict),
+    answer: T.Object({ left: T.Literal(true) }),
+    errors: ['assertion_required', 'forbidden', 'not_found', 'conflict'],
+  },
   register: {
     method: 'POST',
     path: '/api/subnet/register',
@@ -82,24 +133,6 @@ export const subnetApi = localArea({
     who: 'subnet',
     doc: 'The hubs of the subnet, this one first. A member knows itself and the hub that leads it.',
     answer: T.Object({ nodes: T.Array(subnetNode) }),
-  },
-  invite: {
-    method: 'POST',
-    path: '/api/subnet/invite',
-    who: 'elevated',
-    doc: 'Invites another hub: `ingle subnet join` on it takes the code or the link. A member invites nobody, and a full subnet has no place.',
-    answer: T.Object(
-      {
-        code: T.String({ description: 'Twelve digits in four groups.' }),
-        link: T.String({ description: 'The same as a link; it opens in no browser.' }),
-        expires_at: T.Integer({
-          description: 'Unix seconds. A newer code of the hub, for whomever, closes this one.',
-        }),
-      },
-      { description: 'It is told this once.' },
-    ),
-    errors: ['assertion_required', 'forbidden', 'conflict'],
-    secret: true,
   },
   remove: {
     method: 'DELETE',

@@ -135,6 +135,13 @@ export function dispatcher(
     .map((e) => e.endpoint.path.replace(/\{.*/, ''));
   const isOpen = new Set(o.endpoints.filter((e) => e.endpoint.who === 'public').map((e) => e.endpoint.path));
 
+  /** A skill's paths are also below its name with `_skill` behind it (`/skills/weather_skill`), unless one has that name. */
+  function called(skill_id: string): string {
+    const short = skill_id.replace(/_skill$/, '');
+    const known = o.skills.known();
+    return !known.has(skill_id) && known.has(short) ? short : skill_id;
+  }
+
   function findForCommand(method: string, path: string): Found<LocalEndpoint> {
     try {
       const found = find(method, path);
@@ -191,6 +198,7 @@ export function dispatcher(
     },
     route({ caller, method }, path, by) {
       const found = by === 'command' ? findForCommand(method, path) : find(method, path);
+      if (found.params['skill_id']) found.params['skill_id'] = called(found.params['skill_id']);
       const who = found.bound.endpoint.who as LocalWho;
       // Whatever else is open to everybody is not to a hub.
       if (caller?.role === 'member' && !openTo[who].includes('member'))

@@ -3,9 +3,14 @@ import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts'
 import { subnetApi } from '../../firmware/subnet/api.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { version } from '../../firmware/system/config.ts';
-import { CODE_MS, uplink1 } from '../../firmware/uplink/contract.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Response } from './server.ts';
+
+/** Root is asked, milliseconds. */
+const ASK_MS = 20_000;
+/** The other hub may take this long; the uplink gives up sooner. */
+const JOIN_MS = 90_000;
 
 type State = 'joined' | 'here' | 'gone' | 'left';
 
@@ -44,6 +49,15 @@ export function subnetEndpoints({ bus, name }: { bus: Bus; name: string }): Loca
   const memberOf = ({ caller }: Asked): string => caller?.hub ?? '';
 
   const handlers: Handlers<typeof subnetApi, Asked, Response> = {
+    async invite() {
+      const { link, verify_uri, device_code, secret, expires_at } = await uplink.InviteHub({}, ASK_MS);
+      return { link, verify_uri, code: `${device_code} ${secret}`, expires_at: Number(expires_at) };
+    },
+    join: ({ body: { invite, confirmed = false } }) => uplink.JoinSubnet({ invite, confirmed }, JOIN_MS),
+    async leave() {
+      await uplink.LeaveSubnet({}, ASK_MS);
+      return { left: true };
+    },
     register: (a) => uplink.RegisterNode({ member: memberOf(a), ...a.body }),
     heartbeat: (a) => uplink.NodeHeard({ hub_id: memberOf(a) }),
     async deregister(a) {
@@ -55,10 +69,6 @@ export function subnetEndpoints({ bus, name }: { bus: Bus; name: string }): Loca
       return { subnet_id, owner_id, role, hub, reached, time: Math.floor(Date.now() / 1000) };
     },
     nodes: async () => ({ nodes: (await subnetOf(bus, name)).nodes }),
-    async invite() {
-      const { device_code, secret, link, expires_at } = await uplink.InviteHub({}, CODE_MS);
-      return { code: `${device_code}-${secret}`, link, expires_at: Number(expires_at) };
-    },
     async remove({ params }) {
       await uplink.RemoveNode({ hub_id: params.hub_id });
       return { removed: true };

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { readConfig } from '../../firmware/system/config.ts';
-import { findData, findHouse } from './find.ts';
+import { findData, nearestHouse } from './find.ts';
 import type { Place } from './hub/facts.ts';
 
 export interface Here extends Place {
@@ -17,7 +17,7 @@ export const isFlashed = () => existsSync('/usr/share/ingle/device.json');
 
 export async function here(): Promise<Here> {
   const given = process.env['INGLE_BUS_ADDRESS'];
-  const house = given || isFlashed() ? undefined : findHouse();
+  const house = given || isFlashed() ? undefined : nearestHouse();
   const folder = house ? dirname(house.hub) : given || isFlashed() ? undefined : findData();
   const file = folder && join(folder, 'config.json');
   const config = readConfig({

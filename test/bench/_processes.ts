@@ -33,13 +33,45 @@ export function unitsOf(groups: string, processes: string): Units {
 
 export const count = (units: Units): number => Object.values(units).reduce((n, u) => n + u.names.length, 0);
 
-/** Why this is not yet what is to be measured; '' when it is. @param leaving units that end by themselves */
-export function unsettled(state: string, wanted: string, units: Units, leaving: readonly string[]): string {
-  if (state !== wanted) return `the hub is in ${state}, to be measured in ${wanted}`;
+/** A unit, what systemd says of it (`running`, `auto-restart`, ...); from `systemctl list-units --plain --no-legend`. */
+export function statesOf(listed: string): Record<string, string> {
+  const lines = listed.split('\n').map((line) => line.trim().split(/\s+/));
+  return Object.fromEntries(lines.flatMap(([unit, , , sub]) => (unit && sub ? [[unit, sub]] : [])));
+}
+
+export interface Wanted {
+  /** The state of the hub that is measured. */
+  state: string;
+  /** Units that a hub in it always has, each with a process. */
+  stay: readonly string[];
+  /** What else of ours may have processes then; every other unit leaves. */
+  may: RegExp;
+}
+
+export interface Found {
+  state: string;
+  units: Units;
+  /** What systemd says of each of our units. */
+  states: Readonly<Record<string, string>>;
+}
+
+/** Why this is not yet what is to be measured; '' when it is. */
+export function unsettled({ state, units, states }: Found, wanted: Wanted): string {
+  if (state !== wanted.state) return `the hub is in ${state}, to be measured in ${wanted.state}`;
+  for (const unit of wanted.stay) {
+    const said = states[unit] ?? 'not there';
+    if (said !== 'running') return `${unit} is ${said}, and a hub in ${wanted.state} has it running`;
+    if (!units[unit]) return `${unit} has no process`;
+  }
+  // What starts, ends, waits for its restart or has failed is in no state that lasts.
+  for (const [unit, said] of Object.entries(states))
+    if (!['running', 'exited', 'dead'].includes(said)) return `${unit} is ${said}`;
   for (const [unit, { names }] of Object.entries(units)) {
-    if (leaving.includes(unit)) return `${unit} has not left yet`;
+    if (!wanted.stay.includes(unit) && !wanted.may.test(unit)) return `${unit} has not left yet`;
     // A console nobody is at is a shell.
     if (unit.startsWith('ingle-serial@') && names.includes('node')) return `${unit} still talks`;
+    // It speaks for a service for a moment.
+    if (names.includes('systemd-notify')) return `${unit} just tells systemd something`;
   }
   return '';
 }

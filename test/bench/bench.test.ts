@@ -1,7 +1,7 @@
 // What benchmarks need, where they are, and how two counts of processes differ.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { count, differences, unitsOf, unsettled } from './_processes.ts';
+import { count, differences, statesOf, unitsOf, unsettled } from './_processes.ts';
 import { steps } from './_steps.ts';
 
 const { wantsOf } = await import('./wants.mjs' as string);
@@ -87,16 +87,52 @@ test('the processes of our units are counted by unit, the lab and what has ended
   ]);
 });
 
-test('nothing is measured before the state that is named, nor while something is still to leave', () => {
+const listed = `ingle-api.service loaded active running Ingle local API
+ingle-wifi.service loaded active running Ingle Wi-Fi
+ingle-bot.service loaded inactive dead Ingle bot
+ingle-identity.service loaded active exited Ingle identity
+wpa_supplicant@wlan0.service loaded active running WPA supplicant
+ingle-serial@ttyS0.service loaded active running Ingle console`;
+const wanted = { state: 'READY', stay: ['ingle-api.service'], may: /^(ingle-(serial@|wifi)|wpa_)/ };
+
+test('nothing is measured before the state that is named, nor while something is still to come or to leave', () => {
+  const why = (o: { state?: string; processes?: string; listed?: string }) =>
+    unsettled(
+      {
+        state: o.state ?? 'READY',
+        units: unitsOf(groups, o.processes ?? processes),
+        states: statesOf(o.listed ?? listed),
+      },
+      wanted,
+    );
+  assert.is(why({}), '');
+  assert.match(why({ state: 'RETEST' }), /in RETEST, to be measured in READY/);
+  assert.match(why({ state: 'READY_WITH_LIMITS' }), /in READY_WITH_LIMITS,/);
+  assert.is(why({ processes: `${processes}\n77 9000 node` }), 'ingle-bot.service has not left yet');
+  assert.is(
+    why({ processes: processes.replace('900 sh', '900 node') }),
+    'ingle-serial@ttyS0.service still talks',
+  );
+  assert.is(
+    why({ processes: processes.replace('500 hostapd', '500 systemd-notify') }),
+    'ingle-wifi.service just tells systemd something',
+  );
+});
+
+test('a service that has died, waits for its restart or has failed is named, and nothing is measured without it', () => {
   const units = unitsOf(groups, processes);
-  const why = (state: string, u = units) => unsettled(state, 'READY_WITH_LIMITS', u, ['ingle-bot.service']);
-  assert.is(why('READY_WITH_LIMITS'), '');
-  assert.match(why('RETEST'), /in RETEST, to be measured in READY_WITH_LIMITS/);
-  assert.match(why('READY'), /in READY,/);
-  const late = unitsOf(groups, `${processes}\n77 9000 node`);
-  assert.is(why('READY_WITH_LIMITS', late), 'ingle-bot.service has not left yet');
-  const talks = unitsOf(groups, processes.replace('900 sh', '900 node'));
-  assert.is(why('READY_WITH_LIMITS', talks), 'ingle-serial@ttyS0.service still talks');
+  const why = (from: string, to: string, u = units) =>
+    unsettled({ state: 'READY', units: u, states: statesOf(listed.replace(from, to)) }, wanted);
+  const api = 'ingle-api.service loaded';
+  for (const said of ['auto-restart', 'start', 'failed', 'dead'])
+    assert.is(
+      why(`${api} active running`, `${api} x ${said}`),
+      `ingle-api.service is ${said}, and a hub in READY has it running`,
+    );
+  assert.match(why(`${api} active running Ingle local API\n`, ''), /ingle-api.service is not there/);
+  const { 'ingle-api.service': _, ...less } = units;
+  assert.is(why('', '', less), 'ingle-api.service has no process');
+  assert.is(why('inactive dead', 'failed failed'), 'ingle-bot.service is failed');
 });
 
 test('two counts differ by named processes', () => {

@@ -1,4 +1,5 @@
-// What a hub takes: bytes on the way to the device, bytes on it, memory and processes once it is set up and idle.
+// What a hub takes: bytes on the way to the device, bytes on it, memory and processes once it is set up and idle, and
+// with twelve skills installed, all asleep.
 // Beside it Home Assistant OS for the same machine, whose compressed images have 252 to 330 MB; the smallest counts.
 //   npm run bench -- footprint [--no-vm] [--against an-earlier-result.json]
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -7,23 +8,13 @@ import { join } from 'node:path';
 import { must } from '../../firmware/system/exec.ts';
 import { type Flash, flash } from '../../image/flash.ts';
 import { packDisk } from '../../image/release.ts';
-import { complete, surroundings } from '../lab/vm/cut.ts';
-import { labRoot, status } from '../lab/vm/hub.ts';
-import { boot, cannotRun, type Vm } from '../lab/vm/lab.ts';
-import { count, differences, type Units, unitsOf, unsettled } from './_processes.ts';
+import { cannotRun } from '../lab/vm/lab.ts';
+import { count, differences, type Units } from './_processes.ts';
+import { measured, readyHub, SKILLS } from './_ready.ts';
 import { steps } from './_steps.ts';
 
 /** Smallest of haos_generic-x86-64 and haos_ova as their makers publish them. */
 const peerBytes = 252_000_000;
-/** What leaves by itself on a hub that is ready, in minutes; memory is read once all of it has. */
-const leaving = ['setup', 'wifi', 'audio', 'ble', 'bot', 'update', 'wizard', 'skill@1', 'skill@2'].map(
-  (name) => `ingle-${name}.service`,
-);
-/** One look at that; a console nobody is at is a shell. */
-const left = `! systemctl is-active -q ${leaving.join(' ')} && ! pgrep -u ingle-serial node`;
-
-/** The state that is measured: this machine has no sound card, so no hub in it gets further. */
-const measured = 'READY_WITH_LIMITS';
 const step = steps();
 
 /** An earlier result (the last line of a run) to compare with: `--against <file>`. */
@@ -49,56 +40,14 @@ const withoutFirmware = {
   },
 };
 
-interface Idle {
-  units: Units;
-  /** Of the whole machine but the kernel, lab included. */
-  pss_all: number;
-  processes_all: number;
-}
-
-/** Unit, its processes' ids: what systemd's groups of processes say. */
-const groups =
-  'cd /sys/fs/cgroup/system.slice; for g in $(find . -name "*.service" -type d); do p=$(cat $g/cgroup.procs); [ -n "$p" ] && echo ${g##*/} $p; done; true';
-const pssOf =
-  'for p in /proc/[0-9]*; do s=$(sed -n "s/^Pss: *\\([0-9]*\\) kB/\\1/p" $p/smaps_rollup 2>/dev/null); [ -n "$s" ] && echo ${p#/proc/} $s $(cat $p/comm); done; true';
-
-async function measure(vm: Vm): Promise<Idle> {
-  const processes = await vm.must(pssOf, { timeoutMs: 120_000 });
-  const kib = processes.split('\n').map((line) => Number(line.split(' ')[1]));
-  return {
-    units: unitsOf(await vm.must(groups), processes),
-    pss_all: 1024 * kib.reduce((a, b) => a + b, 0),
-    processes_all: kib.length,
-  };
-}
-
-/** Once everything that leaves has left, in the state this figure is told for. */
-async function atRest(vm: Vm): Promise<Idle> {
-  const end = Date.now() + 20 * 60_000;
-  for (let why = ''; ; ) {
-    if ((await vm.run(left)).code === 0) {
-      const found = await measure(vm);
-      // A unit that just starts counts as inactive, and a look at the state may itself start one.
-      why = unsettled((await status(vm)).state, measured, found.units, leaving);
-      if (why === '') return found;
-    }
-    if (Date.now() > end)
-      throw new Error(`${why || 'not at rest'}:\n${await vm.must('systemctl list-units "ingle-*" --plain')}`);
-    // Few looks, as each is work for the machine.
-    await new Promise((resolve) => setTimeout(resolve, 15_000));
-  }
-}
-
-/** The flashed disk, set up as an owner would, then left alone. */
-async function idle(disk: Flash): Promise<Idle> {
-  const vm = await step('the first boot', () => boot({ flash: disk, cmdline: labRoot }));
-  try {
-    await step('radios, a network and a root around it', () => surroundings(vm));
-    console.log(`setup ended in ${await step('setup', () => complete(vm))}`);
-    return await step(`a hub in ${measured} that has come to rest`, () => atRest(vm));
-  } finally {
-    await vm.stop();
-  }
+const megabytes = (n: number) => Number((n / 1e6).toFixed(1));
+const pssOf = (units: Units) => Object.values(units).reduce((n, u) => n + u.pss, 0);
+const namesOf = (units: Units) =>
+  Object.fromEntries(Object.entries(units).map(([unit, u]) => [unit, u.names]));
+function tell(what: string, units: Units): void {
+  console.log(`${what}: ${megabytes(pssOf(units))} MB, ${count(units)} processes`);
+  for (const [unit, u] of Object.entries(units).sort((a, b) => b[1].pss - a[1].pss))
+    console.log(`  ${(u.pss / 1e6).toFixed(1).padStart(6)} MB ${unit}: ${u.names.join(', ')}`);
 }
 
 try {
@@ -113,21 +62,24 @@ try {
     Number(
       (await must('du', ['-s', '--block-size=1', '--apparent-size', f.rootfs])).toString().split('\t')[0],
     );
-  const memory = process.argv.includes('--no-vm') ? undefined : await idle(whole);
-  const units = memory?.units ?? {};
-  const pss = Object.values(units).reduce((n, u) => n + u.pss, 0);
-  for (const [unit, u] of Object.entries(units).sort((a, b) => b[1].pss - a[1].pss))
-    console.log(`  ${(u.pss / 1e6).toFixed(1).padStart(6)} MB ${unit}: ${u.names.join(', ')}`);
-  const names = Object.fromEntries(Object.entries(units).map(([unit, u]) => [unit, u.names]));
+  const memory = process.argv.includes('--no-vm') ? undefined : await readyHub(whole, step);
+  if (memory) {
+    tell(`a hub in ${measured.state} at rest`, memory.bare.units);
+    tell(`with ${SKILLS} skills installed, none watched`, memory.skilled.units);
+    for (const [unit, n] of Object.entries(memory.restarts))
+      console.log(`${unit} was started anew ${n} times`);
+  }
   if (memory && earlier) {
     console.log(`against ${earlier.state} with ${earlier.processes} processes:`);
-    for (const line of differences(earlier.units ?? {}, names)) console.log(`  ${line}`);
+    for (const line of differences(earlier.units ?? {}, namesOf(memory.bare.units))) console.log(`  ${line}`);
   }
-  const megabytes = (n: number) => Number((n / 1e6).toFixed(1));
   console.log(`FIGURE image_mb ${megabytes(ours)}`);
   console.log(`FIGURE image_with_firmware_mb ${megabytes(withFirmware)}`);
-  if (memory) console.log(`FIGURE idle_pss_mb ${megabytes(pss)}`);
-  if (memory) console.log(`FIGURE idle_processes ${count(units)}`);
+  if (memory) {
+    console.log(`FIGURE idle_pss_mb ${megabytes(pssOf(memory.bare.units))}`);
+    console.log(`FIGURE idle_processes ${count(memory.bare.units)}`);
+    console.log(`FIGURE idle_pss_with_${SKILLS}_skills_mb ${megabytes(pssOf(memory.skilled.units))}`);
+  }
   console.log(
     JSON.stringify({
       bench: 'footprint',
@@ -142,13 +94,17 @@ try {
       root_with_firmware: await used(whole),
       ...(memory
         ? {
-            state: measured,
-            idle_pss: pss,
-            idle_pss_target: '<= 140000000',
-            processes: count(units),
-            units: names,
-            machine_pss: memory.pss_all,
-            machine_processes: memory.processes_all,
+            state: measured.state,
+            idle_pss: pssOf(memory.bare.units),
+            idle_pss_target: '<= 120000000',
+            processes: count(memory.bare.units),
+            units: namesOf(memory.bare.units),
+            skills: SKILLS,
+            idle_pss_with_skills: pssOf(memory.skilled.units),
+            units_with_skills: namesOf(memory.skilled.units),
+            restarts: memory.restarts,
+            machine_pss: memory.bare.pss_all,
+            machine_processes: memory.bare.processes_all,
           }
         : {}),
     }),

@@ -4,21 +4,15 @@ import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
-import { at, launch, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
-import { startHouse } from '../lab/house.ts';
-import { started } from '../lab/started.ts';
+import { home } from '../lab/browser/home.ts';
+import { at, online, type Phone, phone, press } from '../lab/browser/phone.ts';
 
 let house: House;
 let browser: Browser;
 let p: Phone;
+const rooms = home(test);
 test.before(async () => {
-  [house, browser] = await started(startHouse(), launch());
-  p = await phone(browser);
-  await pairByLink(p, house);
-});
-test.after(async () => {
-  await browser?.close();
-  await house?.stop();
+  [house, browser, p] = await rooms.paired();
 });
 
 const sid = () =>

@@ -4,31 +4,16 @@ import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
-import {
-  at,
-  launch,
-  online,
-  openStatus,
-  type Phone,
-  pairByLink,
-  phone,
-  press,
-} from '../lab/browser/phone.ts';
-import { startHouse } from '../lab/house.ts';
-import { started } from '../lab/started.ts';
+import { home } from '../lab/browser/home.ts';
+import { at, online, openStatus, type Phone, phone, press } from '../lab/browser/phone.ts';
 import { until } from '../lab/wait.ts';
 
 let house: House;
 let browser: Browser;
 let p: Phone;
+const rooms = home(test);
 test.before(async () => {
-  [house, browser] = await started(startHouse(), launch());
-  p = await phone(browser);
-  await pairByLink(p, house);
-});
-test.after(async () => {
-  await browser?.close();
-  await house?.stop();
+  [house, browser, p] = await rooms.paired();
 });
 
 /** The chart's words, which hold its newest values. */

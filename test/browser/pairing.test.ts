@@ -3,10 +3,10 @@ import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
+import { home } from '../lab/browser/home.ts';
 import {
   approve,
   at,
-  launch,
   online,
   type Phone,
   pairByLink,
@@ -15,17 +15,12 @@ import {
   slipper,
   withoutX25519,
 } from '../lab/browser/phone.ts';
-import { startHouse } from '../lab/house.ts';
-import { started } from '../lab/started.ts';
 
 let house: House;
 let browser: Browser;
+const rooms = home(test);
 test.before(async () => {
-  [house, browser] = await started(startHouse(), launch());
-});
-test.after(async () => {
-  await browser?.close();
-  await house?.stop();
+  [house, browser] = await rooms.open();
 });
 
 test('a scanned link leads a new phone to the desktop, and is gone from its history', async () => {

@@ -6,20 +6,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
+import { home } from '../lab/browser/home.ts';
 import { lantern } from '../lab/browser/lantern.ts';
-import {
-  approve,
-  at,
-  launch,
-  online,
-  type Phone,
-  pairByLink,
-  phone,
-  press,
-  shot,
-} from '../lab/browser/phone.ts';
+import { approve, at, online, type Phone, phone, press, shot } from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
-import { started } from '../lab/started.ts';
 import { until } from '../lab/wait.ts';
 
 let house: House;
@@ -27,20 +17,17 @@ let browser: Browser;
 let owner: Phone;
 let guest: Phone;
 let attic: House | undefined;
+const rooms = home(test);
 test.before(async () => {
-  [house, browser] = await started(
-    startHouse({ installed: [lantern], env: { INGLE_SUBNET_HEARTBEAT: '1' } }),
-    launch(),
-  );
-  owner = await phone(browser, { still: true });
+  [house, browser, owner] = await rooms.paired({
+    house: { installed: [lantern], env: { INGLE_SUBNET_HEARTBEAT: '1' } },
+    phone: { still: true },
+  });
   guest = await phone(browser, { still: true });
   owner.page.on('dialog', (d) => void d.accept());
-  await pairByLink(owner, house);
 });
 test.after(async () => {
-  await browser?.close();
   await attic?.stop();
-  await house?.stop();
 });
 
 const win = (page: Page) => page.locator('[data-window="@people"]');

@@ -1,6 +1,6 @@
 // timeout: 240 s
 // A newcomer's way: a new skill is made, tested, built, packed, and runs in the hub of `npm start`, anew at each save.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { suite } from 'uvu';
@@ -21,9 +21,14 @@ test.before(async () => {
   await build();
 });
 
-function ingle(words: string, env: Record<string, string> = {}) {
-  const c = child(process.execPath, [resolve('services/cli/ingle.mjs'), ...words.split(' ')], {
-    cwd: dir,
+function ingle(
+  words: string,
+  env: Record<string, string> = {},
+  o: { program?: string[]; cwd?: string } = {},
+) {
+  const { program = [resolve('services/cli/ingle.mjs')], cwd = dir } = o;
+  const c = child(process.execPath, [...program, ...words.split(' ')], {
+    cwd,
     env: { ...process.env, INGLE_LANG: 'en', ...env },
   });
   let said = '';
@@ -125,6 +130,18 @@ test('in the hub of npm start it runs after one restart of the hub, and anew at 
     edit('manifest.json', '"1.0.0"', '"1.1.0"');
     await until(() => /lamp 1\.1\.0 runs in developer mode/.test(dev.said()), 'the new version');
     await until(async () => (await manifest().catch(() => undefined))?.version === '1.1.0', 'it to answer');
+    // From elsewhere the command speaks to the hub of the checkout it comes from.
+    const from = join(dir, 'dist/services/cli');
+    cpSync('dist/services/cli', from, { recursive: true });
+    symlinkSync(resolve('dist/native'), join(dir, 'dist/native'));
+    const program = [
+      '--input-type=module',
+      '-e',
+      `process.exit(await (await import('${from}/ingle.js')).main(process.argv.slice(1)))`,
+    ];
+    const elsewhere = ingle('skill list', {}, { program, cwd: tmpdir() });
+    assert.is(await within(elsewhere.code, 'the list'), 0, elsewhere.said());
+    assert.match(elsewhere.said(), /weather .* part of the system/);
     // Its screen goes on, too: the hub takes the version that lies there now.
     await until(async () => {
       const token = readFileSync(join(data, 'hub/api/token'), 'utf8').trim();

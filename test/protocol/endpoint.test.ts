@@ -40,8 +40,12 @@ const table: [method: string, path: string, name: string, params?: Record<string
   ['GET', '/things/special', 'special'],
   ['PUT', '/things/lamp/parts/a/b', 'part', { id: 'lamp', path: 'a/b' }],
   ['GET', '/things/special/parts/x', 'part', { id: 'special', path: 'x' }],
-  // As sent, not decoded.
-  ['GET', '/things/%2e%2e', 'thing', { id: '%2e%2e' }],
+  // As its sender meant it; what is handed on stays as it was sent.
+  ['GET', '/things/lamp%407', 'thing', { id: 'lamp@7' }],
+  ['GET', '/things/1.0.0%2Bb', 'thing', { id: '1.0.0+b' }],
+  ['GET', '/things/%D0%B4', 'thing', { id: 'д' }],
+  ['GET', '/things/%2541', 'thing', { id: '%41' }],
+  ['PUT', '/things/l%61mp/parts/a%2Fb/%2e%2e', 'part', { id: 'lamp', path: 'a%2Fb/%2e%2e' }],
 ];
 for (const [method, path, name, params = {}] of table)
   test(`${method} ${path} is ${name}`, () => {
@@ -59,6 +63,16 @@ test('what is nowhere is not found, and a wrong method is told what is right', (
     '/things/a/b',
     '/things/a/parts',
     '/things/../x',
+    '/things/%2e%2e',
+    '/things/.%2E',
+    '/things/%2e',
+    '/things/a%2Fb',
+    '/things/a%5cb',
+    '/things/a%00b',
+    // No UTF-8, no hexadecimal digits.
+    '/things/%ff',
+    '/things/%4',
+    '/things/%zz',
     '/a'.repeat(99),
   ])
     assert.is(

@@ -4,18 +4,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkManifest, type Manifest } from '../../firmware/skills/manifest.ts';
 import { thrown } from '../lab/thrown.ts';
-import { clerk, clerkCode } from './clerk.ts';
+import { clerk, twoClerks } from './clerk.ts';
 import { startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('actions');
 test.before(async (c) => {
-  c.hub = await startHub({
-    installed: [
-      { manifest: clerk('clerk'), code: { text: clerkCode } },
-      { manifest: clerk('safe', true), code: { text: clerkCode } },
-    ],
-    skills: ['clerk', 'safe'],
-  });
+  c.hub = await startHub(twoClerks);
 });
 test.after((c) => c.hub.stop());
 

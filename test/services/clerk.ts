@@ -41,3 +41,12 @@ export const skill = { start: () => ({ endpoints: [
   { method: 'POST', path: '/v1/actions/add', answer: ({ body }) => ({ body: { sum: sum += body.n } }) },
   { method: 'POST', path: '/v1/actions/never', answer: () => new Promise(() => {}) },
 ] }) };`;
+
+/** What a hub is started with that has a clerk for everybody and one for its owner. */
+export const twoClerks = {
+  installed: [
+    { manifest: clerk('clerk'), code: { text: clerkCode } },
+    { manifest: clerk('safe', true), code: { text: clerkCode } },
+  ],
+  skills: ['clerk', 'safe'],
+};

@@ -66,6 +66,19 @@ function answered(r: Answered, says: string): void {
   if (r.status >= 400) assert.ok(isErrorCode(r.body.error), says);
 }
 
+/** Only what hubs say to each other is closed. */
+const mayAll: Record<LocalWho, string> = {
+  public: '',
+  token: '',
+  household: '',
+  owner: '',
+  elevated: '',
+  skill: '',
+  member: 'forbidden',
+  subnet: '',
+  signed: '',
+};
+
 /** Who calls, and what each word of `who` must answer them: the code of a refusal, or nothing. hub_status is for its elevated owner. */
 const callers: [
   caller: string,
@@ -87,36 +100,8 @@ const callers: [
       signed: '',
     },
   ],
-  [
-    'local control',
-    null,
-    {
-      public: '',
-      token: '',
-      household: '',
-      owner: '',
-      elevated: '',
-      skill: '',
-      member: 'forbidden',
-      subnet: '',
-      signed: '',
-    },
-  ],
-  [
-    'the owner, elevated',
-    {},
-    {
-      public: '',
-      token: '',
-      household: '',
-      owner: '',
-      elevated: '',
-      skill: '',
-      member: 'forbidden',
-      subnet: '',
-      signed: '',
-    },
-  ],
+  ['local control', null, mayAll],
+  ['the owner, elevated', {}, mayAll],
   [
     'the owner, not elevated',
     { elevated_until: 1 },

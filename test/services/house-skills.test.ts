@@ -31,6 +31,20 @@ test('the log of its processes is read by the skill that was given it', async ({
   assert.match(events, /^id: t:\d+:\d+$/m);
 });
 
+test('the weather answers below both its names', async ({ house }) => {
+  const token = readFileSync(join(house.data, 'hub/api/token'), 'utf8').trim();
+  const ask = async (path: string) => {
+    const r = await fetch(house.api + path, { headers: { 'x-service-token': token } });
+    return { status: r.status, body: await r.json() };
+  };
+  const named = await ask('/skills/weather_skill/v1/ui/manifest');
+  assert.is(named.status, 200);
+  assert.equal(named, await ask('/skills/weather/v1/ui/manifest'));
+  // It is a second name of what is there, and of nothing else.
+  assert.is((await ask('/skills/rain_skill/v1/state')).status, 404);
+  assert.is((await ask('/skills/weather_skill_skill/v1/state')).status, 404);
+});
+
 test('what is installed there serves, is updated and is removed', async ({ house }) => {
   const ask = async (method: string, path: string, body?: Uint8Array | object) => {
     const token = readFileSync(join(house.data, 'hub/api/token'), 'utf8').trim();
@@ -58,6 +72,22 @@ test('what is installed there serves, is updated and is removed', async ({ house
       `version ${version} to serve`,
     );
   }
+  // It is started by the bus and not by the house, and its log is there all the same.
+  const all = (await ask('GET', '/api/services')).body.services as {
+    unit: string;
+    skill_id: string | null;
+  }[];
+  const { unit } = all.find((u) => u.skill_id === 'lamp')!;
+  const log = await ask('GET', `/api/services/${encodeURIComponent(unit)}/logs`);
+  assert.is(log.status, 200, JSON.stringify([unit, log.body]));
+  const { lines } = log.body;
+  const said = (lines as { text: string }[]).map(({ text }) => text);
+  assert.ok(
+    said.some((text) => /serving skill=lamp version=1\.1\.0/.test(text)),
+    said.join('\n'),
+  );
+  const order = await ask('POST', `/api/services/${encodeURIComponent(unit)}/restart`, {});
+  assert.is(order.status, 409, JSON.stringify(order.body));
   assert.is((await ask('DELETE', '/api/skills/lamp')).status, 200);
   await until(
     tried(async () => (await ask('POST', '/skills/lamp/v1/say')).status === 404),

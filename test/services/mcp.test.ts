@@ -3,18 +3,12 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clerk, clerkCode } from './clerk.ts';
+import { clerk, twoClerks } from './clerk.ts';
 import { principal, startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub }>('mcp');
 test.before(async (c) => {
-  c.hub = await startHub({
-    installed: [
-      { manifest: clerk('clerk'), code: { text: clerkCode } },
-      { manifest: clerk('safe', true), code: { text: clerkCode } },
-    ],
-    skills: ['clerk', 'safe'],
-  });
+  c.hub = await startHub(twoClerks);
 });
 test.after((c) => c.hub.stop());
 

@@ -11,8 +11,13 @@ import { skill as template } from '../../firmware/skills/sdk/template/skill.ts';
 import { startSkill } from '../../firmware/skills/sdk/test.ts';
 import { dueOf, MIN_EVERY_MS, nextOf, timerOf } from '../../firmware/skills/timers.ts';
 import { type View, validateView } from '../../firmware/ui/schema.ts';
+import { face } from '../../spa/glyphs.ts';
 
 const test = suite('SDK of skills');
+const skillFolders = () =>
+  readdirSync('services/skills', { withFileTypes: true }).flatMap((e) =>
+    e.isDirectory() ? [join('services/skills', e.name)] : [],
+  );
 const manifest = (version = '1.0.0') => ({
   id: 'lamp',
   version,
@@ -274,6 +279,14 @@ test('the template starts, counts and shows a view the hub takes', async () => {
   await s.advance(24 * 3_600_000);
   assert.is(s.storage.of('ann').get('today'), 0);
   assert.equal(s.errors, []);
+});
+
+test('the icons of the template and of the skills of the image are drawn, none is the one for names nobody knows', () => {
+  const unknown = JSON.stringify(face('no-such-icon'));
+  for (const folder of ['firmware/skills/sdk/template', ...skillFolders()]) {
+    const { capabilities } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+    assert.is.not(JSON.stringify(face(capabilities.ui.icon)), unknown, `${folder}: ${capabilities.ui.icon}`);
+  }
 });
 
 const built = existsSync('dist/sdk/package.json');

@@ -115,12 +115,16 @@ test('it joins again by typed digits; let go, its channel ends at once, and it l
   b,
 }) => {
   const { hub_id } = await place(b);
-  const { code, link, expires_at } = (await api(a, 'POST', '/api/subnet/invite')).body;
-  assert.match(code, /^\d{3}(-\d{3}){3}$/);
+  const { code, link, expires_at } = (await api(a, 'POST', '/api/subnet/invite', {})).body;
+  assert.match(code, /^\d{3}-\d{3} \d{3}-\d{3}$/);
   assert.match(link, /\/#hub1\.\d{6}\./);
   assert.ok(expires_at > Date.now() / 1000);
   await (await uplink(b)).JoinSubnet({ invite: code, confirmed: false });
-  assert.is((await api(b, 'POST', '/api/subnet/invite')).body.error, 'conflict', 'a member invites nobody');
+  assert.is(
+    (await api(b, 'POST', '/api/subnet/invite', {})).body.error,
+    'conflict',
+    'a member invites nobody',
+  );
   await until(async () => (await stateOf(a, hub_id)) === 'here', 'the member to be here');
   assert.is((await api(a, 'DELETE', '/api/subnet/nodes/hub_nobody')).status, 404);
   assert.is((await api(a, 'DELETE', `/api/subnet/nodes/${hub_id}`)).status, 200);
@@ -174,6 +178,23 @@ test('an invitation is for one hub, once', async ({ a, b }) => {
   assert.is(await code(wrong), 'pairing_failed', 'the digits root never sees are wrong');
   assert.is((await (await uplink(b)).Subnet({})).role, 'hub');
   assert.is(await code((await (await uplink(a)).IssueCode({ new_passkey: false })).link), 'invalid_request');
+});
+
+test('the same by the local API: invited, joined by what was typed, left', async ({ a, b }) => {
+  const alone = await place(b);
+  const invited = (await api(a, 'POST', '/api/subnet/invite', {})).body;
+  assert.match(invited.code, /^\d{3}-\d{3} \d{3}-\d{3}$/);
+  assert.ok(invited.link.startsWith(a.origin) && invited.expires_at > Date.now() / 1000);
+  const wrong = await api(b, 'POST', '/api/subnet/join', { invite: 'no code' });
+  assert.equal([wrong.status, wrong.body.error], [400, 'invalid_request']);
+  const joined = await api(b, 'POST', '/api/subnet/join', { invite: invited.code });
+  const lead = await place(a);
+  assert.equal(joined.body, { owner_id: lead.owner_id, subnet_id: lead.subnet_id, hub: lead.hub_id });
+  await until(async () => (await stateOf(a, alone.hub_id)) === 'here', 'the member to be here');
+  // A member leads nobody.
+  assert.is((await api(b, 'POST', '/api/subnet/invite', {})).body.error, 'conflict');
+  assert.equal((await api(b, 'POST', '/api/subnet/leave', {})).body, { left: true });
+  assert.is((await api(b, 'GET', '/api/node/role')).body.role, 'hub');
 });
 
 test.run();

@@ -131,12 +131,25 @@ const namesOf = (path: string): Name[] =>
       return name ? [{ at, name, isRest: all !== '' }] : [];
     });
 
+/** What a path says for each parameter; what is handed on as a path stays as it came. @throws IngleError `not_found` */
 function paramsOf(names: readonly Name[], path: string): Record<string, string> {
   const params: Record<string, string> = {};
   if (names.length === 0) return params;
   const parts = path.split('/').slice(1);
-  for (const { at, name, isRest } of names) params[name] = isRest ? parts.slice(at).join('/') : parts[at]!;
+  for (const { at, name, isRest } of names)
+    params[name] = isRest ? parts.slice(at).join('/') : decoded(parts[at]!);
   return params;
+}
+
+/** A segment as its sender meant it (RFC 3986 section 2.1): `ingle-skill%407` is `ingle-skill@7`. */
+function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    const text = decodeURIComponent(segment);
+    // One segment stays one, and what leads elsewhere is no name.
+    if (!/[/\\\0]/.test(text) && text !== '..' && text !== '.') return text;
+  } catch {}
+  throw nothing();
 }
 
 export const nothing = () => new IngleError('not_found', 'There is nothing at this path.');

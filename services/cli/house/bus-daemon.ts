@@ -1,13 +1,23 @@
 // The private D-Bus daemon of a house on one's own computer; on a hub the system bus does this.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const servicesOf = (dir: string) => join(dir, 'services');
 
-/** Has the daemon start a program when a name is called; to be said before the daemon starts. */
-export function activate(dir: string, name: string, command: readonly string[]): void {
+/** Begins the log anew once it is long, and becomes the program. Its first argument is the log. */
+const logged =
+  'umask 077; [ -z "$(find "$0" -size +8192k 2>/dev/null)" ] || mv "$0" "$0.1"; exec "$@" >>"$0" 2>&1';
+
+/**
+ * Has the daemon start a program when a name is called; to be said before the daemon starts.
+ * @param log file for what it says; `.1` holds what was there before it grew over 8 MiB
+ */
+export function activate(dir: string, name: string, log: string, command: readonly string[]): void {
   mkdirSync(servicesOf(dir), { recursive: true, mode: 0o700 });
-  const quoted = command.map((part) => `'${part.replaceAll("'", `'\\''`)}'`).join(' ');
+  mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+  const quoted = ['/bin/sh', '-c', logged, log, ...command]
+    .map((part) => `'${part.replaceAll("'", `'\\''`)}'`)
+    .join(' ');
   // The value of a key has escapes of its own (Desktop Entry Specification, 4).
   const value = quoted.replaceAll('\\', '\\\\');
   writeFileSync(join(servicesOf(dir), `${name}.service`), `[D-BUS Service]\nName=${name}\nExec=${value}\n`);

@@ -137,8 +137,19 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
   let bus: Promise<Bus> | undefined;
   let powerOff: () => void = () => {};
   const poweredOff = new Promise<void>((resolve) => (powerOff = resolve));
+  const logOf = (name: string) => join(data, 'log', `${name.replace(/\W+/g, '-')}.log`);
+  /** Slots whose process comes when the bus calls it, by its name there. */
+  const called = new Map(
+    Array.from({ length: SLOTS }, (_, i) => i + 1)
+      .filter((slot) => !slots.has(slot))
+      .map((slot) => [skillBusName(slot), { slot, log: logOf(`slot ${slot}`) }]),
+  );
   /** The hub's own processes by the unit each is on a hub; root and the bus are not the hub's. */
   const supervisor = houseSupervisor({
+    logs: new Map([
+      ...[...called].map(([name, { log }]): [string, string] => [unitOf(name)!, log]),
+      ['ingle-fetch', logOf('fetch')],
+    ]),
     processes() {
       const units = new Map([
         ['ingle-api', 'api'],
@@ -154,7 +165,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     },
     async shutdown(what) {
       if (what === 'poweroff') return powerOff();
-      const all = [...supervisor.own()].map(({ unit }) => unit);
+      const all = supervisor.own().flatMap(({ unit, orders }) => (orders ? [unit] : []));
       await Promise.all(all.map((unit) => supervisor.order(unit, 'restart')));
     },
   });
@@ -198,7 +209,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     running.set(
       p.name,
       supervise(
-        { ...p, env: { ...common, ...p.env }, log: join(data, 'log', `${p.name.replace(/\W+/g, '-')}.log`) },
+        { ...p, env: { ...common, ...p.env }, log: logOf(p.name) },
         {
           spawned: (pid) => guard.stdin!.write(`+${pid}\n`),
           gone: (pid) => guard.stdin!.write(`-${pid}\n`),
@@ -271,8 +282,10 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
       if (await ask().catch(() => false)) return;
       const p = running.get(name)!;
       if (Date.now() > last || p.restarts >= 8) {
-        const file = join(data, 'log', `${name.replace(/\W+/g, '-')}.log`);
-        throw new IngleError('unavailable', say.text('notStarted', { name, log: p.tail(12), file }));
+        throw new IngleError(
+          'unavailable',
+          say.text('notStarted', { name, log: p.tail(12), file: logOf(name) }),
+        );
       }
       await new Promise((done) => setTimeout(done, 50));
     }
@@ -283,8 +296,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
   /** Signals do not reach what the bus started in a sandbox of its own. */
   async function leaveSlots(b: Bus): Promise<void> {
     const there = new Set(await b.listNames());
-    const started = Array.from({ length: SLOTS }, (_, i) => i + 1).filter((n) => !slots.has(n));
-    const names = started.map(skillBusName).filter((name) => there.has(name));
+    const names = [...called.keys()].filter((name) => there.has(name));
     await Promise.all(
       names.map((busName) =>
         b
@@ -313,10 +325,9 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
 
   try {
     // The others wait for a skill that is installed; its process lives with the bus.
-    for (let slot = 1; slot <= SLOTS; slot++)
-      if (!slots.has(slot))
-        activate(run_, skillBusName(slot), sandbox.around(slot, slotHost(slot), { newSession: true }));
-    activate(run_, fetch1.bus, [process.execPath, join(dist, 'services/fetch/main.js')]);
+    for (const [name, { slot, log }] of called)
+      activate(run_, name, log, sandbox.around(slot, slotHost(slot), { newSession: true }));
+    activate(run_, fetch1.bus, logOf('fetch'), [process.execPath, join(dist, 'services/fetch/main.js')]);
     launch({ name: 'dbus', program: 'dbus-daemon', args: daemon.args });
     await until('dbus', async () => (await connection()).name !== '');
     if (!o.root) service('root', 'root', [], rootEnv);

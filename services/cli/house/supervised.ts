@@ -128,11 +128,13 @@ export function supervise(
       failures = 0;
       if (pid === undefined) spawnNow();
     },
-    tail(lines) {
-      if (!existsSync(p.log)) return '';
-      return endOf(p.log).trimEnd().split('\n').slice(-lines).join('\n');
-    },
+    tail: (lines) => tailOf(p.log, lines),
   };
+}
+
+/** The last lines of a log; '' where there is none. */
+export function tailOf(log: string, lines: number): string {
+  return existsSync(log) ? endOf(log).trimEnd().split('\n').slice(-lines).join('\n') : '';
 }
 
 /** The end of a file, which may be long; a line that is cut is left out. */

@@ -1,9 +1,9 @@
 // The house of `npm start` as io.ingle.Supervisor1: what systemd is on a hub, over the processes kept running here.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileLine, MAX_LINES, mergedFiles } from '../../../firmware/supervisor/lines.ts';
 import type { Own } from '../../../firmware/supervisor/own.ts';
 import type { Service, Supervises } from '../../../firmware/supervisor/serve.ts';
-import type { Supervised } from './supervised.ts';
+import { type Supervised, tailOf } from './supervised.ts';
 
 /** Resident memory of a process and those it started, bytes (proc(5), VmRSS); -1 where it is not told. */
 function memoryOf(pid: number | undefined): number {
@@ -46,17 +46,23 @@ function stateOf(own: Own, p: Supervised): Service {
 
 /**
  * @param o.processes the hub's own processes by the unit each is on a hub
+ * @param o.logs of what the bus starts, by its unit: it comes when it is called and takes no orders
  * @param o.shutdown ends the house, or begins the hub's processes anew
  */
 export function houseSupervisor(o: {
   processes(): ReadonlyMap<string, Supervised>;
+  logs: ReadonlyMap<string, string>;
   shutdown(what: 'restart' | 'poweroff'): Promise<void>;
 }): Supervises {
   const linesOf = (unit: string, lines: number) => {
-    const text = o.processes().get(unit)?.tail(lines) ?? '';
+    const text = o.processes().get(unit)?.tail(lines) ?? tailOf(o.logs.get(unit) ?? '', lines);
     return text === '' ? [] : text.split('\n').map(fileLine);
   };
-  const own = () => [...o.processes().keys()].sort().map((unit) => ({ unit, orders: true }));
+  const own = () => {
+    const kept = [...o.processes().keys()].map((unit) => ({ unit, orders: true }));
+    const called = [...o.logs].flatMap(([unit, log]) => (existsSync(log) ? [{ unit, orders: false }] : []));
+    return [...kept, ...called].sort((a, b) => (a.unit < b.unit ? -1 : 1));
+  };
   return {
     own,
     states: async (of) =>

@@ -36,7 +36,9 @@ async function bundle(o: BuildOptions, t: DevText) {
       const where = at ? `${at.file}:${at.line}:${at.column + 1}: ` : '';
       return `  ${plain(`${where}${text}`, 500)}`;
     });
-    throw new IngleError('invalid_request', t('failed', { why: lines.join('\n') || plain(String(e), 500) }));
+    // One slip may be told for each place that imports the file.
+    const why = [...new Set(lines)].join('\n');
+    throw new IngleError('invalid_request', t('failed', { why: why || plain(String(e), 500) }));
   }
 }
 

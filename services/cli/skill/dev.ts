@@ -1,7 +1,6 @@
 // `ingle skill dev`: a skill that is being written, in the hub of `npm start`, anew at each save.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import { skillBusName } from '../../../firmware/skills/contract.ts';
 import type { Manifest } from '../../../firmware/skills/manifest.ts';
@@ -9,7 +8,7 @@ import { assign, parsePins, parseTable, printTable, type Table } from '../../../
 import { writeWhole } from '../../../firmware/system/atomic.ts';
 import { connect } from '../../../firmware/system/bus.ts';
 import { type Language, languages } from '../../../firmware/text/i18n.ts';
-import { findHouse } from '../find.ts';
+import { nearestHouse } from '../find.ts';
 import type { Running } from '../house/runtime.ts';
 import type { Say } from '../say.ts';
 import { plain } from '../show.ts';
@@ -19,10 +18,6 @@ import { type DevText, devTextOf } from './text.ts';
 const LOOK_MS = 300;
 const UP_MS = 20_000;
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
-/** The house hereabouts, or that of the checkout this command comes from. */
-const houseHere = (): Running | undefined =>
-  findHouse() ?? findHouse(dirname(fileURLToPath(import.meta.url)));
 
 /** Sizes and times of a folder's files, but for what is built and installed. */
 function stampOf(folder: string): string {
@@ -71,7 +66,7 @@ async function place(house: Running, id: string, t: DevText): Promise<{ slot: nu
 
 /** The process that serves a slot of the hub that runs now; 0: none. */
 async function pidOf(slot: number): Promise<number> {
-  const house = houseHere();
+  const house = nearestHouse();
   if (!house) return 0;
   const bus = await connect(house.bus).catch(() => undefined);
   if (!bus) return 0;
@@ -104,7 +99,7 @@ async function arrived(slot: number, old: number, ms: number): Promise<boolean> 
  */
 export async function dev(what: string, say: Say, t: DevText): Promise<void> {
   const folder = resolve(what);
-  const house = houseHere();
+  const house = nearestHouse();
   if (!house) throw new IngleError('unavailable', t('noHouse'));
   const { id } = manifestIn(folder, t);
   const out = join(house.hub, 'skills/bundles', `${id}-dev`);

@@ -14,7 +14,7 @@ import { readConfig } from '../../../firmware/system/config.ts';
 import type { Language } from '../../../firmware/text/i18n.ts';
 import { mayDo } from '../../../firmware/text/may-do.ts';
 import type { Command } from '../args.ts';
-import { findHouse } from '../find.ts';
+import { nearestHouse } from '../find.ts';
 import type { Say } from '../say.ts';
 import { plain } from '../show.ts';
 import { build, testSkill } from './build.ts';
@@ -30,7 +30,7 @@ const kib = (bytes: number) => Math.ceil(bytes / 1024);
 
 /** Whom the hub of this computer trusts; nobody where there is none. */
 function trustedHere(): Publishers {
-  const house = process.env['INGLE_DATA'] ? undefined : findHouse();
+  const house = process.env['INGLE_DATA'] ? undefined : nearestHouse();
   return readPublishers(house ? { data: house.hub, skills: house.skills } : readConfig());
 }
 

@@ -26,6 +26,11 @@ export interface BootOptions {
    * see cannotKeepTime): it is late neither for being emulated nor for what this computer does beside it.
    */
   ownTime?: boolean;
+  /**
+   * The machine's clock goes by what its one processor has done, at no priority: it is late, but no watchdog in it ends
+   * anything because this computer is busy.
+   */
+  steady?: boolean;
   /** A power cut takes what was not flushed, or any part of it (power.ts). */
   cuts?: boolean;
   /** A file system that lies on the data disk as its ESP. */
@@ -83,7 +88,7 @@ export async function powerOn(m: {
       // No AVX, nor guards against flaws of real processors (above): emulated, both cost a third of the speed.
       // One processor: of two, emulated, one may run into code that the other one's kernel is just patching (int3).
       ...['-accel', 'tcg,thread=single', '-smp', '1'],
-      ...(m.options.ownTime ? ['-icount', 'shift=0,sleep=on'] : []),
+      ...(m.options.ownTime || m.options.steady ? ['-icount', 'shift=0,sleep=on'] : []),
       ...['-cpu', 'Nehalem,+sha-ni'],
       ...['-m', String(m.options.memoryMb ?? 2048)],
       ...['-nodefaults', '-no-user-config', '-display', 'none'],
