@@ -58,6 +58,8 @@ export function syncServer(o: {
     if (isSkillDocument(key) && !index && !ofSkill)
       throw new IngleError('not_found', 'There is no such document.');
     if (caller !== null) await o.skills.addOwner(caller.owner_id);
+    // Who joins here looks at it: one that sleeps starts while the document is read.
+    if (ofSkill && key.doc_type === 'state') o.skills.rouse(key.skill_id);
     return { key, canWrite: rights.write, ofSkill };
   }
 

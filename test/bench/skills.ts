@@ -17,6 +17,7 @@ import { SLOTS } from '../../firmware/skills/slots.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
+import { hostFlags } from '../../services/cli/house/snapshot.ts';
 import { privateBus } from '../lab/bus.ts';
 import { child, ended } from '../lab/child.ts';
 import { tried, until } from '../lab/wait.ts';
@@ -97,7 +98,9 @@ writeFileSync(
   join(activation, 'start'),
   `${Object.entries(started)
     .map(([k, v]) => `export ${k}='${v}'\n`)
-    .join('')}exec '${process.execPath}' ${FLAGS.join(' ')} '${at('skill-host')}' "$1"\n`,
+    .join(
+      '',
+    )}exec '${process.execPath}' ${[...FLAGS, ...(await hostFlags(resolve('dist')))].join(' ')} '${at('skill-host')}' "$1"\n`,
 );
 const run = (args: string[], more: Record<string, string> = {}) =>
   child(process.execPath, args, {
