@@ -15,7 +15,7 @@ const modules = 'assert buffer crypto events fs fs/promises net os path stream s
 );
 
 /** The host of skills as a program that makes a snapshot of itself, and that snapshot, which slots start from. */
-const hostPath = 'usr/lib/ingle/services/skill-host/snapshot.cjs';
+export const hostPath = 'usr/lib/ingle/services/skill-host/snapshot.cjs';
 export const hostSnapshotPath = 'usr/lib/ingle/skill-host.blob';
 
 /** Runs a program of a root with the root's Node up to the point a snapshot is taken of it. */

@@ -29,7 +29,8 @@ await build();
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 15);
 /** As many as find a place beside those of the image. */
-const SKILLS = SLOTS - readdirSync('dist/skills', { withFileTypes: true }).filter((e) => e.isDirectory()).length;
+const SKILLS =
+  SLOTS - readdirSync('dist/skills', { withFileTypes: true }).filter((e) => e.isDirectory()).length;
 /** How long a process is left alone before its memory is read, milliseconds. */
 const REST_MS = Number(process.env['REST_MS'] ?? 5000);
 
