@@ -276,8 +276,11 @@ check(
     const unit = text('usr/lib/systemd/system/ingle-.service.d/node.conf');
     assert.match(unit, new RegExp(`SKILL_FLAGS=.* --snapshot-blob=/${hostSnapshotPath}"`));
     const main = '/usr/lib/ingle/services/skill-host/main.js';
-    const at = ['/usr/bin/env', 'INGLE_BUS_ADDRESS=unix:path=/nonexistent', '/usr/bin/node'];
-    const host = await run('chroot', [root(), ...at, `--snapshot-blob=/${hostSnapshotPath}`, main, '1']);
+    const host = await run(
+      'chroot',
+      [root(), '/usr/bin/node', `--snapshot-blob=/${hostSnapshotPath}`, main, '1'],
+      { env: { INGLE_BUS_ADDRESS: 'unix:path=/nonexistent' } },
+    );
     assert.equal([host.code, /D-Bus/.test(host.stderr)], [errorTable.unavailable.exit, true], host.stderr);
     // Behind the tag, its flags and the size of V8's own part: how many contexts, and whether V8 hashes anew.
     for (const one of [blob, readFileSync(join(root(), hostSnapshotPath))]) {

@@ -1,6 +1,6 @@
 // What slots of skills start from: a snapshot of their host, by the Node that runs these tests.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
@@ -86,7 +86,22 @@ test('a skill that starts from a snapshot has its own start: environment, log, c
   const bus = await privateBus({ quiet: true });
   const asker = await connect(bus.address);
   try {
-    const env = { INGLE_BUS_ADDRESS: bus.address, INGLE_DATA: join(dir, 'data'), INGLE_SKILLS: skills };
+    // systemd hears of its start, its being well and its end.
+    mkdirSync(join(dir, 'bin'));
+    const notify = join(dir, 'bin/systemd-notify');
+    writeFileSync(notify, `#!/bin/sh\necho "$2" >> ${dir}/told\n`, { mode: 0o755 });
+    const systemd = {
+      PATH: `${join(dir, 'bin')}:/usr/bin:/bin`,
+      NOTIFY_SOCKET: 'x',
+      WATCHDOG_USEC: '600000',
+    };
+    const told = () => (existsSync(join(dir, 'told')) ? readFileSync(join(dir, 'told'), 'utf8') : '');
+    const env = {
+      ...systemd,
+      INGLE_BUS_ADDRESS: bus.address,
+      INGLE_DATA: join(dir, 'data'),
+      INGLE_SKILLS: skills,
+    };
     const c = child(process.execPath, [...flags, main, '1'], {
       env: { ...env, INGLE_CONFIG: '/nonexistent', INGLE_LOG: 'debug', SAID: 'now', JOURNAL_STREAM: '1:1' },
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -106,7 +121,9 @@ test('a skill that starts from a snapshot has its own start: environment, log, c
     assert.equal(which, { id: 'counter', pid: c.pid, said: 'now', more: 2, at: 'skill.js' });
     const refused = await ask('POST', '/v1/interest', { streams: 1 }).catch((e) => e);
     assert.is(refused.code, 'invalid_request', 'the checker of interest is loaded from beside the program');
+    await until(() => /--ready[^]*WATCHDOG=1/.test(told()), 'the watchdog to be fed');
     await ended(c, 'SIGTERM', 'the skill');
+    assert.match(told(), /STOPPING=1\n/);
     assert.is(c.exitCode, 0);
     assert.match(log, /^<6>skill 1: serving skill=counter version=1\.0\.0$/m);
     assert.not.match(log, /Warning|rehearsal/i);

@@ -6,7 +6,7 @@ import { forAnyProcessor, withoutCodeCache } from '../../../firmware/skills/snap
 import { run } from '../../../firmware/system/exec.ts';
 
 /** Flags of V8 a snapshot is made with: what the rehearsal compiled stays in it. */
-export const snapshotFlags = ['--no-flush-bytecode'];
+const snapshotFlags = ['--no-flush-bytecode'];
 
 /** When one of an earlier build goes, milliseconds. */
 const OLD_MS = 7 * 24 * 3_600_000;
