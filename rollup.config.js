@@ -138,6 +138,39 @@ const voiceDetector = {
   },
 };
 
+/**
+ * A slot's host as a snapshot of it is made (services/skill-host/snapshot.ts): one CommonJS file that requires nothing but
+ * Node's own. What is imported on demand comes from beside the program that it stands for.
+ */
+function frozen(input, file) {
+  const p = program(input, file);
+  const beside = {
+    name: 'beside',
+    resolveDynamicImport: (what) =>
+      what === '../interest/request.ts' ? { id: './interest.js', external: true } : null,
+    renderDynamicImport: () => ({ left: 'ingleImport(', right: ')' }),
+  };
+  // V8 compiles no import() in a snapshot. Node warns that this way in is new.
+  const banner = `const ingleImport = ((vm) => {
+  const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  const load = vm.compileFunction('return import(what)', ['what'], { importModuleDynamically });
+  return (what) => {
+    const { emitWarning } = process;
+    process.emitWarning = () => {};
+    try {
+      return load(new URL(what, require('node:url').pathToFileURL(process.argv[1])).href);
+    } finally {
+      process.emitWarning = emitWarning;
+    }
+  };
+})(require('node:vm'));`;
+  return {
+    ...p,
+    plugins: [beside, ...p.plugins],
+    output: { ...p.output, format: 'cjs', banner, inlineDynamicImports: true },
+  };
+}
+
 const targets = [];
 const add = (input, file) => existsSync(input) && targets.push(program(input, file));
 
@@ -156,6 +189,8 @@ for (const t of targets) if (t.input === 'services/audio/main.ts') t.plugins.pus
 add('services/audio/selftest.ts', 'dist/services/audio/selftest.js');
 for (const [name, folder] of Object.entries({ ingle: '', start: 'house/', guard: 'house/' }))
   add(`services/cli/${folder}${name}.ts`, `dist/services/cli/${name}.js`);
+targets.push(frozen('services/skill-host/snapshot.ts', 'dist/services/skill-host/snapshot.cjs'));
+add('firmware/interest/request.ts', 'dist/services/skill-host/interest.js');
 add('root/main.ts', 'dist/root/main.js');
 if (existsSync('spa/index.html')) targets.push(...(await page('spa', 'dist/spa', { define, onwarn })));
 if (existsSync('web-wizard/index.html'))

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../firmware/system/exec.ts';
 
-/** Parts of dist/ that a hub has; the rest is of other computers, or was made of these. */
-const ours = /^(services(?!\/cli\/(start|guard))|skills|spa|web-wizard)\//;
+/** Parts of dist/ that a hub has; the rest is of other computers, or was made of these (a snapshot of this one's Node). */
+const ours = /^(services(?!\/cli\/(start|guard))|skills|spa|web-wizard)\/(?!.*\.blob)/;
 
 /** Files below `dir`, as paths relative to it. */
 export function filesBelow(dir: string, at = ''): string[] {

@@ -19,7 +19,7 @@ import { filesBelow } from './bundles.ts';
 import { isNative } from './compile.ts';
 import { asAnybody } from './host.ts';
 import { nativePath } from './native.ts';
-import { addSnapshot } from './snapshot.ts';
+import { addSnapshot, hostPath } from './snapshot.ts';
 import { sshFiles } from './ssh.ts';
 import { debianTools } from './tools.ts';
 import { trim } from './trim.ts';
@@ -237,6 +237,7 @@ export async function stage(o: {
   await trim(out, { arch: o.arch, tools: await debianTools(dirname(o.base)), modules: device.modules });
   // Another machine's Node does not run here; its hubs start without.
   if (isNative(o.arch)) await addSnapshot(out);
+  else rmSync(join(out, hostPath), { force: true });
 }
 
 /** Where our console talks. A name that is not there is passed over at boot; boards call theirs by other names. */

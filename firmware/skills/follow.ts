@@ -111,8 +111,8 @@ export async function followSkills(o: {
   }
   await place(o.installed);
   const waking = waker(
-    // Any call starts it; it is used once it has appeared.
-    (id) => bus.client(skill1, { busName: skillBusName(places.get(id)!.slot) }).Manifest({}, WAKE_MS),
+    // Any call starts it, so the smallest will do; it is used once it has appeared.
+    (id) => bus.client(skill1, { busName: skillBusName(places.get(id)!.slot) }).Due({}, WAKE_MS),
     (id, cause) => {
       log.warn('a skill does not wake', { skill: id, cause });
       setAvailable(id, false);
@@ -167,8 +167,8 @@ export async function followSkills(o: {
       },
     });
     live.set(id, l);
-    await l.hear();
-    await attachAll(id, l);
+    // The daemon takes both in their order, so what it says when it is attached is heard.
+    await Promise.all([l.hear(), attachAll(id, l)]);
     await l.askDue();
     if (live.get(id) !== l) return;
     why.delete(id);

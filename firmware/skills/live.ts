@@ -78,14 +78,11 @@ export function openLive(o: LiveOptions): Live {
 
   /** Matched by its own bus connection, so a skill that floods is unheard at the daemon. */
   async function hear(): Promise<void> {
-    const stop = await bus.match(
-      { sender: o.owner, path: skill1.path, interface: skill1.name, member: 'Update' },
-      (s) => updated(s.body as [string, string, Uint8Array]),
-    );
-    const unhear = await bus.match(
-      { sender: o.owner, path: skill1.path, interface: skill1.name, member: 'DueChanged' },
-      (s) => due(s.body[0] as number),
-    );
+    const from = { sender: o.owner, path: skill1.path, interface: skill1.name };
+    const [stop, unhear] = await Promise.all([
+      bus.match({ ...from, member: 'Update' }, (s) => updated(s.body as [string, string, Uint8Array])),
+      bus.match({ ...from, member: 'DueChanged' }, (s) => due(s.body[0] as number)),
+    ]);
     const both = async () => void (await Promise.all([stop(), unhear()]));
     if (ended) await both();
     else unlisten = both;

@@ -14,6 +14,9 @@ import { bundleOf, manifestOf } from './table.ts';
 /** Time a bundle may take to load, milliseconds. */
 const LOAD_MS = 15_000;
 
+/** Loads a module by its address. */
+export type Load = (url: string) => Promise<unknown>;
+
 /**
  * The manifest and the code of a slot's skill. The manifest is the file's, never what the code says.
  * @throws IngleError when the bundle is not there, is another's, or has no skill; the code's own error when it throws
@@ -21,6 +24,7 @@ const LOAD_MS = 15_000;
 export async function loadSkill(
   c: Pick<Config, 'skills' | 'data'>,
   slot: Slot,
+  load: Load = (url) => import(url),
 ): Promise<{ manifest: Manifest; skill: HubSkill }> {
   const manifest = manifestOf(c, slot);
   const file = join(bundleOf(c, slot), 'skill.js');
@@ -30,7 +34,7 @@ export async function loadSkill(
     const e = new IngleError('timeout', `The skill "${slot.skill_id}" does not finish loading.`);
     timer = setTimeout(() => reject(e), LOAD_MS);
   });
-  const { skill } = (await Promise.race([import(pathToFileURL(file).href), late]).finally(() =>
+  const { skill } = (await Promise.race([load(pathToFileURL(file).href), late]).finally(() =>
     clearTimeout(timer),
   )) as { skill?: Partial<HubSkill> };
   if (typeof skill?.start !== 'function')

@@ -12,7 +12,7 @@ import { fetchOver } from './fetch.ts';
 import { moveIn } from './home.ts';
 import { type Host, startHost } from './host.ts';
 import { openKept, skillDisk } from './keep.ts';
-import { later, loadSkill, refusing } from './load.ts';
+import { type Load, later, loadSkill, refusing } from './load.ts';
 import { isSlot, SLOTS } from './slots.ts';
 import { readSlots, stateOf } from './table.ts';
 
@@ -22,7 +22,7 @@ import { readSlots, stateOf } from './table.ts';
  */
 export async function serveSlot(
   slot: number,
-  o: { config: Config; bus: Bus; log: Log; touch: () => void; leave: () => void },
+  o: { config: Config; bus: Bus; log: Log; touch: () => void; leave: () => void; load?: Load },
 ): Promise<Pick<Host, 'isNeeded'> & { stop(status: number): void }> {
   const { config, bus, log } = o;
   if (!isSlot(slot)) throw new IngleError('invalid_request', `Slots are numbered from 1 to ${SLOTS}.`);
@@ -49,7 +49,7 @@ export async function serveSlot(
     await moveIn(stateOf(config, slot), mine);
     budget.begin();
     running = true;
-    const { manifest, skill } = await loadSkill(config, mine);
+    const { manifest, skill } = await loadSkill(config, mine, o.load);
     const { migrate } = skill;
     const vault = await openKept(skillDisk(stateOf(config, slot)), manifest.version, { log, migrate });
     return startHost(manifest, skill, {

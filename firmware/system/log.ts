@@ -3,9 +3,6 @@ import { inspect } from 'node:util';
 
 export type Level = 'error' | 'warn' | 'notice' | 'info' | 'debug';
 const priority: Record<Level, number> = { error: 3, warn: 4, notice: 5, info: 6, debug: 7 };
-const least = priority[(process.env['INGLE_LOG'] as Level) ?? 'info'] ?? 6;
-// systemd sets JOURNAL_STREAM when stderr goes to the journal.
-const journal = process.env['JOURNAL_STREAM'] !== undefined;
 
 export type Log = Record<Level, (message: string, fields?: Record<string, unknown>) => void>;
 
@@ -15,6 +12,10 @@ const secret =
 
 /** A logger of one part; fields are printed as `name=value`, secrets as `name=…`. */
 export function logger(part: string): Log {
+  // Read here and not with the module, which a snapshot holds from another process.
+  const least = priority[(process.env['INGLE_LOG'] as Level) ?? 'info'] ?? 6;
+  // systemd sets JOURNAL_STREAM when stderr goes to the journal.
+  const journal = process.env['JOURNAL_STREAM'] !== undefined;
   const write =
     (level: Level) =>
     (message: string, fields: Record<string, unknown> = {}) => {

@@ -75,6 +75,8 @@ export function syncServer(o: {
     if (isSkillDocument(key) && !index && houseSkills.includes(key.skill_id))
       throw new IngleError('not_found', 'There is no such document.');
     if (caller !== null) await o.skills.addOwner(caller.owner_id);
+    // Who joins here looks at it: one that sleeps starts while the document is read.
+    if (key.doc_type === 'state' && !houseSkills.includes(key.skill_id)) o.skills.rouse(key.skill_id);
     return { key, canWrite: rights.write };
   }
 

@@ -1,16 +1,7 @@
 // ingle-skill@<slot>: the skill of one slot in its own process, serving io.ingle.Skill1. It goes when nobody looks at
 // it, asks it anything or has to wait for its timers, where the bus can start it again.
-import { skillBusName } from '../../firmware/skills/contract.ts';
-import { serveSlot } from '../../firmware/skills/serve.ts';
-import { readConfig } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
+import { run, slotNamed } from './run.ts';
 
-/** A skill that can be woken ends after this time without a viewer, a call or a timer, milliseconds. */
-const IDLE_MS = 2 * 60_000;
-const slot = Number(process.argv[2]);
-const life = await startService(`skill ${slot}`);
-const served = await serveSlot(slot, { ...life, config: readConfig() });
-life.onStop(served.stop);
-if ((await life.bus.listActivatableNames()).includes(skillBusName(slot)))
-  life.leaveWhenIdle(IDLE_MS, served.isNeeded);
-life.ready();
+const slot = slotNamed();
+await run(slot, await startService(`skill ${slot}`));

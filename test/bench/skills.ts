@@ -17,6 +17,7 @@ import { SLOTS } from '../../firmware/skills/slots.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
+import { hostFlags } from '../../services/cli/house/snapshot.ts';
 import { privateBus } from '../lab/bus.ts';
 import { child, ended } from '../lab/child.ts';
 import { tried, until } from '../lab/wait.ts';
@@ -27,7 +28,9 @@ const { build } = await import('../../services/cli/build.mjs' as string);
 await build();
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 15);
-const SKILLS = 12;
+/** As many as find a place beside those of the image. */
+const SKILLS =
+  SLOTS - readdirSync('dist/skills', { withFileTypes: true }).filter((e) => e.isDirectory()).length;
 /** How long a process is left alone before its memory is read, milliseconds. */
 const REST_MS = Number(process.env['REST_MS'] ?? 5000);
 
@@ -97,7 +100,9 @@ writeFileSync(
   join(activation, 'start'),
   `${Object.entries(started)
     .map(([k, v]) => `export ${k}='${v}'\n`)
-    .join('')}exec '${process.execPath}' ${FLAGS.join(' ')} '${at('skill-host')}' "$1"\n`,
+    .join(
+      '',
+    )}exec '${process.execPath}' ${[...FLAGS, ...(await hostFlags(resolve('dist')))].join(' ')} '${at('skill-host')}' "$1"\n`,
 );
 const run = (args: string[], more: Record<string, string> = {}) =>
   child(process.execPath, args, {

@@ -84,11 +84,12 @@ test('every Node of ours is held to little memory', () => {
   const conf = readFileSync(`${folder}/ingle-.service.d/node.conf`, 'utf8');
   const flags = /^Environment="NODE_FLAGS=(.*)"$/m.exec(conf)?.[1]?.split(' ') ?? [];
   assert.is(spawnSync(process.execPath, [...flags, '-e', '']).status, 0, 'Node knows all of them');
-  assert.match(conf, new RegExp(`^Environment="LASTING_FLAGS=${flags.join(' ')}"$`, 'm'));
+  for (const name of ['LASTING', 'SKILL'])
+    assert.match(conf, new RegExp(`^Environment="${name}_FLAGS=${flags.join(' ')}"$`, 'm'));
   for (const unit of units) {
     const text = readFileSync(`${folder}/${unit}`, 'utf8');
     for (const [line] of text.matchAll(/^Exec\w+=.*\bnode .*$/gm))
-      assert.match(line, /node \$(NODE|LASTING)_FLAGS \//, unit);
+      assert.match(line, /node \$(NODE|LASTING|SKILL)_FLAGS \//, unit);
   }
 });
 

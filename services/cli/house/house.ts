@@ -21,6 +21,7 @@ import type { Say } from '../say.ts';
 import { activate, busDaemon } from './bus-daemon.ts';
 import { apiPort, arrived, claim, findRunning, makeData, portState, unclaim } from './runtime.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
+import { hostFlags } from './snapshot.ts';
 import { type Program, type Supervised, supervise } from './supervised.ts';
 import { houseSupervisor } from './supervisor.ts';
 
@@ -190,6 +191,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     // The configuration may hold secrets, and is not seen from inside.
     env: { ...common, INGLE_LANG: readConfig(common).language, TZ: timeZone() },
   });
+  const flags = await hostFlags(dist);
   if (sandbox.fault) common['INGLE_UNCONFINED'] = sandbox.fault.reason;
   const rootEnv = {
     INGLE_ROOT_PORT: String(port),
@@ -220,7 +222,10 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
       ),
     );
   }
-  const slotHost = (slot: number) => [process.execPath, join(dist, 'services/skill-host/main.js'), `${slot}`];
+  const slotHost = (slot: number) => [
+    ...[process.execPath, ...flags],
+    ...[join(dist, 'services/skill-host/main.js'), `${slot}`],
+  ];
   const service = (name: string, folder: string, args: string[] = [], env?: Record<string, string>) =>
     launch({ name, program: process.execPath, args: [join(dist, folder, 'main.js'), ...args], env });
 
@@ -336,9 +341,10 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     for (const { slot, skill_id, bundle } of slots.values()) {
       const name = `skill ${skill_id}`;
       // Whatever the table says later, a package's skill has its sandbox or is refused.
-      if (bundle === undefined)
-        service(name, 'services/skill-host', [`${slot}`], { INGLE_UNCONFINED: 'unusable' });
-      else {
+      if (bundle === undefined) {
+        const [program, ...args] = slotHost(slot) as [string, ...string[]];
+        launch({ name, program, args, env: { INGLE_UNCONFINED: 'unusable' } });
+      } else {
         const [program, ...args] = sandbox.around(slot, slotHost(slot)) as [string, ...string[]];
         launch({ name, program, args });
       }
