@@ -31,7 +31,7 @@ export interface Asked extends Omit<Call, 'principal' | 'body'> {
 
 export type LocalEndpoint = Bound<Asked, Response>;
 
-export const json = (body: unknown, status = 200): Response => ({
+const json = (body: unknown, status = 200): Response => ({
   status,
   headers: ofJson,
   body: JSON.stringify(body),

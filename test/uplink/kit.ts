@@ -179,10 +179,12 @@ export function accessOf(link: string): { code: string; access: Access & { mode:
 /** Signs a tab in at root: with a device code and a new passkey the first time, by its passkey later. */
 export async function signIn(root: RootAt, code: string, o: { keys?: Tab['keys'] } = {}): Promise<Tab> {
   const tab = await newTab(root, o);
-  const steps = [await tab.verify(code)];
-  if (tab.keys.keys.length === 0) steps.push(await tab.register());
-  steps.push(await tab.login());
-  for (const r of steps) if (r.status !== 200) throw new Error(JSON.stringify(r.body));
+  const passed = (r: { status: number; body: unknown }) => {
+    if (r.status !== 200) throw new Error(JSON.stringify(r.body));
+  };
+  passed(await tab.verify(code));
+  if (tab.keys.keys.length === 0) passed(await tab.register());
+  passed(await tab.login());
   return tab;
 }
 
