@@ -54,7 +54,8 @@ function fitted(n: Node, has: Has): Node {
   const as = (other: Node): Node => ({ ...other, ...keep });
   const all = (nodes: readonly Node[]) => nodes.map((c) => fitted(c, has));
   const lacks = needsOf(n).find((c) => !has(c));
-  if (lacks === 'jsonpath') return as({ ...lacking(lacks) });
+  // What its condition asks can be as unknown as what it shows.
+  if (lacks === 'jsonpath') return lacking(lacks);
   switch (n.is) {
     case 'chart':
       return lacks ? as(fitted(tableOf(n), has)) : n;
