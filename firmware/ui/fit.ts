@@ -1,7 +1,7 @@
 // A tree fitted to what its renderer has: a chart becomes a table, an aside a tab, a frame what the skill says instead.
 // What has no lesser form is marked in its place. Pure; fitting twice changes nothing.
 import { treeText } from '../text/tree.ts';
-import { finished, isLazy, needsOf } from './needs.ts';
+import { finished, needsOf } from './needs.ts';
 import type { Capability, Column, Field, Node, Tree, Value } from './tree.ts';
 
 type Of<K extends Node['is']> = Extract<Node, { is: K }>;

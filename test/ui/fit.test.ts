@@ -199,7 +199,7 @@ const { node } = fc.letrec<{ node: Node }>((tie) => {
       fc.constantFrom(...leaves, words),
       fc.record({ is: fc.constantFrom('stack' as const, 'quote' as const), children: few }),
       few.map((children): Node => ({ is: 'tabs', tabs: [{ label: 'x', children }] })),
-      tie('node').map((child): Node => ({ is: 'each', of: [], child, none: child }) as never),
+      tie('node').map((child): Node => ({ is: 'each', of: { array: [] }, child, none: child })),
       tie('node').map(
         (cell): Node => ({
           is: 'table',
