@@ -9,7 +9,7 @@ import { archiveSchema, type IndexRow } from '../../firmware/documents/archive.t
 import { etagOf, type JsonObject, mergeContent, readContent } from '../../firmware/documents/content.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
 import { decodeMessage, encodeUpdate } from '../../firmware/documents/message.ts';
-import { makePreview, MAX_PREVIEWS } from '../../firmware/documents/preview.ts';
+import { MAX_PREVIEWS, makePreview } from '../../firmware/documents/preview.ts';
 import type { Member } from '../../firmware/documents/room.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
 import { copyOf } from '../../firmware/documents/staging.ts';
@@ -126,11 +126,12 @@ test('a view from before there were trees gets its own when it is loaded, once',
   const a = await library(dir);
   const old = new Y.Doc();
   mergeContent(old, view('old'));
-  await a.store.run('INSERT INTO doc_updates (key, n, data) VALUES (?, 1, ?)', key, Y.encodeStateAsUpdate(old));
   await a.store.run(
-    "INSERT INTO docs_index VALUES (?, '[\"OWNER:read\"]', 'ui/v0', 0, 0, 'x', 7, 'x')",
+    'INSERT INTO doc_updates (key, n, data) VALUES (?, 1, ?)',
     key,
+    Y.encodeStateAsUpdate(old),
   );
+  await a.store.run("INSERT INTO docs_index VALUES (?, '[\"OWNER:read\"]', 'ui/v0', 0, 0, 'x', 7, 'x')", key);
   assert.equal(readContent((await a.docs.open(key)).doc)['tree'], treeOf(view('old')));
   assert.is((await stored(a.store)).index!.rev, 8);
   await a.store.close();
@@ -174,7 +175,10 @@ test('a view as large as a document may be is refused by its own size alone', as
   const room = await docs.open('o1/lamp/view:device/b1');
   const of = (n: number): JsonObject => ({
     schema: 'ui/v0',
-    layout: { type: 'stack', children: Array.from({ length: n }, () => ({ type: 'text', text: 'x'.repeat(1000) })) },
+    layout: {
+      type: 'stack',
+      children: Array.from({ length: n }, () => ({ type: 'text', text: 'x'.repeat(1000) })),
+    },
   });
   await room.write(update(room.doc, of(240)));
   await room.write(update(room.doc, of(241)));
