@@ -1,11 +1,15 @@
 // Charts of lines and of bars: an inline SVG with its words for who does not see it, and the same values as a table.
 import { html } from 'htm/preact';
 import { useMemo, useState } from 'preact/hooks';
+import { translator } from '../firmware/text/i18n.ts';
+import { spaChartTexts } from '../firmware/text/spa-chart.ts';
 import { barPath, type Chart, linePath, readChart } from '../firmware/ui/chart.ts';
 import { type Drawing, type Of, say } from './render.ts';
 import { app } from './store.ts';
-import { shown, t } from './text.ts';
+import { shown } from './text.ts';
 
+const t = (key: keyof (typeof spaChartTexts)['en'], values?: Record<string, string | number>) =>
+  translator(spaChartTexts, app().language)(key, values);
 const W = 600;
 const H = 160;
 let ids = 0;

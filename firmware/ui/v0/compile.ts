@@ -408,7 +408,7 @@ function unknown(w: Work, type: unknown, at: string, known: string[]): Problem {
   if (Object.hasOwn(adds, type))
     return tell(w, pointer, 'newer_version', `${type} belongs to ui/v0.1: say so in "schema"`);
   const meant = nearest(type, known);
-  const hint = `must be one of ${known.join(', ')}`;
+  const hint = `"${type.slice(0, 100)}" is not known; must be one of ${known.join(', ')}`;
   return tell(w, pointer, 'unknown_type', meant ? `${hint}; "${meant}" is near` : hint);
 }
 
