@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { translator } from '../firmware/text/i18n.ts';
 import { spaChartTexts } from '../firmware/text/spa-chart.ts';
 import { barPath, type Chart, linePath, readChart } from '../firmware/ui/chart.ts';
-import { type Drawing, type Of, say } from './render.ts';
+import { type Drawing, type Of, say } from './drawing.ts';
 import { app } from './store.ts';
 import { shown } from './text.ts';
 

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Field } from '../firmware/ui/tree.ts';
 import { evaluate } from '../firmware/ui/value.ts';
-import { type Drawing, type Of, say, words } from './render.ts';
+import { type Drawing, type Of, say, words } from './drawing.ts';
 import { t } from './text.ts';
 
 /** What a field gives: its text, a number, yes or no, or the values that are chosen. */

@@ -2,39 +2,15 @@
 import { html } from 'htm/preact';
 import { Component, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Act, Capability, Inline, Node, Tree, Value } from '../firmware/ui/tree.ts';
-import { evaluate, holds, plainText, type Scope, toNumber } from '../firmware/ui/value.ts';
+import type { Capability, Inline, Node, Tree, Value } from '../firmware/ui/tree.ts';
+import { evaluate, holds, toNumber } from '../firmware/ui/value.ts';
+import { type Drawing, type Of, type Part, say, words } from './drawing.ts';
 import { face, glyph } from './glyphs.ts';
-import { shown, t } from './text.ts';
+import { t } from './text.ts';
 
-/** How an act ended; `fields` is what the hub says of fields of a form, by their names. */
-export interface Done {
-  done: boolean;
-  fields?: Record<string, unknown>;
-}
-
-export interface Drawing {
-  scope: Scope;
-  /** Nodes and rows that may still be drawn. */
-  left: { parts: number };
-  /**
-   * Does what a tap means; settles when the hub has done it or it is safe in the outbox.
-   * @param scope what its values see: that of the node, with what was typed
-   * @param o.secret it is asked for at once and kept nowhere
-   */
-  act(act: Act, scope: Scope, o?: { secret: boolean }): Promise<Done>;
-}
-
-export type Of<K extends Node['is']> = Extract<Node, { is: K }>;
-export type Part<K extends Node['is']> = FunctionComponent<{ n: Of<K>; d: Drawing }>;
-
-/** What one drawing may cost, so that no document holds the page up. */
-export const bounds = { steps: 500_000, parts: 10_000 };
 const EACH = 500;
 const ROWS = 1000;
 const DEPTH = 60;
-/** Characters of one text. */
-const TEXT = 20_000;
 /** What is here beyond the basic nodes; a tree that needs more is fitted. */
 const capabilities: readonly Capability[] = ['chart', 'input', 'tabs'];
 
@@ -90,26 +66,13 @@ export function View({ tree, drawing }: { tree: Tree; drawing: Drawing }) {
   return html`<${Guard} stamp=${tree}><div class="v-stack">${[...header, ...main].map((n) => draw(n, drawing))}</div><//>`;
 }
 
-/** A value in the reader's words. */
-export function say(value: Value | undefined, d: Drawing): string {
-  return value === undefined
-    ? ''
-    : words(
-        evaluate(value, d.scope, (v) => words(v, d)),
-        d,
-      );
-}
-export function words(v: unknown, d: Drawing): string {
-  const isText = v === null || typeof v !== 'object' || Object.hasOwn(v, 'i18n');
-  return (isText ? shown(v) : plainText(v, d.scope)).slice(0, TEXT);
-}
 /** Gaps on the design's own steps, so that no inline style is needed. */
 const gapClass = (gap: number | undefined) =>
   gap === undefined ? '' : ` g${Math.min(6, Math.round(gap / 4))}`;
 const all = (nodes: readonly Node[], d: Drawing, depth: number) => nodes.map((n) => draw(n, d, depth + 1));
 /** A part with a life of its own. */
 const part = (C: FunctionComponent<never>, n: Node, d: Drawing) =>
-  html`<${Guard} stamp=${n}><${C} n=${n} d=${d} /><//>`;
+  html`<${Guard} stamp=${n}><${C} n=${n} d=${d} draw=${draw} /><//>`;
 
 const marks = { strong: 'strong', em: 'em', code: 'code', strike: 's' } as const;
 
@@ -168,7 +131,7 @@ const draws: Draws = {
 };
 
 /** One node; of a drawing that is larger than a page can be, the end is left out. */
-export function draw(n: Node, d: Drawing, depth = 0): unknown {
+function draw(n: Node, d: Drawing, depth = 0): unknown {
   if (--d.left.parts < 0) return d.left.parts === -1 ? note(t('too_much')) : null;
   try {
     if (depth > DEPTH) return note(t('node_bad'));

@@ -1,11 +1,11 @@
 // Tabs of a tree: one of its parts at a time, moved between by arrow keys (WAI-ARIA's pattern for tabs).
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { type Drawing, draw, type Of, say } from './render.ts';
+import { type Part, say } from './drawing.ts';
 
 let ids = 0;
 
-export function Tabs({ n, d }: { n: Of<'tabs'>; d: Drawing }) {
+export const Tabs: Part<'tabs'> = ({ n, d, draw }) => {
   const [id] = useState(() => `tabs-${++ids}`);
   const [chosen, choose] = useState(0);
   const at = Math.min(chosen, n.tabs.length - 1);
@@ -29,4 +29,4 @@ export function Tabs({ n, d }: { n: Of<'tabs'>; d: Drawing }) {
     )}</div>
     <div role="tabpanel" id=${`${id}-p`} class="v-stack" aria-labelledby=${`${id}-${at}`} key=${at}>${n.tabs[at]?.children.map((c) => draw(c, d))}</div>
   </div>`;
-}
+};
