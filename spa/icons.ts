@@ -16,6 +16,7 @@ import { takeBrand } from './brand.ts';
 import { currentLink } from './current.ts';
 import { erase, readAll, write } from './database.ts';
 import { failed } from './entrance.ts';
+import { openPreview } from './open.ts';
 import { session } from './sid.ts';
 import { type App, app, follow, type Icon, set, toast } from './store.ts';
 import type { Room } from './sync.ts';
@@ -107,6 +108,7 @@ async function read(): Promise<void> {
     ...view.layout,
     panel: view.behavior.onIconClick.endsWith('panel'),
   });
+  if (isLive()) openPreview(icons);
 }
 
 const isLive = () => rooms.length > 0 && rooms.every((r) => r.live) && app().link !== 'unserved';

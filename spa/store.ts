@@ -71,6 +71,8 @@ export type Managing = 'manage' | 'people' | 'hubs';
 export interface Open {
   skill_id: string;
   mode: 'modal' | 'panel';
+  /** Token of a preview. */
+  preview?: string;
 }
 
 /**
@@ -116,6 +118,8 @@ export interface App {
   open: Open | null;
   /** A page of the owner's that is open: installed skills, people, hubs. */
   managing: Managing | null;
+  /** Token of a preview whose link was opened, until its screen opens. */
+  preview: string | null;
   /** What the person at this browser is to the hub; null until it has said so. */
   role: Role | null;
   /** Whose documents this browser's are; null until the hub has said so. */
@@ -145,6 +149,7 @@ let state: App = {
   ...noDesktop,
   open: null,
   managing: null,
+  preview: null,
   pending: 0,
   toast: null,
   update: false,

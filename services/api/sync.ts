@@ -12,6 +12,7 @@ import {
 } from '../../firmware/documents/key.ts';
 import { isSkillDocument, type Library } from '../../firmware/documents/library.ts';
 import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
+import { isOver, isPreview } from '../../firmware/documents/preview.ts';
 import type { Member, Room } from '../../firmware/documents/room.ts';
 import { openBucket, rate, take } from '../../firmware/protocol/bucket.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
@@ -43,7 +44,7 @@ export function syncServer(o: {
   commands: Commands;
   log: Log;
 }): Sync {
-  const joined = new Map<Socket, { key: DocumentKey; caller: Caller }>();
+  const joined = new Map<Socket, { key: DocumentKey; caller: Caller; ends: number }>();
 
   /** What may end while a document is open. @throws IngleError */
   function stays({ owner_id, skill_id }: DocumentKey, caller: Caller): void {
@@ -52,8 +53,11 @@ export function syncServer(o: {
       throw new IngleError('forbidden', 'You may not open this document.');
   }
 
-  /** Checks the right to join; at every join anew. */
-  async function admit(path: string, caller: Caller): Promise<{ key: DocumentKey; canWrite: boolean }> {
+  /** Checks the right to join; at every join anew. `ends`: Unix seconds, 0 for never. */
+  async function admit(
+    path: string,
+    caller: Caller,
+  ): Promise<{ key: DocumentKey; canWrite: boolean; ends: number }> {
     let text: string;
     try {
       text = decodeURIComponent(path.slice('/sync/'.length));
@@ -72,12 +76,15 @@ export function syncServer(o: {
       index = await indexed();
     }
     stays(key, caller);
+    if (isPreview(key.branch) && (!index || isOver(index, Date.now() / 1000)))
+      throw new IngleError('not_found', 'There is no such preview, or its time is over.');
     if (isSkillDocument(key) && !index && houseSkills.includes(key.skill_id))
       throw new IngleError('not_found', 'There is no such document.');
     if (caller !== null) await o.skills.addOwner(caller.owner_id);
     // Who joins here looks at it: one that sleeps starts while the document is read.
     if (key.doc_type === 'state' && !houseSkills.includes(key.skill_id)) o.skills.rouse(key.skill_id);
-    return { key, canWrite: rights.write };
+    const ends = isPreview(key.branch) && index ? index.updated_at + index.ttl_sec : 0;
+    return { key, canWrite: rights.write, ends };
   }
 
   function connect(path: string, caller: Caller): SocketEvents {
@@ -105,7 +112,7 @@ export function syncServer(o: {
       stays(key, caller);
       const s = socket;
       member = { canWrite: admitted.canWrite, send: (bytes) => s.send(bytes) };
-      joined.set(s, { key, caller });
+      joined.set(s, { key, caller, ends: admitted.ends });
       room.join(member);
       o.skills.viewersChanged(key.owner_id, key.skill_id);
     }
@@ -150,8 +157,10 @@ export function syncServer(o: {
       for (const [socket, { key }] of joined) if (which(key)) close(socket, new IngleError('not_found', why));
     },
     expire() {
-      for (const [socket, { key, caller }] of joined)
+      for (const [socket, { key, caller, ends }] of joined)
         try {
+          if (ends > 0 && ends <= Date.now() / 1000)
+            throw new IngleError('not_found', 'The time of this preview is over.');
           // A skill that is away for a moment ends nothing; one that goes for good is expelled.
           if (houseSkills.includes(key.skill_id) || o.skills.known().has(key.skill_id)) stays(key, caller);
         } catch (cause) {

@@ -179,6 +179,16 @@ test('what is typed into a form reaches the skill, and a secret lies in nothing 
   await page.getByLabel('Words', { exact: true }).fill('like a comet');
   await page.getByRole('button', { name: 'Name it' }).click();
   await page.getByText('It glows like a comet').waitFor();
+  // What the skill says of a field stands at the field, and is said aloud.
+  await page.getByLabel('Words', { exact: true }).fill('thunder');
+  await page.getByRole('button', { name: 'Name it' }).click();
+  const wrong = page.locator('.v-form [role="alert"]', { hasText: 'A lantern is not loud.' });
+  await wrong.waitFor();
+  const words = page.getByLabel(/^Words/);
+  assert.is(await words.getAttribute('aria-describedby'), await wrong.getAttribute('id'));
+  assert.is(await words.inputValue(), 'thunder', 'what was typed stays');
+  await words.fill('like a comet');
+  assert.is(await words.getAttribute('aria-invalid'), null);
   const secret = page.getByLabel('Secret word');
   assert.is(await secret.getAttribute('type'), 'password');
   await secret.fill('zwieback-7');
@@ -277,7 +287,8 @@ test('a part of a newer hub that this build cannot draw is named, and the rest i
   await store.close();
   house.release('api');
   await openLantern(p.page);
-  await p.page.getByText('Not supported here: dial').waitFor();
+  await p.page.getByText('"dial" is not known').waitFor();
+  await p.page.getByText('/layout/children/1/type').waitFor();
   await p.page.getByText('It glows brightly').waitFor();
   // The skill itself serves on.
   await p.page.getByLabel('Glow').selectOption('softly');

@@ -1,5 +1,7 @@
 // A skill of the tests' own, installed beside those of the image: a lamp with a choice, a way to another skill, and two
 // sizes.
+
+import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { Manifest } from '../../../firmware/skills/manifest.ts';
 import type { JsonObject, SkillDefinition } from '../../../firmware/skills/sdk/skill.ts';
 import type { InstalledSkill } from '../installed.ts';
@@ -71,7 +73,13 @@ export const skill: SkillDefinition = {
       {
         method: 'POST',
         path: '/v1/glow',
-        answer: ({ body }) => ({ body: {}, state: () => ({ glow: body['value'] ?? 'out' }) }),
+        answer({ body }) {
+          if (body['value'] === 'thunder')
+            throw new IngleError('invalid_request', 'The words are wrong.', {
+              fields: { value: 'A lantern is not loud.' },
+            });
+          return { body: {}, state: () => ({ glow: body['value'] ?? 'out' }) };
+        },
       },
       {
         method: 'POST',

@@ -1,0 +1,50 @@
+// What every part of a drawn tree works with: the scope of its values, their words, what a tap does.
+import type { FunctionComponent } from 'preact';
+import type { Act, Node, Value } from '../firmware/ui/tree.ts';
+import { evaluate, plainText, type Scope } from '../firmware/ui/value.ts';
+import { shown } from './text.ts';
+
+/** How an act ended; `fields` is what the hub says of fields of a form, by their names. */
+export interface Done {
+  done: boolean;
+  fields?: Record<string, unknown>;
+}
+
+export interface Drawing {
+  scope: Scope;
+  /** Nodes and rows that may still be drawn. */
+  left: { parts: number };
+  /**
+   * Does what a tap means; settles when the hub has done it or it is safe in the outbox.
+   * @param scope what its values see: that of the node, with what was typed
+   * @param o.secret it is asked for at once and kept nowhere
+   */
+  act(act: Act, scope: Scope, o?: { secret: boolean }): Promise<Done>;
+}
+
+export type Of<K extends Node['is']> = Extract<Node, { is: K }>;
+/** A part with a life of its own; `draw` is for the nodes in it. */
+export type Part<K extends Node['is']> = FunctionComponent<{
+  n: Of<K>;
+  d: Drawing;
+  draw: (n: Node, d: Drawing) => unknown;
+}>;
+
+/** What one drawing may cost, so that no document holds the page up. */
+export const bounds = { steps: 500_000, parts: 10_000 };
+/** Characters of one text. */
+const TEXT = 20_000;
+
+/** A value in the reader's words. */
+export function say(value: Value | undefined, d: Drawing): string {
+  return value === undefined
+    ? ''
+    : words(
+        evaluate(value, d.scope, (v) => words(v, d)),
+        d,
+      );
+}
+export function words(v: unknown, d: Drawing): string {
+  const isText = v === null || typeof v !== 'object' || Object.hasOwn(v, 'i18n');
+  return (isText ? shown(v) : plainText(v, d.scope)).slice(0, TEXT);
+}

@@ -1,0 +1,154 @@
+// timeout: 300 s
+// Thousands of hostile views in a real browser under the application's own policy: none runs a script, none blanks the
+// page, and what is drawn holds nothing that could run.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compileV0 } from '../../firmware/ui/v0/compile.ts';
+import { launch } from '../lab/browser/phone.ts';
+import { viewOf } from '../ui/views.ts';
+
+const test = suite('hostile views in a browser');
+const VIEWS = 2000;
+const BATCH = 100;
+
+/** The page: the renderer as it is, and how a test has it draw. */
+const page = `
+import { html } from 'htm/preact';
+import { render } from 'preact';
+import { bounds } from './spa/drawing.ts';
+import { View } from './spa/render.ts';
+const app = document.getElementById('app');
+window.ran = [];
+for (const name of ['alert', 'open']) window[name] = () => window.ran.push(name);
+addEventListener('securitypolicyviolation', (e) => window.ran.push(e.violatedDirective + ' ' + e.blockedURI));
+addEventListener('error', (e) => window.ran.push('error ' + e.message));
+addEventListener('unhandledrejection', (e) => window.ran.push('rejected ' + e.reason));
+const draw = (tree, state) => {
+  const drawing = {
+    scope: { state, meta: tree.meta ?? {}, budget: { steps: bounds.steps } },
+    left: { parts: bounds.parts },
+    act: async () => ({ done: true }),
+  };
+  render(html\`<\${View} tree=\${tree} drawing=\${drawing} />\`, app);
+};
+const pass = () => new Promise((done) => setTimeout(done, 0));
+window.drawAll = async (list) => {
+  const bad = [];
+  for (const { seed, tree, state } of list) {
+    render(null, app);
+    draw(tree, state);
+    await pass();
+    draw(tree, state);
+    await pass();
+    const all = [...app.querySelectorAll('*')];
+    if (all.length < 2) bad.push(seed + ' is blank');
+    for (const e of all) {
+      if (/^(script|iframe|object|embed|link|style|base|meta)$/i.test(e.tagName)) bad.push(seed + ' has ' + e.tagName);
+      for (const a of e.attributes)
+        if (/^on/i.test(a.name) || /^\\s*(javascript|data:text)/i.test(a.value)) bad.push(seed + ' has ' + a.name);
+    }
+  }
+  return bad;
+};
+`;
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; report-uri /report";
+
+let server: Server;
+let browser: Browser;
+let at = '';
+const reports: string[] = [];
+test.before(async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: page, resolveDir: process.cwd(), loader: 'ts' },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    target: 'es2022',
+    logLevel: 'silent',
+  });
+  const script = outputFiles[0]!.text;
+  server = createServer((req, res) => {
+    if (req.url === '/report') {
+      req.on('data', (d: Buffer) => reports.push(String(d)));
+      req.on('end', () => res.writeHead(204).end());
+    } else if (req.url === '/page.js') res.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
+    else
+      res
+        .writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
+        .end(
+          '<!doctype html><html lang="en"><title>x</title><body><div id="app"></div><script src="/page.js"></script>',
+        );
+  });
+  await new Promise<void>((ok) => server.listen(0, '127.0.0.1', ok));
+  at = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  browser = await launch();
+});
+test.after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+async function drawAll(p: Page, list: unknown[]): Promise<string[]> {
+  return p.evaluate(
+    (l) => (window as unknown as { drawAll(l: unknown[]): Promise<string[]> }).drawAll(l),
+    list,
+  );
+}
+
+test('none runs a script, none is a blank page, and the policy has nothing to report', async () => {
+  const p = await browser.newPage();
+  await p.goto(at);
+  const bad: string[] = [];
+  for (let from = 0; from < VIEWS; from += BATCH) {
+    const batch = Array.from({ length: BATCH }, (_, i) => {
+      const { view, state } = viewOf(from + i);
+      return { seed: from + i, tree: compileV0(view).tree, state };
+    });
+    bad.push(...(await drawAll(p, JSON.parse(JSON.stringify(batch)) as unknown[])));
+  }
+  assert.equal(bad.slice(0, 10), []);
+  const ran = await p.evaluate(() => (window as unknown as { ran: string[] }).ran);
+  assert.equal([...new Set(ran)].slice(0, 10), []);
+  assert.equal(reports, []);
+  await p.close();
+});
+
+test('a part that is not known, one that breaks and one beyond all bounds are each a note, and the rest is drawn', async () => {
+  const p = await browser.newPage();
+  await p.goto(at);
+  const say = (text: string) => ({ is: 'title', text });
+  const rows = Array.from({ length: 30_000 }, (_, n) => ({ n }));
+  const tree = {
+    tree: 1,
+    from: 'test',
+    needs: ['frame'],
+    main: [
+      say('first'),
+      { is: 'hologram' },
+      { is: 'list', items: 7 },
+      { is: 'chart', kind: 'line', series: 'none' },
+      { is: 'frame', page: 'x', title: 'x' },
+      null,
+      say('last'),
+      {
+        is: 'each',
+        of: { path: ['state', 'rows'] },
+        child: { is: 'each', of: { path: ['state', 'rows'] }, child: say('x') },
+      },
+    ],
+  };
+  // The part that fits trees comes by itself; what breaks it is drawn as it was.
+  assert.equal(await drawAll(p, [{ seed: 0, tree: { ...tree, needs: [] }, state: { rows } }]), []);
+  const text = await p.locator('#app').innerText();
+  assert.match(text, /first[\s\S]*Not supported here: hologram[\s\S]*last/);
+  assert.ok((await p.locator('.v-note').count()) >= 4);
+  assert.ok((await p.locator('#app *').count()) < 40_000);
+  await p.close();
+});
+
+test.run();
