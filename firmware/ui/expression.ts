@@ -98,7 +98,7 @@ const MAX_PAYLOAD_DEPTH = 12;
 const MAX_PAYLOAD = 500;
 
 /** JSON with expressions in its texts as a value; what is deeper or more than a payload may be is left out. */
-export function valueOf(json: unknown, names: Names, fault: (part: string) => void = () => {}): Value {
+export function payloadOf(json: unknown, names: Names, fault: (part: string) => void = () => {}): Value {
   let left = MAX_PAYLOAD;
   const walk = (at: unknown, depth: number): Value => {
     if (left-- <= 0 || depth > MAX_PAYLOAD_DEPTH) {

@@ -1,7 +1,7 @@
 // Inline text of ULM as the tree's: marks, links that may be followed, actions, bindings. Pure.
 import type { Token } from 'markdown-it';
 import type { Draft } from '../draft.ts';
-import { expression, type Names, valueOf } from '../expression.ts';
+import { expression, type Names, payloadOf } from '../expression.ts';
 import { linkOf } from '../link.ts';
 import type { Act, Inline, Value } from '../tree.ts';
 import { argsOf } from './args.ts';
@@ -22,7 +22,7 @@ export function actOf(link: ActionLink, names: Names): Act {
     do: 'action',
     id: link.id,
     ...(target ? { target } : {}),
-    ...(payload.length > 0 ? { payload: valueOf(Object.fromEntries(payload), names) } : {}),
+    ...(payload.length > 0 ? { payload: payloadOf(Object.fromEntries(payload), names) } : {}),
     ...(form ? { form } : {}),
   };
 }
