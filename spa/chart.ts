@@ -1,9 +1,8 @@
-// chart.line: an inline SVG with its words for who does not see it, and the same values as a table.
+// Charts of lines and of bars: an inline SVG with its words for who does not see it, and the same values as a table.
 import { html } from 'htm/preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { Scope } from '../firmware/ui/binding.ts';
-import { type Chart, linePath, readChart } from '../firmware/ui/chart.ts';
-import type { Series } from '../firmware/ui/schema.ts';
+import { barPath, type Chart, linePath, readChart } from '../firmware/ui/chart.ts';
+import { type Drawing, type Of, say } from './render.ts';
 import { app } from './store.ts';
 import { shown, t } from './text.ts';
 
@@ -12,6 +11,7 @@ const H = 160;
 let ids = 0;
 
 function atText(chart: Chart, x: number): string {
+  if (chart.names.length > 0) return shown(chart.names[x]);
   if (!chart.time) return shown(x);
   const long = chart.x[1] - chart.x[0] > 86_400_000;
   return new Intl.DateTimeFormat(app().language, {
@@ -22,10 +22,11 @@ function atText(chart: Chart, x: number): string {
   }).format(x);
 }
 
-export function LineChart(o: { series: Series[]; title: string; scope: Scope }) {
+export function ChartOf({ n, d }: { n: Of<'chart'>; d: Drawing }) {
+  const title = say(n.title, d);
   const [id] = useState(() => `chart-${++ids}`);
   const [table, setTable] = useState(false);
-  const chart = useMemo(() => readChart(o.series, o.scope), [o.series, o.scope.state]);
+  const chart = useMemo(() => readChart(n.series, d.scope, n.kind), [n, d.scope.state, d.scope.row]);
   const lines = chart.lines.filter((l) => l.points.length > 0).map((l) => ({ ...l, label: shown(l.label) }));
   if (lines.length === 0)
     return html`<div class="v-chart"><div class="v-empty">${t('chart_empty')}</div></div>`;
@@ -43,7 +44,7 @@ export function LineChart(o: { series: Series[]; title: string; scope: Scope }) 
     .join(' ');
   const names = lines.map((l) => l.label).join(', ');
   const share = (y: number) => H - ((y - chart.y[0]) / (chart.y[1] - chart.y[0] || 1)) * H;
-  return html`<figure class="v-chart">
+  return html`<figure class=${`v-chart ${n.kind}`}>
     ${
       lines.length > 1 || lines[0]!.label
         ? html`<ul class="legend" aria-hidden="true">${lines.map((l, i) => html`<li class=${`l${i % 4}`}>${l.label} <strong>${shown(l.points.at(-1)!.y)}</strong></li>`)}</ul>`
@@ -52,10 +53,10 @@ export function LineChart(o: { series: Series[]; title: string; scope: Scope }) 
     <div class="frame">
       <div class="ys axis" aria-hidden="true">${chart.ticks.map((y) => html`<span>${shown(y)}</span>`)}</div>
       <svg viewBox=${`0 0 ${W} ${H}`} preserveAspectRatio="none" role="img" aria-labelledby=${`${id}-t ${id}-d`}>
-        <title id=${`${id}-t`}>${o.title || t('chart_of', { names })}</title>
+        <title id=${`${id}-t`}>${title || t(n.kind === 'bar' ? 'bars_of' : 'chart_of', { names })}</title>
         <desc id=${`${id}-d`}>${words}</desc>
         ${chart.ticks.map((y) => html`<line x1="0" x2=${W} y1=${share(y)} y2=${share(y)} />`)}
-        ${lines.map((l, i) => html`<path class=${`l${i % 4}`} d=${linePath(l, chart, W, H)} />`)}
+        ${lines.map((l, i) => html`<path class=${`l${i % 4}`} d=${n.kind === 'bar' ? barPath(l, chart, [i, lines.length], W, H) : linePath(l, chart, W, H)} />`)}
       </svg>
       <div class="xs axis" aria-hidden="true"><span>${atText(chart, chart.x[0])}</span><span>${atText(chart, chart.x[1])}</span></div>
     </div>

@@ -30,7 +30,7 @@ async function commandRoom(link: Link): Promise<Room> {
 interface Entry {
   status?: string;
   result?: { status: number; body: unknown };
-  error?: { error: string; message: string };
+  error?: { error: string; message: string; details?: Record<string, unknown> };
 }
 
 /**
@@ -57,7 +57,13 @@ export async function sendCommand(link: Link, op: Op): Promise<unknown> {
       if (entry?.status === 'failed') {
         const code = entry.error?.error;
         return end(() =>
-          reject(new IngleError(isErrorCode(code) ? code : 'internal', entry.error?.message ?? '')),
+          reject(
+            new IngleError(
+              isErrorCode(code) ? code : 'internal',
+              entry.error?.message ?? '',
+              entry.error?.details,
+            ),
+          ),
         );
       }
       // Only over the hub's own state: an id it has done already must not be written anew.

@@ -1,22 +1,44 @@
-// Draws a ui/v0 view: nodes to elements, bindings to values. What it does not know it says, and draws the rest.
+// Draws a render tree: nodes to elements, values to words. What it does not know it says, and draws the rest.
 import { html } from 'htm/preact';
-import { Component, type ComponentChildren, type VNode } from 'preact';
-import { useState } from 'preact/hooks';
-import { evaluate, type Scope } from '../firmware/ui/binding.ts';
-import type { Action, ViewNode } from '../firmware/ui/schema.ts';
-import { LineChart } from './chart.ts';
+import { Component, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Act, Capability, Inline, Node, Tree, Value } from '../firmware/ui/tree.ts';
+import { evaluate, holds, plainText, type Scope, toNumber } from '../firmware/ui/value.ts';
 import { face, glyph } from './glyphs.ts';
 import { shown, t } from './text.ts';
 
+/** How an act ended; `fields` is what the hub says of fields of a form, by their names. */
+export interface Done {
+  done: boolean;
+  fields?: Record<string, unknown>;
+}
+
 export interface Drawing {
   scope: Scope;
+  /** Nodes and rows that may still be drawn. */
+  left: { parts: number };
   /**
-   * Does an action, with what a person gave; settles when the hub has done it or it is safe in the outbox.
+   * Does what a tap means; settles when the hub has done it or it is safe in the outbox.
+   * @param scope what its values see: that of the node, with what was typed
    * @param o.secret it is asked for at once and kept nowhere
-   * @returns false when it was not done
    */
-  act(action: Action, given?: Record<string, string>, o?: { secret: boolean }): Promise<boolean>;
+  act(act: Act, scope: Scope, o?: { secret: boolean }): Promise<Done>;
 }
+
+export type Of<K extends Node['is']> = Extract<Node, { is: K }>;
+export type Part<K extends Node['is']> = FunctionComponent<{ n: Of<K>; d: Drawing }>;
+
+/** What one drawing may cost, so that no document holds the page up. */
+export const bounds = { steps: 500_000, parts: 10_000 };
+const EACH = 500;
+const ROWS = 1000;
+const DEPTH = 60;
+/** Characters of one text. */
+const TEXT = 20_000;
+/** What is here beyond the basic nodes; a tree that needs more is fitted. */
+const capabilities: readonly Capability[] = ['chart', 'input', 'tabs'];
+
+const note = (says: string) => html`<div class="v-note">${says}</div>`;
 
 /** A part that cannot be drawn takes nothing else down with it. */
 class Guard extends Component<{ children?: ComponentChildren; stamp: unknown }, { broken: unknown }> {
@@ -26,117 +48,172 @@ class Guard extends Component<{ children?: ComponentChildren; stamp: unknown }, 
   }
   override render() {
     return this.state.broken !== undefined && this.state.broken === this.props.stamp
-      ? html`<div class="v-note">${t('node_bad')}</div>`
+      ? note(t('node_bad'))
       : this.props.children;
   }
 }
 
-export function View(o: { layout: ViewNode; drawing: Drawing }) {
-  return html`<${Guard} stamp=${o.layout}>${draw(o.layout, o.drawing, 0)}<//>`;
+/** A part that comes when it is first drawn; something of its size stands there until then. */
+function later<K extends Node['is']>(size: string, load: () => Promise<Part<K>>): Part<K> {
+  let here: Part<K> | undefined;
+  return function Later(props) {
+    const [failed, fail] = useState<boolean | null>(null);
+    useEffect(() => {
+      if (here) return;
+      load().then(
+        (part) => {
+          here = part;
+          fail(false);
+        },
+        () => fail(true),
+      );
+    }, []);
+    if (here) return html`<${here} ...${props} />`;
+    return failed ? note(t('node_bad')) : html`<div class=${`bone ${size}`} aria-busy="true"></div>`;
+  };
+}
+const Chart = later<'chart'>('v-bone-chart', () => import('./chart.ts').then((m) => m.ChartOf));
+const Tabs = later<'tabs'>('', () => import('./tabs.ts').then((m) => m.Tabs));
+const Form = later<'form'>('', () => import('./form.ts').then((m) => m.Form));
+const Input = later<'input'>('', () => import('./form.ts').then((m) => m.Input));
+
+export function View({ tree, drawing }: { tree: Tree; drawing: Drawing }) {
+  const [fitted, setFitted] = useState<{ from: Tree; tree: Tree } | null>(null);
+  const fits = tree.needs.every((c) => capabilities.includes(c));
+  useEffect(() => {
+    if (!fits)
+      void import('../firmware/ui/fit.ts').then((m) =>
+        setFitted({ from: tree, tree: m.fit(tree, capabilities) }),
+      );
+  }, [tree]);
+  const { header = [], main } = fits ? tree : fitted?.from === tree ? fitted.tree : { main: [] };
+  return html`<${Guard} stamp=${tree}><div class="v-stack">${[...header, ...main].map((n) => draw(n, drawing))}</div><//>`;
 }
 
-const text = (value: string | undefined, d: Drawing) =>
-  value === undefined ? '' : shown(evaluate(value, d.scope, shown));
+/** A value in the reader's words. */
+export function say(value: Value | undefined, d: Drawing): string {
+  return value === undefined
+    ? ''
+    : words(
+        evaluate(value, d.scope, (v) => words(v, d)),
+        d,
+      );
+}
+export function words(v: unknown, d: Drawing): string {
+  const isText = v === null || typeof v !== 'object' || Object.hasOwn(v, 'i18n');
+  return (isText ? shown(v) : plainText(v, d.scope)).slice(0, TEXT);
+}
 /** Gaps on the design's own steps, so that no inline style is needed. */
 const gapClass = (gap: number | undefined) =>
-  gap === undefined ? '' : ` g${Math.min(6, Math.round((gap < 4 ? gap * 8 : gap) / 4))}`;
-const kids = (n: ViewNode, d: Drawing, depth: number) =>
-  [...(n.child ? [n.child] : []), ...(Array.isArray(n.children) ? n.children : [])].map((c) =>
-    draw(c, d, depth + 1),
-  );
+  gap === undefined ? '' : ` g${Math.min(6, Math.round(gap / 4))}`;
+const all = (nodes: readonly Node[], d: Drawing, depth: number) => nodes.map((n) => draw(n, d, depth + 1));
+/** A part with a life of its own. */
+const part = (C: FunctionComponent<never>, n: Node, d: Drawing) =>
+  html`<${Guard} stamp=${n}><${C} n=${n} d=${d} /><//>`;
 
-type Draw = (n: ViewNode, d: Drawing, depth: number) => VNode | VNode[] | null;
-const draws: Record<string, Draw> = {
-  title: (n, d) => html`<h3 class="v-title">${text(n.text, d)}</h3>`,
-  text: (n, d) => html`<p>${text(n.text, d)}</p>`,
-  badge: (n, d) => html`<span class="pill v-badge">${text(n.text, d)}</span>`,
-  metric: (n, d) => html`<dl class="v-metric"><dt>${text(n.label, d)}</dt><dd>${text(n.value, d)}</dd></dl>`,
-  stack: (n, d, depth) => html`<div class=${`v-stack${gapClass(n.gap)}`}>${kids(n, d, depth)}</div>`,
-  row: (n, d, depth) =>
-    html`<div class=${`v-row${gapClass(n.gap)} ${n.justify ?? ''}`}>${kids(n, d, depth)}</div>`,
-  card: (n, d, depth) =>
-    html`<section class=${`v-card${gapClass(n.gap)}`}>${n.title !== undefined && html`<h3>${text(n.title, d)}</h3>`}${kids(n, d, depth)}</section>`,
-  table: (n, d) => html`<${Table} node=${n} d=${d} />`,
-  'chart.line': (n, d) =>
-    html`<${LineChart} series=${n.series ?? []} title=${text(n.title ?? n.label, d)} scope=${d.scope} />`,
-  button: (n, d) => html`<${Press} node=${n} d=${d} />`,
-  select: (n, d) => html`<${Choose} node=${n} d=${d} />`,
-  form: (n, d) => html`<${Fill} node=${n} d=${d} />`,
-  empty: (n, d) =>
-    html`<div class="v-empty">${n.icon && html`<div class="face">${face(n.icon)}</div>`}<p>${text(n.text ?? n.title, d)}</p></div>`,
-};
+const marks = { strong: 'strong', em: 'em', code: 'code', strike: 's' } as const;
 
-function draw(n: ViewNode, d: Drawing, depth: number): VNode | VNode[] | null {
-  if (n === null || typeof n !== 'object' || depth > 32)
-    return html`<div class="v-note">${t('node_bad')}</div>`;
-  const type = String(n.type);
-  if (!Object.hasOwn(draws, type)) return html`<div class="v-note">${t('not_supported', { type })}</div>`;
-  return draws[type]!(n, d, depth);
+function inline(i: Inline, d: Drawing): unknown {
+  if (i === null || typeof i !== 'object') return say(i, d);
+  if ('br' in i) return html`<br />`;
+  if (!('mark' in i || 'act' in i)) return say(i, d);
+  const of = i.of.map((one) => inline(one, d));
+  if ('mark' in i) return html`<${marks[i.mark]}>${of}<//>`;
+  const { act } = i;
+  if (act.do === 'go' && /^(https?:|mailto:)/.test(act.href ?? ''))
+    return html`<a href=${act.href} target="_blank" rel="noopener noreferrer">${of}</a>`;
+  return html`<button type="button" class="v-link" onClick=${() => d.act(act, d.scope)}>${of}</button>`;
 }
 
-function Table({ node, d }: { node: ViewNode; d: Drawing }) {
-  const rows = node.rows === undefined ? [] : evaluate(node.rows, d.scope);
-  const columns = node.columns ?? [];
+type Draws = { [K in Node['is']]?: (n: Of<K>, d: Drawing, depth: number) => unknown };
+const draws: Draws = {
+  title: (n, d) => html`<h3 class=${`v-title t${n.level ?? 1}`}>${say(n.text, d)}</h3>`,
+  text: (n, d) => html`<p>${n.of.map((i) => inline(i, d))}</p>`,
+  badge: (n, d) => html`<span class=${`pill v-badge ${n.tone ?? ''}`}>${say(n.text, d)}</span>`,
+  metric: (n, d) =>
+    html`<dl class="v-metric"><dt>${say(n.label, d)}</dt><dd>${say(n.value, d)}${n.unit !== undefined && ` ${say(n.unit, d)}`}</dd></dl>`,
+  stack: (n, d, depth) => html`<div class=${`v-stack${gapClass(n.gap)}`}>${all(n.children, d, depth)}</div>`,
+  row: (n, d, depth) =>
+    html`<div class=${`v-row${gapClass(n.gap)} ${n.justify ?? ''}`}>${all(n.children, d, depth)}</div>`,
+  card: (n, d, depth) =>
+    html`<section class=${`v-card${gapClass(n.gap)}`}>${n.title !== undefined && html`<h3>${say(n.title, d)}</h3>`}${all(n.children, d, depth)}</section>`,
+  list: (n, d, depth) =>
+    html`<${n.ordered ? 'ol' : 'ul'} class="v-list">${n.items.map((item) => html`<li>${all(item, d, depth)}</li>`)}<//>`,
+  quote: (n, d, depth) => html`<blockquote class="v-stack">${all(n.children, d, depth)}</blockquote>`,
+  code: (n, d) => html`<pre class="v-code" tabindex="0"><code>${say(n.text, d)}</code></pre>`,
+  rule: () => html`<hr class="v-rule" />`,
+  each(n, d, depth) {
+    const items = evaluate(n.of, d.scope);
+    if (!Array.isArray(items) || items.length === 0) return n.none ? draw(n.none, d, depth + 1) : null;
+    return items
+      .slice(0, EACH)
+      .map((row: unknown) => draw(n.child, { ...d, scope: { ...d.scope, row } }, depth + 1));
+  },
+  table: (n, d, depth) => table(n, d, depth),
+  chart: (n, d) => part(Chart, n, d),
+  button: (n, d) => part(Press, n, d),
+  input: (n, d) => part(Input, n, d),
+  form: (n, d) => part(Form, n, d),
+  tabs: (n, d) => part(Tabs, n, d),
+  progress(n, d) {
+    const of = (v: Value | undefined) => toNumber(v === undefined ? undefined : evaluate(v, d.scope));
+    const [value, max] = [of(n.value), of(n.max ?? 100)];
+    const known = Number.isFinite(value) && max > 0;
+    return html`<label class="field"><span>${say(n.label, d)}</span><progress class="v-progress" max=${known ? max : 1} value=${known ? Math.max(0, Math.min(max, value)) : undefined}></progress></label>`;
+  },
+  empty: (n, d) =>
+    html`<div class="v-empty">${n.icon && html`<div class="face">${face(n.icon)}</div>`}<p>${say(n.text, d)}</p>${n.act && part(Press, { is: 'button', label: n.label ?? '', act: n.act }, d)}</div>`,
+  note: (n) =>
+    html`<div class="v-note">${t('node_bad')}${n.says && html` <code>${n.pointer}</code> ${n.says}`}</div>`,
+};
+
+/** One node; of a drawing that is larger than a page can be, the end is left out. */
+export function draw(n: Node, d: Drawing, depth = 0): unknown {
+  if (--d.left.parts < 0) return d.left.parts === -1 ? note(t('too_much')) : null;
+  try {
+    if (depth > DEPTH) return note(t('node_bad'));
+    if (!holds(n.when, d.scope)) return null;
+    const one = Object.hasOwn(draws, n.is) ? (draws[n.is] as (...a: unknown[]) => VNode) : null;
+    return one ? one(n, d, depth) : note(t('not_supported', { type: String(n.is).slice(0, 50) }));
+  } catch {
+    return note(t('node_bad'));
+  }
+}
+
+function table(n: Of<'table'>, d: Drawing, depth: number) {
+  const rows = evaluate(n.rows as Value, d.scope);
   if (!Array.isArray(rows) || rows.length === 0) return html`<div class="v-empty">${t('no_rows')}</div>`;
-  const cell = (row: unknown, key: string): unknown =>
-    row !== null && typeof row === 'object' && Object.hasOwn(row, key)
-      ? (row as Record<string, unknown>)[key]
-      : undefined;
-  return html`<div class="v-table" tabindex="0" role="region" aria-label=${text(node.title ?? node.label, d) || columns.map((c) => text(c.label, d)).join(', ')}>
+  const label = say(n.title, d) || n.columns.map((c) => say(c.label, d)).join(', ');
+  const body: unknown[] = [];
+  for (const row of rows.slice(0, ROWS)) {
+    d.left.parts -= n.columns.length;
+    if (d.left.parts < 0) break;
+    const of = { ...d, scope: { ...d.scope, row } };
+    body.push(
+      html`<tr>${n.columns.map((c) => {
+        if (c.cell) return html`<td>${draw(c.cell, of, depth + 1)}</td>`;
+        const value = evaluate({ path: ['row', c.key] }, of.scope);
+        return html`<td class=${typeof value === 'number' ? 'n' : ''}>${words(value, d)}</td>`;
+      })}</tr>`,
+    );
+  }
+  return html`<div class="v-table" tabindex="0" role="region" aria-label=${label}>
     <table>
-      <thead><tr>${columns.map((c) => html`<th scope="col">${text(c.label, d)}</th>`)}</tr></thead>
-      <tbody>${rows.slice(0, 500).map(
-        (row: unknown) =>
-          html`<tr>${columns.map((c) => {
-            const value = cell(row, c.key);
-            return html`<td class=${typeof value === 'number' ? 'n' : ''}>${shown(value)}</td>`;
-          })}</tr>`,
-      )}</tbody>
+      <thead><tr>${n.columns.map((c) => html`<th scope="col">${say(c.label, d)}</th>`)}</tr></thead>
+      <tbody>${body}</tbody>
     </table>
   </div>`;
 }
 
-function Press({ node, d }: { node: ViewNode; d: Drawing }) {
+const tones = { plain: 'second', primary: '', danger: 'second danger' };
+
+function Press({ n, d }: { n: Of<'button'>; d: Drawing }) {
   const [busy, setBusy] = useState(false);
   const press = async () => {
-    if (busy || !node.action) return;
+    if (busy) return;
     setBusy(true);
-    await d.act(node.action).finally(() => setBusy(false));
+    await d.act(n.act, d.scope).finally(() => setBusy(false));
   };
-  return html`<button type="button" class="button second" aria-busy=${busy ? 'true' : undefined} onClick=${press}>
-    ${busy ? html`<span class="spin"></span>` : node.icon === 'refresh' && glyph('refresh')}${text(node.label, d)}</button>`;
-}
-
-function Choose({ node, d }: { node: ViewNode; d: Drawing }) {
-  const now = node.bind === undefined ? undefined : evaluate(node.bind, d.scope);
-  const change = (e: Event & { currentTarget: HTMLSelectElement }) => {
-    if (node.action) void d.act(node.action, { value: e.currentTarget.value });
-  };
-  return html`<label class="field"><span>${text(node.label, d)}</span>
-    <select class="select" value=${String(now ?? '')} onChange=${change}>
-      ${(node.options ?? []).map((o) => html`<option value=${o.value}>${text(o.label, d)}</option>`)}
-    </select></label>`;
-}
-
-function Fill({ node, d }: { node: ViewNode; d: Drawing }) {
-  const [typed, setTyped] = useState<Record<string, string>>({});
-  const [busy, setBusy] = useState(false);
-  const fields = Array.isArray(node.fields) ? node.fields : [];
-  const values = Object.fromEntries(fields.map((f) => [f.key, typed[f.key] ?? text(f.value, d)]));
-  const secret = fields.some((f) => f.secret);
-  const send = async (e: Event) => {
-    e.preventDefault();
-    if (busy || !node.action) return;
-    setBusy(true);
-    const done = await d.act(node.action, values, { secret }).finally(() => setBusy(false));
-    if (done) setTyped({});
-  };
-  return html`<form class="v-form" onSubmit=${send}>
-    ${fields.map(
-      (f) => html`<label class="field"><span>${text(f.label, d)}</span>
-        <input class="input" type=${f.secret ? 'password' : 'text'} maxlength="256" autocomplete="off" value=${values[f.key]}
-          onInput=${(e: Event & { currentTarget: HTMLInputElement }) => setTyped({ ...typed, [f.key]: e.currentTarget.value })} /></label>`,
-    )}
-    <button class="button second" aria-busy=${busy ? 'true' : undefined}>${busy && html`<span class="spin"></span>`}${text(node.label, d)}</button>
-  </form>`;
+  return html`<button type="button" class=${`button ${tones[n.tone ?? 'plain']}`} aria-busy=${busy ? 'true' : undefined} onClick=${press}>
+    ${busy ? html`<span class="spin"></span>` : n.icon === 'refresh' && glyph('refresh')}${say(n.label, d)}</button>`;
 }

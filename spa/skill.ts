@@ -4,16 +4,16 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
-import { evaluateAll } from '../firmware/ui/binding.ts';
 import { overlayState } from '../firmware/ui/overlay.ts';
-import type { Action, View as ViewDocument } from '../firmware/ui/schema.ts';
+import { type Act, type Path, TREE_VERSION, type Tree, type Value } from '../firmware/ui/tree.ts';
+import { evaluate, plainText, type Scope } from '../firmware/ui/value.ts';
 import { currentLink } from './current.ts';
 import { Elevate } from './elevate.ts';
 import { failed } from './entrance.ts';
 import { type Glyph, glyph } from './glyphs.ts';
 import { changes } from './icons.ts';
 import { Bones, openSkill } from './open.ts';
-import { type Drawing, View } from './render.ts';
+import { bounds, type Done, type Drawing, View } from './render.ts';
 import { Stale } from './stale.ts';
 import { app, follow, type Icon, toast, useApp } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
@@ -43,31 +43,23 @@ export function Skill({ icon }: { icon: Icon }) {
   const [gate, setGate] = useState<Gate>('opening');
   const [, draw] = useState(0);
   const opened = useRef<Opened | null>(null);
-  const seen = useRef<{
-    view: ViewDocument | null;
-    state: unknown;
-    at: number;
-    raw: string;
-  }>({
-    view: null,
-    state: {},
-    at: 0,
-    raw: '',
-  });
+  const seen = useRef({ tree: null as Tree | null, state: {} as unknown, at: 0, raw: '' });
+  /** What was set here and nowhere else. */
+  const local = useRef<unknown>({});
   const queued = useRef(false);
 
   const read = () => {
     const o = opened.current;
     if (!o) return;
     const content = o.viewRoom.content();
-    if (content['layout'] !== undefined) {
-      const raw = JSON.stringify(content);
-      if (raw !== seen.current.raw) {
-        // The hub has checked it; what this application does not know yet is drawn as a note.
-        Object.assign(seen.current, { raw, view: content as unknown as ViewDocument });
-      }
+    const tree = content['tree'] ?? (content['layout'] === undefined ? undefined : unknownTree('ui/v0'));
+    if (tree !== undefined) {
+      const raw = JSON.stringify(tree);
+      // The hub has compiled it; what this application does not know yet is drawn as a note.
+      if (raw !== seen.current.raw) Object.assign(seen.current, { raw, tree: known(tree as Tree) });
     }
-    seen.current.state = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), {});
+    const stored = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), {});
+    seen.current.state = overlayState(stored, local.current);
     if (o.rooms.every((r) => r.live)) seen.current.at = Date.now();
   };
   // Updates come in bursts; a frame's worth of them is one drawing.
@@ -120,24 +112,30 @@ export function Skill({ icon }: { icon: Icon }) {
     [],
   );
 
+  const { tree } = seen.current;
   const drawing: Drawing = {
-    scope: { state: seen.current.state, meta: seen.current.view?.meta ?? {} },
-    act: (action, given, o) =>
-      act(icon, action, drawing, given, o?.secret).then(
-        () => true,
-        (e) => {
-          failed(e);
-          return false;
-        },
-      ),
+    scope: { state: seen.current.state, meta: tree?.meta ?? {}, budget: { steps: bounds.steps } },
+    left: { parts: bounds.parts },
+    async act(act, scope, o) {
+      if (act.do === 'set') {
+        local.current = overlayState(local.current, placed(act.at, evaluate(act.value, scope)));
+        changed();
+        return { done: true };
+      }
+      try {
+        return await does(icon, act, { ...scope, budget: { steps: bounds.steps } }, o?.secret);
+      } catch (e) {
+        failed(e);
+        return undone(e);
+      }
+    },
   };
-  const { view } = seen.current;
   if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;
   if (gate === 'forbidden')
     return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
-  if (gate === 'missing' && !view)
+  if (gate === 'missing' && !tree)
     return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: titleOf(icon) })} lead=${t('skill_missing_lead')} />`;
-  if (!view) return html`<${Bones} title=${titleOf(icon)} />`;
+  if (!tree) return html`<${Bones} title=${titleOf(icon)} />`;
   const joined = opened.current?.rooms.every((r) => r.live);
   const missing =
     icon.available === false && `${t('skill_missing', { title: titleOf(icon) })}. ${t('skill_missing_lead')}`;
@@ -147,52 +145,87 @@ export function Skill({ icon }: { icon: Icon }) {
   if (joined && !missing && link !== 'unserved') seen.current.at = Math.max(seen.current.at, heardAt ?? 0);
   return html`<div aria-busy=${live ? undefined : 'true'} data-live=${live ? 'yes' : 'no'}>
     ${link !== 'connecting' && html`<${Stale} at=${seen.current.at} why=${missing} />`}
-    <${View} layout=${view.layout} drawing=${drawing} />
+    <${View} tree=${tree} drawing=${drawing} />
   </div>`;
 }
 
-/**
- * Does an action of a view: as a command, which waits in the outbox until the hub has done it. A secret is asked for
- * at once, so that neither outbox nor document has it.
- */
-async function act(
-  icon: Icon,
-  action: Action,
-  drawing: Drawing,
-  given: Record<string, string> = {},
-  secret = false,
-): Promise<void> {
-  if (action.type === 'navigate') {
-    const to = app().icons?.find((i) => i.skill_id === action.path?.replace(/^skill:/, ''));
-    if (to) openSkill(to, action.mode, app().link === 'up');
-    return;
+/** What stands in place of a tree that cannot be drawn here. */
+const unknownTree = (what: string): Tree =>
+  ({ tree: TREE_VERSION, from: what, main: [{ is: what }], needs: [] }) as unknown as Tree;
+const known = (tree: Tree): Tree =>
+  tree.tree === TREE_VERSION && Array.isArray(tree.main) ? tree : unknownTree(`tree ${tree.tree}`);
+
+/** A value at its place in the state, as what lies over it. */
+function placed({ path: [root, ...steps] }: Path, value: unknown): unknown {
+  // Items of arrays are the document's.
+  if (root !== 'state' || steps.some((s) => typeof s !== 'string')) return {};
+  return steps.reduceRight((inner: unknown, step) => ({ [step as string]: inner }), value);
+}
+
+const undone = (e: unknown): Done => {
+  const fields = e instanceof IngleError ? e.details?.['fields'] : undefined;
+  return fields !== null && typeof fields === 'object' && !Array.isArray(fields)
+    ? { done: false, fields: fields as Record<string, unknown> }
+    : { done: false };
+};
+
+/** The act as a command takes it. */
+function commandOf(icon: Icon, act: Act, scope: Scope) {
+  const text = (v: Value) => plainText(evaluate(v, scope));
+  const data = (v: Value | undefined) => evaluate(v ?? { object: {} }, scope);
+  switch (act.do) {
+    case 'get':
+      return { type: 'http.get', path: text(act.path) };
+    case 'post':
+      return { type: 'http.post', path: text(act.path), body: data(act.body) };
+    case 'publish':
+      return { type: 'bus.publish', topic: act.topic, payload: data(act.payload) };
+    case 'action': {
+      const given = { ...(data(act.payload) as object), ...(act.form ? (scope.form as object) : {}) };
+      const payload = {
+        type: 'ui.action',
+        action_id: act.id,
+        payload: given,
+        context: { skill: icon.skill_id },
+      };
+      return { type: 'bus.publish', topic: 'ui.action', payload };
+    }
+    default:
+      return undefined;
   }
-  const fill = (o: Record<string, unknown> | undefined) => ({
-    ...(evaluateAll(o ?? {}, drawing.scope) as Record<string, unknown>),
-    ...given,
-  });
+}
+
+/**
+ * Does an act: as a command, which waits in the outbox until the hub has done it. A secret is asked for at once, so that
+ * neither outbox nor document has it.
+ */
+async function does(icon: Icon, act: Act, scope: Scope, secret = false): Promise<Done> {
+  if (act.do === 'go') {
+    const to = app().icons?.find((i) => i.skill_id === act.skill);
+    if (to) openSkill(to, act.mode, app().link === 'up');
+    else if (/^https?:/.test(act.href ?? '')) window.open(act.href, '_blank', 'noopener,noreferrer');
+    return { done: true };
+  }
+  const action = commandOf(icon, act, scope);
+  if (!action) throw new IngleError('not_supported', 'This application does not know the action.');
   if (secret && action.type === 'http.post') {
     const link = currentLink();
     if (!link?.up) throw new IngleError('hub_offline', 'A secret does not wait for the hub.');
-    await link.request('POST', action.path ?? '', fill(action.body));
-    return;
+    await link.request('POST', action.path ?? '', action.body);
+    return { done: true };
   }
-  const filled =
-    action.type === 'http.get'
-      ? { type: action.type, path: action.path }
-      : action.type === 'http.post'
-        ? { type: action.type, path: action.path, body: fill(action.body) }
-        : { type: action.type, topic: action.topic, payload: fill(action.payload) };
   const box = await changes();
   const { done } = await box.enqueue({
     method: 'COMMAND',
     path: action.path ?? action.topic ?? '',
-    body: { skill_id: icon.skill_id, action: filled },
+    body: { skill_id: icon.skill_id, action },
   });
-  done.catch(() => {});
+  // Of what the hub refuses the outbox tells.
+  const ended = done.then((): Done => ({ done: true }), undone);
   if (app().link === 'up') box.online();
-  await Promise.race([done.catch(() => {}), unreached()]);
+  const result = await Promise.race([ended, unreached()]);
   if (app().link !== 'up') toast(t('queued'));
+  return result ?? { done: true };
 }
 
 /** Settles when the hub is not reached: at once, or when it falls silent. */

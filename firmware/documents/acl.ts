@@ -37,13 +37,18 @@ export function skillAcl(skill_id: string): string[] {
   return ['OWNER:read', `SKILL:${skill_id}:write`];
 }
 
+/** Whether a document is one that browsers write: a state, or a view that lies over the skill's. */
+export function isPersonal(key: DocumentKey): boolean {
+  return /^(device|owner)\//.test(key.branch) && (key.doc_type === 'state' || key.skill_id !== commandsSkill);
+}
+
 /**
  * What `caller` may do with a document over /sync. Skills do not come this way: they write over D-Bus, and only
- * under their own id. A browser writes its own device's branch and its owner's branch of a state, nothing else. Of the
+ * under their own id. A browser writes its own device's branch and its owner's branch, nothing else. Of the
  * household's documents a person reads those an entry opens to their role, and writes none.
  */
 export function rightsOf(key: DocumentKey, acl: readonly string[], caller: Caller): Rights {
-  const personal = key.doc_type === 'state' && /^(device|owner)\//.test(key.branch);
+  const personal = isPersonal(key);
   if (caller === null) return { read: true, write: personal };
   if (caller.role === 'member') return { read: false, write: false };
   const isMine = caller.owner_id === key.owner_id;

@@ -12,6 +12,14 @@ export function readContent(doc: Y.Doc): JsonObject {
   return doc.getMap('content').toJSON() as JsonObject;
 }
 
+/** Where a view's tree stands beside its source: the hub's own key, and nobody else's. */
+export const treeKey = 'tree';
+
+/** What of a view its author wrote. */
+export function sourceOf({ [treeKey]: _, ...source }: JsonObject): JsonObject {
+  return source;
+}
+
 /** What the writer says about the document (`ttl`, `acl`) and its bookkeeping. */
 export function readMeta(doc: Y.Doc): JsonObject {
   return doc.getMap('meta').toJSON() as JsonObject;

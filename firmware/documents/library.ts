@@ -2,9 +2,10 @@
 import type * as Y from 'yjs';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
-import { isAclEntry, skillAcl } from './acl.ts';
+import { compile } from '../ui/compile.ts';
+import { isAclEntry, isPersonal, skillAcl } from './acl.ts';
 import { appendUpdate, deleteDocument, expiredDocuments, type IndexRow, loadDocument } from './archive.ts';
-import { readMeta } from './content.ts';
+import { readMeta, treeKey } from './content.ts';
 import { parseDuration } from './duration.ts';
 import { commandsSkill, type DocumentKey, parseKey } from './key.ts';
 import { makeRoom, type Room } from './room.ts';
@@ -32,9 +33,13 @@ const DEVICE_TTL = 90 * 86_400;
 
 /** Whether a skill writes the document; else a browser does, or the hub. */
 export function isSkillDocument(key: DocumentKey): boolean {
-  return (
-    key.skill_id !== commandsSkill && !(key.doc_type === 'state' && /^(device|owner)\//.test(key.branch))
-  );
+  return key.skill_id !== commandsSkill && !isPersonal(key);
+}
+
+/** What a document is written in, as its index says: a view's front end, which its tree names. */
+function schemaOf(doc: Y.Doc): string {
+  const from = Object(doc.getMap('content').get(treeKey))['from'] as unknown;
+  return typeof from === 'string' ? from : 'ui/v0';
 }
 
 export function openLibrary(o: {
@@ -63,7 +68,7 @@ export function openLibrary(o: {
       : [];
     return {
       acl: [...acl(key, undefined), ...extra.slice(0, 8)],
-      schema: 'ui/v0',
+      schema: key.doc_type === 'view' ? schemaOf(next) : 'ui/v0',
       ttl_sec: skill ? (parseDuration(meta['ttl']) ?? 0) : DEVICE_TTL,
       now: now(),
     };
@@ -91,7 +96,13 @@ export function openLibrary(o: {
         rev = stored.index.rev;
       },
       () => o.changed?.(text),
+      key.doc_type === 'view' ? compile : undefined,
     );
+    // A view that was stored without its tree, or with that of an older compiler, gets today's.
+    if (key.doc_type === 'view' && at.index)
+      await room
+        .write(() => {})
+        .catch((cause) => o.log.warn('a view is shown as it was compiled before', { key: text, cause }));
     ready.set(text, room);
     return room;
   }

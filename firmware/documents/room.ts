@@ -7,9 +7,11 @@ import {
 } from 'y-protocols/awareness';
 import * as Y from 'yjs';
 import { IngleError } from '../protocol/errors.ts';
+import type { Compiled } from '../ui/compile.ts';
+import type { Problem } from '../ui/tree.ts';
 import type { Transaction } from './archive.ts';
-import type { JsonObject } from './content.ts';
-import { readContent } from './content.ts';
+import type { Json, JsonObject } from './content.ts';
+import { readContent, sourceOf } from './content.ts';
 import {
   decodeMessage,
   encodeAwareness,
@@ -18,7 +20,7 @@ import {
   encodeStep2,
   encodeUpdate,
 } from './message.ts';
-import { type Change, GapError, stage } from './staging.ts';
+import { type Change, GapError, plant, stage } from './staging.ts';
 
 /** One socket in a room. */
 export interface Member {
@@ -31,8 +33,13 @@ export interface WriteOptions {
   /** Runs in the same transaction as the change, on the document as it will be. */
   also?: (tx: Transaction, content: JsonObject) => Promise<void>;
   /** Refuses the change by throwing. */
-  check?: (content: JsonObject) => void;
+  check?: ((content: JsonObject) => void) | undefined;
+  /** Told what the compiler of a view has to say of it, once it is stored. */
+  told?: ((problems: readonly Problem[]) => void) | undefined;
 }
+
+/** Makes of a view's source the tree that stands beside it (firmware/ui/compile.ts). */
+export type Compile = (source: JsonObject) => Promise<Compiled>;
 
 interface Writing extends WriteOptions {
   change: Change;
@@ -59,6 +66,7 @@ export interface Room {
     update: Uint8Array,
     check: ((content: JsonObject) => void) | undefined,
     failed: (e: unknown) => void,
+    told?: WriteOptions['told'],
   ): void;
   /** Settles when all that was gathered or written before is on disk. */
   flush(): Promise<void>;
@@ -81,6 +89,7 @@ export function makeRoom(
   maxBytes: number,
   commit: Commit,
   changed: () => void,
+  compile?: Compile,
 ): Room {
   const members = new Set<Member>();
   const queue: Writing[] = [];
@@ -100,24 +109,37 @@ export function makeRoom(
     for (const m of members) if (m !== origin) m.send(bytes);
   });
 
+  /** A change tried, with the tree of what it leads to. */
+  async function tryOut(from: Y.Doc, w: Writing) {
+    // A view and its tree have a document's bytes each.
+    const tried = stage(from, w.change, compile ? 2 * maxBytes : maxBytes, compile !== undefined);
+    // What is stored already stays, also where a newer build stored what this one cannot judge.
+    if (tried.update) w.check?.(compile ? sourceOf(readContent(tried.next)) : readContent(tried.next));
+    if (!compile) return { ...tried, planted: null };
+    const source = sourceOf(readContent(tried.next));
+    if (tried.update && JSON.stringify(source).length > maxBytes)
+      throw new IngleError('too_large', `A document may have at most ${maxBytes} bytes.`);
+    const { tree, problems } = Object.keys(source).length > 0 ? await compile(source) : nothing;
+    const planted = plant(tried.next, tree as unknown as Json | undefined);
+    return { ...tried, planted, problems };
+  }
+
   async function pump(): Promise<void> {
     while (queue.length > 0) {
-      const batch: { w: Writing; update: Uint8Array | null }[] = [];
+      const batch: ({ w: Writing } & Tried)[] = [];
       let next = doc;
       for (const w of queue.splice(0)) {
         try {
-          const tried = stage(next, w.change, maxBytes);
-          // What is stored already stays, also where a newer build stored what this one cannot judge.
-          if (tried.update) w.check?.(readContent(tried.next));
+          const tried = await tryOut(next, w);
           next = tried.next;
-          batch.push({ w, update: tried.update });
+          batch.push({ w, ...tried });
         } catch (e) {
           w.reject(e);
         }
       }
-      const updates = batch.flatMap((b) => b.update ?? []);
+      const updates = batch.flatMap((b) => whole(b) ?? []);
       try {
-        if (batch.some((b) => b.update || b.w.also)) {
+        if (updates.length > 0 || batch.some((b) => b.w.also)) {
           const content = readContent(next);
           await commit(updates.length ? Y.mergeUpdates(updates) : null, next, async (tx) => {
             for (const b of batch) await b.w.also?.(tx, content);
@@ -128,7 +150,11 @@ export function makeRoom(
         continue;
       }
       for (const b of batch) {
-        if (b.update) Y.applyUpdate(doc, b.update, b.w.from);
+        const update = whole(b);
+        if (update) Y.applyUpdate(doc, update, b.w.from);
+        // Others have had both at once; who wrote the view lacks its tree.
+        if (b.planted && b.w.from && members.has(b.w.from)) b.w.from.send(encodeUpdate(b.planted));
+        if (b.problems?.length) b.w.told?.(b.problems);
         b.w.resolve();
       }
       changed();
@@ -164,7 +190,7 @@ export function makeRoom(
     doc,
     members,
     write,
-    gather(update, check, failed) {
+    gather(update, check, failed, told) {
       gathered.push(update);
       timer ??= setTimeout(() => flushGathered(), Math.max(0, written + GATHER_MS - performance.now()));
       flushGathered = () => {
@@ -175,7 +201,7 @@ export function makeRoom(
         gathered = [];
         if (all.length === 0) return;
         try {
-          write(all.length === 1 ? all[0]! : Y.mergeUpdates(all), { check }).catch(failed);
+          write(all.length === 1 ? all[0]! : Y.mergeUpdates(all), { check, told }).catch(failed);
         } catch {
           failed(new IngleError('invalid_request', 'The document update cannot be read.'));
         }
@@ -238,6 +264,21 @@ export function makeRoom(
     return false;
   }
   return room;
+}
+
+interface Tried {
+  next: Y.Doc;
+  update: Uint8Array | null;
+  /** The update that puts a view's tree beside it. */
+  planted: Uint8Array | null;
+  problems?: readonly Problem[];
+}
+
+const nothing = { tree: undefined, problems: [] };
+
+/** A change and the tree of what it leads to, as one update. */
+function whole({ update, planted }: Tried): Uint8Array | null {
+  return update && planted ? Y.mergeUpdates([update, planted]) : (update ?? planted);
 }
 
 function missing(doc: Y.Doc, stateVector: Uint8Array): Uint8Array {

@@ -1,7 +1,8 @@
 // A change is tried on a copy first; only what went through is stored, and only what is stored is seen.
 import * as Y from 'yjs';
 import { IngleError } from '../protocol/errors.ts';
-import { checkJson, readContent, readMeta } from './content.ts';
+import type { Json } from './content.ts';
+import { checkJson, mergeContent, readContent, readMeta, sourceOf, treeKey } from './content.ts';
 
 /** Largest encoded document of a browser, bytes. */
 export const MAX_OWNER_DOCUMENT = 256 * 1024;
@@ -22,6 +23,7 @@ export function copyOf(doc: Y.Doc): Y.Doc {
 
 /**
  * Applies a change to a copy of `doc`.
+ * @param isView the hub's own key is judged by nobody: what others write there does not stay.
  * @returns the copy and the update that leads to it; `update` is null when nothing changed.
  * @throws IngleError `invalid_request` for bytes that are no update, skip what came before, or hold no JSON;
  *   `too_large` when the result is over `maxBytes`.
@@ -30,6 +32,7 @@ export function stage(
   doc: Y.Doc,
   change: Change,
   maxBytes: number,
+  isView = false,
 ): { next: Y.Doc; update: Uint8Array | null } {
   const next = copyOf(doc);
   const parts: Uint8Array[] = [];
@@ -37,7 +40,7 @@ export function stage(
   if (typeof change === 'function') {
     next.clientID = hubClient;
     change(next);
-  } else applyForeign(next, change);
+  } else applyForeign(next, change, isView);
   if (parts.length === 0) return { next, update: null };
   if (Y.encodeStateAsUpdate(next).length > maxBytes)
     throw new IngleError('too_large', `A document may have at most ${maxBytes} bytes.`);
@@ -51,7 +54,7 @@ export class GapError extends IngleError {
   }
 }
 
-function applyForeign(next: Y.Doc, update: Uint8Array): void {
+function applyForeign(next: Y.Doc, update: Uint8Array, isView: boolean): void {
   const bad = (says: string) => new IngleError('invalid_request', `The document update ${says}.`);
   try {
     Y.applyUpdate(next, update, 'foreign');
@@ -63,9 +66,33 @@ function applyForeign(next: Y.Doc, update: Uint8Array): void {
     if (!(clock <= MAX_CLOCK)) throw bad('claims too many changes');
   if (next.subdocs.size > 0) throw bad('holds a document in a document');
   try {
-    checkJson(readContent(next));
+    checkJson(isView ? sourceOf(readContent(next)) : readContent(next));
     checkJson(readMeta(next));
   } catch (e) {
     throw e instanceof IngleError ? e : bad('holds content that is not JSON');
+  }
+}
+
+/**
+ * Puts a view's tree beside its source, in place of what stands there; of a document without a source none.
+ * @returns the update that does so, null when nothing changed
+ */
+export function plant(next: Y.Doc, tree: Json | undefined): Uint8Array | null {
+  const parts: Uint8Array[] = [];
+  const hear = (u: Uint8Array) => parts.push(u);
+  next.on('update', hear);
+  // What others wrote there may be no JSON, which could not be compared.
+  if (!isJson(next.getMap('content').get(treeKey))) mergeContent(next, { [treeKey]: undefined });
+  mergeContent(next, { [treeKey]: tree });
+  next.off('update', hear);
+  return parts.length > 1 ? Y.mergeUpdates(parts) : (parts[0] ?? null);
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return !(value instanceof Y.AbstractType);
+  } catch {
+    return false;
   }
 }

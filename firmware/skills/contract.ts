@@ -2,6 +2,8 @@ import { contract } from '../system/contract.ts';
 
 /** A document and its state or what is lacking of it, a Yjs update. */
 const stored = { doc: 's', update: 'ay' } as const;
+/** Where in a document, which code, and in words what would be right. */
+const problem = { pointer: 's', code: 's', hint: 's' } as const;
 
 /**
  * One skill, in its own process. Its bus name is that of its slot, `io.ingle.Skill1.slot<n>`: who lives there is in the
@@ -41,6 +43,12 @@ export const skill1 = contract({
     Kept: {
       doc: 'The caller keeps this time over restarts and calls then, so the skill may go until shortly before.',
       in: { at: 'd' },
+      out: {},
+      errors: [],
+    },
+    Told: {
+      doc: 'What the hub says of a document the skill has sent: every problem by its JSON pointer, its code and a hint. `refused`: the document stays as it was; else each is marked in its place.',
+      in: { owner_id: 's', doc: 's', refused: 'b', problems: [problem] },
       out: {},
       errors: [],
     },

@@ -1,7 +1,7 @@
 // Runs one skill: its documents an owner, its requests once each. Knows no bus; services/skill-host wires it.
 import { randomUUID } from 'node:crypto';
 import * as Y from 'yjs';
-import { mergeContent, mergeMeta, readContent } from '../documents/content.ts';
+import { mergeContent, mergeMeta, readContent, sourceOf, treeKey } from '../documents/content.ts';
 import { isOwnerId } from '../documents/key.ts';
 import { router } from '../protocol/endpoint/router.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
@@ -43,6 +43,8 @@ export interface Host {
 const names = ['view:main', 'state:main'];
 /** Answers kept in memory an owner, and those kept in the state document to survive a crash. */
 const KEPT = 256;
+/** Problems of a document that are written to the log. */
+const SAID = 20;
 const MARKED = 64;
 const MARK_BYTES = 256;
 /** How long timers wait for the first owner, milliseconds. */
@@ -111,8 +113,10 @@ export function startHost(
     setState: (owner_id, patch) => mergeContent(document(owner_id, 'state:main'), patch),
     setView(owner_id, view) {
       const doc = document(owner_id, 'view:main');
-      const gone = Object.keys(readContent(doc)).filter((k) => !Object.hasOwn(view, k));
-      mergeContent(doc, { ...Object.fromEntries(gone.map((k) => [k, undefined])), ...view });
+      // The hub's tree stands beside the view, and is the hub's to change.
+      const given = sourceOf(view as JsonObject);
+      const gone = Object.keys(readContent(doc)).filter((k) => k !== treeKey && !Object.hasOwn(given, k));
+      mergeContent(doc, { ...Object.fromEntries(gone.map((k) => [k, undefined])), ...given });
     },
   };
   const skill: Skill = definition.start(context);
@@ -131,7 +135,7 @@ export function startHost(
   const own = uiPaths(manifest, {
     language: o.context.language,
     title: titleIn,
-    view: (owner_id) => readContent(document(owner_id, 'view:main')),
+    view: (owner_id) => sourceOf(readContent(document(owner_id, 'view:main'))),
     state: context.state,
   });
   const isTaken = (e: SkillEndpoint) =>
@@ -234,6 +238,11 @@ export function startHost(
       const s = serve(owner_id);
       s.viewers = viewers;
       skill.watched?.(owner_id, viewers);
+      return {};
+    },
+    Told({ doc, refused, problems }) {
+      for (const problem of problems.slice(0, SAID))
+        o.context.log.warn(`the hub ${refused ? 'refuses' : 'marks a part of'} ${doc}`, { ...problem });
       return {};
     },
     async Request({ id, owner_id, method, path, headers, body }) {

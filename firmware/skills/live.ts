@@ -5,9 +5,10 @@ import { IngleError } from '../protocol/errors.ts';
 import type { Bus } from '../system/bus.ts';
 import type { Caller } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
+import type { Problem } from '../ui/tree.ts';
 import { allowance } from './allowance.ts';
 import { skill1 } from './contract.ts';
-import { contentCheck, documentKey, documents } from './documents.ts';
+import { contentCheck, documentKey, documents, problemsOf } from './documents.ts';
 
 export interface SkillRequest {
   id: string;
@@ -114,11 +115,20 @@ export function openLive(o: LiveOptions): Live {
       return;
     }
     const room = library.peek(documentKey(owner_id, id, doc));
-    room?.gather(update, contentCheck(doc), (cause) => {
+    const refused = (cause: unknown) => {
       log.warn('an update of a skill was refused', { skill: id, doc, cause });
+      tell(owner_id, doc, problemsOf(cause), true);
       // What it sends next would build on what was refused.
       mute();
-    });
+    };
+    room?.gather(update, contentCheck(doc), refused, (problems) => tell(owner_id, doc, problems, false));
+  }
+
+  /** Its author finds what is wrong with a view in the skill's own log. */
+  function tell(owner_id: string, doc: string, problems: readonly Problem[], isRefused: boolean): void {
+    caller
+      .Told({ owner_id, doc, refused: isRefused, problems: [...problems] }, 5000)
+      .catch((cause) => log.debug('Told failed', { skill: id, cause }));
   }
 
   function mute(): void {
@@ -155,7 +165,10 @@ export function openLive(o: LiveOptions): Live {
       for (const { doc, update } of lacked) {
         const room = rooms[documents.indexOf(doc)];
         if (!room) continue;
-        await room.write(update, { check: contentCheck(doc) });
+        await room.write(update, {
+          check: contentCheck(doc),
+          told: (problems) => tell(owner_id, doc, problems, false),
+        });
       }
     },
     isAttached: (owner_id) => attached.has(owner_id),

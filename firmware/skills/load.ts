@@ -49,6 +49,7 @@ export function later(ready: Promise<Answers>): Answers {
     Watch: async (...a) => (await ready).Watch(...a),
     Due: async (...a) => (await ready).Due(...a),
     Kept: async (...a) => (await ready).Kept(...a),
+    Told: async (...a) => (await ready).Told(...a),
     Request: async (...a) => (await ready).Request(...a),
   };
 }
@@ -58,5 +59,13 @@ export function refusing(cause: unknown): Answers {
   const refuse = () => {
     throw toIngleError(cause);
   };
-  return { Manifest: refuse, Attach: refuse, Watch: refuse, Due: refuse, Kept: refuse, Request: refuse };
+  return {
+    Manifest: refuse,
+    Attach: refuse,
+    Watch: refuse,
+    Due: refuse,
+    Kept: refuse,
+    Told: refuse,
+    Request: refuse,
+  };
 }

@@ -1,11 +1,11 @@
 // The paths every skill with a ui/v0 screen has: what a window needs to know, and the screen as a page. Its host answers.
 import { type Language, pickLanguage } from '../text/i18n.ts';
-import type { View } from '../ui/schema.ts';
+import { compile } from '../ui/compile.ts';
 import type { Manifest } from './manifest.ts';
 import { panelPage } from './panel.ts';
 import type { JsonObject, SkillEndpoint, SkillRequest } from './sdk/skill.ts';
 
-const nothingYet: View = { schema: 'ui/v0', layout: { type: 'empty', text: '…' } };
+const nothingYet = { schema: 'ui/v0', layout: { type: 'empty', text: '…' } };
 
 export function uiPaths(
   { capabilities: { ui } }: Manifest,
@@ -35,10 +35,10 @@ export function uiPaths(
     {
       method: 'GET',
       path: '/v1/ui/panel',
-      answer(r) {
+      async answer(r) {
         const view = o.view(r.owner_id);
-        const drawn = view['layout'] === undefined ? nothingYet : (view as unknown as View);
-        return { type: 'text/html', text: panelPage(drawn, o.state(r.owner_id), languageOf(r)) };
+        const { tree } = await compile(Object.keys(view).length === 0 ? nothingYet : view);
+        return { type: 'text/html', text: panelPage(tree, o.state(r.owner_id), languageOf(r)) };
       },
     },
   ];

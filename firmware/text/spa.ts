@@ -184,7 +184,10 @@ const en = {
     '{title} shows how the hub works inside. The hub asks for your passkey, then leaves it open for 12 hours on this browser.',
   not_supported: 'Not supported here: {type}',
   node_bad: 'This part could not be drawn.',
+  too_much: 'There is more here than one page can show.',
+  field_required: 'Please choose something.',
   chart_of: 'Line chart of {names}',
+  bars_of: 'Bar chart of {names}',
   chart_desc: {
     by: 'n',
     one: '{name}: one value, {last}.',
@@ -390,7 +393,10 @@ const ru: Record<SpaText, Text> = {
     '{title} показывает хаб изнутри. Хаб попросит ключ доступа и не будет спрашивать 12 часов в этом браузере.',
   not_supported: 'Здесь не поддерживается: {type}',
   node_bad: 'Эту часть не удалось нарисовать.',
+  too_much: 'Здесь больше, чем поместится на одной странице.',
+  field_required: 'Выберите что-нибудь.',
   chart_of: 'Линейный график: {names}',
+  bars_of: 'Столбчатая диаграмма: {names}',
   chart_desc: {
     by: 'n',
     one: '{name}: {n} значение, наименьшее {min}, наибольшее {max}, сейчас {last}.',

@@ -1,6 +1,6 @@
-// Geometry of chart.line: points, round ticks, an SVG path. Pure.
-import { evaluate, type Scope } from './binding.ts';
-import type { Series } from './schema.ts';
+// Geometry of charts: points, round ticks, an SVG path. Pure.
+import type { Series } from './tree.ts';
+import { evaluate, type Scope, toNumber } from './value.ts';
 
 export interface Line {
   /** As the document has it; a text in several languages is its reader's to choose. */
@@ -14,37 +14,45 @@ export interface Chart {
   x: [number, number];
   y: [number, number];
   ticks: number[];
+  /** Of bars: what stands below each place 0, 1, 2 on the axis, as the document has it. */
+  names: unknown[];
 }
 
+/** Bars a chart keeps, of all its series. */
+const MAX_BARS = 100;
 /** Points a line keeps; more are thinned, since a phone has no more pixels. */
 const MAX_POINTS = 600;
 
-function toNumber(v: unknown): number {
-  if (typeof v === 'number') return v;
-  return typeof v === 'string' && v.trim() !== '' ? Number(v) : Number.NaN;
-}
+const listed = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
 
-function column(series: Series, axis: 'x' | 'y', rows: unknown, scope: Scope): unknown[] | undefined {
-  const text = series[axis];
-  if (text === undefined) return undefined;
-  if (Array.isArray(rows) && !text.includes('{{'))
-    return rows.map((r) =>
-      r !== null && typeof r === 'object' && Object.hasOwn(r, text) ? r[text] : undefined,
-    );
-  const value = evaluate(text, scope);
-  return Array.isArray(value) ? value : undefined;
+/** Bars stand by their order; what their x says is their name. */
+function readBars(series: readonly Series[], scope: Scope): Chart {
+  let names: unknown[] = [];
+  const lines = series.map((s): Line => {
+    const ys = listed(evaluate(s.y, scope)).slice(0, MAX_BARS);
+    const xs = s.x === undefined ? [] : listed(evaluate(s.x, scope)).slice(0, ys.length);
+    if (xs.length > names.length) names = xs;
+    const points = ys.flatMap((value, x) => {
+      const y = toNumber(value);
+      return Number.isFinite(y) ? [{ x, y }] : [];
+    });
+    return { label: evaluate(s.label, scope), points };
+  });
+  const all = lines.flatMap((l) => l.points.map((p) => p.y));
+  const ticks = niceTicks(Math.min(0, ...all), Math.max(0, ...all));
+  const last = Math.max(0, ...lines.flatMap((l) => l.points.map((p) => p.x)));
+  return { lines, time: false, x: [0, last], y: [ticks[0]!, ticks.at(-1)!], ticks, names };
 }
 
 /**
  * Reads the series of a chart out of the scope. Points whose `y` is no finite number are left out; without
  * `x` points count 0, 1, 2. ISO dates and Unix times (s or ms) on `x` make it a time axis.
  */
-export function readChart(series: readonly Series[], scope: Scope): Chart {
+export function readChart(series: readonly Series[], scope: Scope, kind: 'line' | 'bar' = 'line'): Chart {
+  if (kind === 'bar') return readBars(series, scope);
   let time = false;
   const lines = series.map((s): Line => {
-    const rows = s.data === undefined ? undefined : evaluate(s.data, scope);
-    const ys = column(s, 'y', rows, scope) ?? (Array.isArray(rows) ? rows : []);
-    const xs = column(s, 'x', rows, scope);
+    const [ys, xs] = [listed(evaluate(s.y, scope)), s.x === undefined ? null : listed(evaluate(s.x, scope))];
     const points = ys.flatMap((value, i) => {
       const y = toNumber(value);
       const given = xs ? xs[i] : i;
@@ -59,7 +67,7 @@ export function readChart(series: readonly Series[], scope: Scope): Chart {
     });
     const every = Math.ceil(points.length / MAX_POINTS);
     const kept = every > 1 ? points.filter((_, i) => i % every === 0 || i === points.length - 1) : points;
-    return { label: evaluate(s.label ?? '', scope), points: kept };
+    return { label: evaluate(s.label, scope), points: kept };
   });
   const all = lines.flatMap((l) => l.points);
   const ticks = niceTicks(Math.min(0, ...all.map((p) => p.y)), Math.max(...all.map((p) => p.y)));
@@ -69,6 +77,7 @@ export function readChart(series: readonly Series[], scope: Scope): Chart {
     x: all.length ? [Math.min(...all.map((p) => p.x)), Math.max(...all.map((p) => p.x))] : [0, 1],
     y: [ticks[0]!, ticks.at(-1)!],
     ticks,
+    names: [],
   };
 }
 
@@ -97,6 +106,26 @@ export function linePath(line: Line, chart: Pick<Chart, 'x' | 'y'>, w: number, h
       const px = ((x - chart.x[0]) / dx) * w;
       const py = h - ((y - chart.y[0]) / dy) * h;
       return `${i ? 'L' : 'M'}${px.toFixed(1)} ${py.toFixed(1)}`;
+    })
+    .join('');
+}
+
+/** The SVG path of a series of bars: the `i`th of `n` that share each place of the axis, in the same box. */
+export function barPath(
+  line: Line,
+  chart: Pick<Chart, 'x' | 'y'>,
+  at: [i: number, n: number],
+  w: number,
+  h: number,
+): string {
+  const dy = chart.y[1] - chart.y[0] || 1;
+  const place = w / (chart.x[1] + 1);
+  const width = (place * 0.8) / at[1];
+  const level = (y: number) => h - ((y - chart.y[0]) / dy) * h;
+  return line.points
+    .map(({ x, y }) => {
+      const left = x * place + place * 0.1 + at[0] * width;
+      return `M${left.toFixed(1)} ${level(0).toFixed(1)}V${level(y).toFixed(1)}h${width.toFixed(1)}V${level(0).toFixed(1)}Z`;
     })
     .join('');
 }

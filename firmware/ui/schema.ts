@@ -1,29 +1,25 @@
-// The ui/v0 view document: its schema, the types from it, and its strict check. The local API checks what a skill
+// The view documents of ui/v0 and ui/v0.1: their schemas, the types from them, and their strict check. The local API checks what a skill
 // sends before it is in a document; browsers import the types only. Pure.
 import * as T from 'typebox';
 import { type Fault, type Found, faultsOf, SAYS, spoken } from '../protocol/endpoint/check.ts';
 import { bindingError, templateForm } from './binding.ts';
-
-/** A view of more nodes than this is refused: a phone must be able to draw it. */
-export const MAX_NODES = 2000;
-const MAX_NESTING = 24;
-const MAX_TEXT = 4000;
+import { limits } from './v0/limits.ts';
 
 const closed = { additionalProperties: false };
 const template = (description: string) =>
-  T.String({ maxLength: MAX_TEXT, pattern: templateForm, description });
+  T.String({ maxLength: limits.text, pattern: templateForm, description });
 const binding = (description: string) =>
   T.String({
-    maxLength: MAX_TEXT,
+    maxLength: limits.text,
     pattern: templateForm,
     allOf: [{ pattern: '^\\s*\\{\\{[^{}]+\\}\\}\\s*$', [SAYS]: 'must be one binding, as {{state.name}}' }],
     description,
   });
 const anyObject = (description: string) => T.Unsafe<Record<string, unknown>>({ type: 'object', description });
 
-/** The fields `names` are asked for where `type` is `is`. TypeBox tells what an `else` lacks, not what a `then` does. */
-const needs = (is: string, names: string[]) => ({
-  if: { properties: { type: { not: { const: is } } } },
+/** The fields `names` are asked for where `by` is `is`. TypeBox tells what an `else` lacks, not what a `then` does. */
+const needs = (is: string, names: string[], by = 'type') => ({
+  if: { properties: { [by]: { not: { const: is } } } },
   else: { required: names, [SAYS]: { required: `is missing, ${is} needs it` } },
 });
 
@@ -58,26 +54,51 @@ const series = T.Object(
   closed,
 );
 
-const field = T.Object(
-  {
-    key: T.String({
-      pattern: '^[a-z][a-z0-9_]{0,31}$',
-      [SAYS]: { pattern: 'must be lower-case letters, digits and "_", beginning with a letter' },
-      description: 'Where the body of the action has what was typed, as a string.',
+const fieldOf = {
+  key: T.String({
+    pattern: '^[a-z][a-z0-9_]{0,31}$',
+    [SAYS]: { pattern: 'must be lower-case letters, digits and "_", beginning with a letter' },
+    description: 'Where the body of the action has what was typed, as a string.',
+  }),
+  label: template('What a person is asked for.'),
+  value: T.Optional(template('What stands there first.')),
+  secret: T.Optional(
+    T.Boolean({
+      description:
+        'Typed unseen. The form is then sent at once or not at all: it is kept nowhere on its way.',
     }),
-    label: template('What a person is asked for.'),
-    value: T.Optional(template('What stands there first.')),
-    secret: T.Optional(
-      T.Boolean({
-        description:
-          'Typed unseen. The form is then sent at once or not at all: it is kept nowhere on its way.',
+  ),
+};
+const options = T.Array(T.Object({ label: template('What a person reads.'), value: T.String() }, closed), {
+  maxItems: limits.options,
+});
+const field = T.Object(fieldOf, closed);
+const field1 = T.Object(
+  {
+    ...fieldOf,
+    input: T.Optional(
+      T.Enum(['text', 'secret', 'number', 'date', 'time', 'area', 'check', 'choice', 'chips'], {
+        description: 'How it is given; text where it is left out.',
+      }),
+    ),
+    options: T.Optional(options),
+    required: T.Optional(T.Boolean()),
+    max: T.Optional(
+      T.Integer({
+        minimum: 1,
+        maximum: limits.text,
+        [SAYS]: `must be a whole number from 1 to ${limits.text}`,
+        description: 'Characters at most; 256 where it is left out.',
       }),
     ),
   },
-  closed,
+  {
+    ...closed,
+    allOf: ['choice', 'chips'].map((is) => needs(is, ['options'], 'input')),
+  },
 );
 
-/** Each type, and what it cannot do without. */
+/** Each type of ui/v0, and what it cannot do without. */
 const types = {
   title: ['text'],
   text: ['text'],
@@ -93,93 +114,126 @@ const types = {
   form: ['label', 'fields', 'action'],
   empty: [],
 } as const satisfies Record<string, readonly string[]>;
+/** What ui/v0.1 adds. */
+const types1 = { ...types, 'chart.bar': ['series'], progress: ['value'], tabs: ['tabs'] } as const;
 
 const another = T.Unsafe<unknown>({ $ref: '#/$defs/node' });
+const nodes = T.Array(another, { maxItems: limits.nodes });
+const nodeOf = {
+  text: T.Optional(template('Words, with bindings such as {{state.name}}.')),
+  label: T.Optional(template('Words beside a value, on a button or over a choice.')),
+  value: T.Optional(template('What a metric shows.')),
+  icon: T.Optional(T.String()),
+  title: T.Optional(template('Heading of a card, a table or a chart.')),
+  gap: T.Optional(
+    T.Number({
+      minimum: 0,
+      maximum: 200,
+      [SAYS]: 'must be a number from 0 to 200',
+      description: 'Space between children: steps of 8 pixels below 4, else pixels.',
+    }),
+  ),
+  justify: T.Optional(T.Enum(['start', 'center', 'end', 'between'])),
+  child: T.Optional(another),
+  children: T.Optional(nodes),
+  columns: T.Optional(
+    T.Array(T.Object({ key: T.String(), label: template('Heading of the column.') }, closed), {
+      maxItems: limits.columns,
+    }),
+  ),
+  rows: T.Optional(binding('Binding to an array of rows.')),
+  series: T.Optional(T.Array(series, { maxItems: limits.series })),
+  bind: T.Optional(binding('Binding to the value that is chosen now.')),
+  options: T.Optional(options),
+  action: T.Optional(action),
+};
+const fieldsOf = <F extends T.TObject>(one: F) =>
+  T.Optional(T.Array(one, { minItems: 1, maxItems: limits.fields }));
+const kinds = (all: Record<string, readonly string[]>) => ({
+  ...closed,
+  allOf: Object.entries(all).flatMap(([type, names]) => (names.length > 0 ? [needs(type, [...names])] : [])),
+});
 const node = T.Object(
+  { type: T.Enum(Object.keys(types) as (keyof typeof types)[]), ...nodeOf, fields: fieldsOf(field) },
+  kinds(types),
+);
+const tab = T.Object(
+  { label: template('Words on the tab.'), child: T.Optional(another), children: T.Optional(nodes) },
+  closed,
+);
+const node1 = T.Object(
   {
-    type: T.Enum(Object.keys(types) as (keyof typeof types)[]),
-    text: T.Optional(template('Words, with bindings such as {{state.name}}.')),
-    label: T.Optional(template('Words beside a value, on a button or over a choice.')),
-    value: T.Optional(template('What a metric shows.')),
-    icon: T.Optional(T.String()),
-    title: T.Optional(template('Heading of a card, a table or a chart.')),
-    gap: T.Optional(
-      T.Number({
-        minimum: 0,
-        maximum: 200,
-        [SAYS]: 'must be a number from 0 to 200',
-        description: 'Space between children: steps of 8 pixels below 4, else pixels.',
-      }),
-    ),
-    justify: T.Optional(T.Enum(['start', 'center', 'end', 'between'])),
-    child: T.Optional(another),
-    children: T.Optional(T.Array(another, { maxItems: MAX_NODES })),
-    columns: T.Optional(
-      T.Array(T.Object({ key: T.String(), label: template('Heading of the column.') }, closed), {
-        maxItems: 50,
-      }),
-    ),
-    rows: T.Optional(binding('Binding to an array of rows.')),
-    series: T.Optional(T.Array(series, { maxItems: 12 })),
-    bind: T.Optional(binding('Binding to the value that is chosen now.')),
-    options: T.Optional(
-      T.Array(T.Object({ label: template('What a person reads.'), value: T.String() }, closed), {
-        maxItems: 200,
-      }),
-    ),
-    fields: T.Optional(T.Array(field, { minItems: 1, maxItems: 12 })),
-    action: T.Optional(action),
+    type: T.Enum(Object.keys(types1) as (keyof typeof types1)[]),
+    ...nodeOf,
+    value: T.Optional(template('What a metric shows, or how far a progress is.')),
+    fields: fieldsOf(field1),
+    tabs: T.Optional(T.Array(tab, { minItems: 1, maxItems: limits.tabs })),
+    max: T.Optional(template('The value at which a progress is full; 100 where it is left out.')),
   },
-  {
-    ...closed,
-    allOf: Object.entries(types).flatMap(([type, names]) =>
-      names.length > 0 ? [needs(type, [...names])] : [],
-    ),
-  },
+  kinds(types1),
 );
 
 const meta = T.Object({ title: T.Optional(template('Title of the screen.')) });
-
-export const viewSchema = T.Object(
-  { schema: T.Literal('ui/v0'), meta: T.Optional(meta), layout: another },
-  {
-    ...closed,
-    $id: 'urn:ingle:schema:ui-v0',
-    title: 'Ingle ui/v0 view',
-    description: `What a skill's screen shows. At most ${MAX_NODES} nodes, nested at most ${MAX_NESTING} deep.`,
-    $defs: { node },
-  },
-);
+const viewOf = <S extends string>(schema: S, id: string, node: T.TObject) =>
+  T.Object(
+    { schema: T.Literal(schema), meta: T.Optional(meta), layout: another },
+    {
+      ...closed,
+      $id: `urn:ingle:schema:${id}`,
+      title: `Ingle ${schema} view`,
+      description: `What a skill's screen shows. At most ${limits.nodes} nodes, nested at most ${limits.nesting} deep.`,
+      $defs: { node },
+    },
+  );
+export const viewSchema = viewOf('ui/v0', 'ui-v0', node);
+/** Adds tabs, chart.bar, progress and what a field of a form may be. */
+export const viewSchema1 = viewOf('ui/v0.1', 'ui-v0.1', node1);
 
 export type Action = T.Static<typeof action>;
 export type Series = T.Static<typeof series>;
-/** A node as the renderer takes it: `type` may be one it does not know, and then it says so. */
-export interface ViewNode extends Omit<T.Static<typeof node>, 'type' | 'child' | 'children'> {
+/** A node as a program puts it together; the check says which types take what. */
+export interface ViewNode extends Omit<T.Static<typeof node1>, 'type' | 'child' | 'children' | 'tabs'> {
   type: string;
   child?: ViewNode;
   children?: ViewNode[];
+  tabs?: { label: string; child?: ViewNode; children?: ViewNode[] }[];
 }
-export interface View extends Omit<T.Static<typeof viewSchema>, 'meta' | 'layout'> {
+export interface View {
+  schema: 'ui/v0' | 'ui/v0.1';
   meta?: T.Static<typeof meta> & Record<string, unknown>;
   layout: ViewNode;
 }
 
+/** A fault with the code a program tells it by. */
+export interface Coded extends Fault {
+  code: string;
+}
+
 /** What is too large about a tree of nodes, before anything walks it by recursion without end. */
-function excess(value: unknown, pointer: string, depth: number, seen: { nodes: number }): Fault | undefined {
-  if (++seen.nodes > MAX_NODES) return { pointer, says: `a view may have at most ${MAX_NODES} nodes` };
-  if (depth >= MAX_NESTING) return { pointer, says: `nests deeper than ${MAX_NESTING}` };
-  if (value === null || typeof value !== 'object') return undefined;
-  const { child, children } = value as { child?: unknown; children?: unknown };
-  const list: [unknown, string][] = child === undefined ? [] : [[child, `${pointer}/child`]];
-  if (Array.isArray(children))
-    children.slice(0, MAX_NODES + 1).forEach((c, i) => {
-      list.push([c, `${pointer}/children/${i}`]);
-    });
-  for (const [one, at] of list) {
+function excess(value: unknown, pointer: string, depth: number, seen: { nodes: number }): Coded | undefined {
+  if (++seen.nodes > limits.nodes)
+    return { pointer, code: 'too_large', says: `a view may have at most ${limits.nodes} nodes` };
+  if (depth >= limits.nesting)
+    return { pointer, code: 'too_deep', says: `nests deeper than ${limits.nesting}` };
+  for (const [one, at] of inside(value, pointer)) {
     const fault = excess(one, at, depth + 1, seen);
     if (fault) return fault;
   }
   return undefined;
+}
+
+/** What stands in a node, or in its tabs, for a node. */
+function inside(value: unknown, pointer: string): [unknown, string][] {
+  const { child, children, tabs } = Object(value) as Record<string, unknown>;
+  const some = (list: unknown, name: string) =>
+    (Array.isArray(list) ? list : [])
+      .slice(0, limits.nodes + 1)
+      .map((one, i): [unknown, string] => [one, `${pointer}/${name}/${i}`]);
+  return [
+    ...(child === undefined ? [] : [[child, `${pointer}/child`] as [unknown, string]]),
+    ...some(children, 'children'),
+    ...some(tabs, 'tabs').flatMap(([one, at]) => inside({ ...Object(one), tabs: undefined }, at)),
+  ];
 }
 
 /** A text with a faulty binding is told which; else as any schema. */
@@ -187,12 +241,28 @@ const words = (f: Found) =>
   (f.schema['pattern'] === templateForm && f.keyword === 'pattern' && bindingError(String(f.value))) ||
   spoken(f);
 
+/** Codes of faults, as the compiler (v0/compile.ts) tells them; `value` is every other. */
+const codes: Record<string, string> = {
+  additionalProperties: 'unknown_property',
+  required: 'missing',
+  type: 'wrong_type',
+  maxLength: 'too_large',
+  maxItems: 'too_large',
+};
+
 /**
- * Checks a ui/v0 view document strictly.
+ * Checks a view document strictly, by the schema of the version it names; ui/v0 where it names none.
  * @returns every fault with its JSON pointer; of a view that is too large or too deep only that. None: the view is good.
  */
-export function validateView(json: unknown): Fault[] {
-  const layout = (json as { layout?: unknown } | null | undefined)?.layout;
+export function validateView(json: unknown): Coded[] {
+  const { layout, schema } = Object(json) as Record<string, unknown>;
   const fault = excess(layout, '/layout', 0, { nodes: 0 });
-  return fault ? [fault] : faultsOf(viewSchema, json, words);
+  if (fault) return [fault];
+  const found = new Map<string, string>();
+  const faults = faultsOf(schema === 'ui/v0.1' ? viewSchema1 : viewSchema, json, (f) => {
+    const binding = f.keyword === 'pattern' && f.schema['pattern'] === templateForm;
+    found.set(f.pointer, binding ? 'binding' : (codes[f.keyword] ?? 'value'));
+    return words(f);
+  });
+  return faults.map((f) => ({ ...f, code: found.get(f.pointer) ?? 'value' }));
 }

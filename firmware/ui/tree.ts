@@ -43,6 +43,8 @@ export type Value =
   | { join: readonly Value[] }
   /** Nodes of an RFC 9535 query over the value of `of`, as an array: for what is no plain path (needs `jsonpath`). */
   | { query: string; of: Path }
+  /** Columns put together as rows: an array of objects, as long as the longest column. */
+  | { zip: Readonly<Record<string, Value>> }
   | { object: Readonly<Record<string, Value>> }
   | { array: readonly Value[] };
 
@@ -122,6 +124,7 @@ export type Node = Common &
     | { is: 'text'; of: readonly Inline[] }
     | { is: 'badge'; text: Value; tone?: 'plain' | 'ok' | 'warn' | 'bad' }
     | { is: 'metric'; label: Value; value: Value; unit?: Value }
+    /** Gaps are CSS pixels. */
     | { is: 'stack'; gap?: number; children: readonly Node[] }
     | { is: 'row'; gap?: number; justify?: 'start' | 'center' | 'end' | 'between'; children: readonly Node[] }
     | { is: 'card'; title?: Value; gap?: number; children: readonly Node[] }

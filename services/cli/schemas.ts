@@ -3,7 +3,7 @@ import { deviceSchema } from '../../firmware/device/device.ts';
 import { interestSchema } from '../../firmware/interest/request.ts';
 import { manifestSchema } from '../../firmware/skills/manifest.ts';
 import { packageSchema } from '../../firmware/skills/package-meta.ts';
-import { viewSchema } from '../../firmware/ui/schema.ts';
+import { viewSchema, viewSchema1 } from '../../firmware/ui/schema.ts';
 import { weatherSchema } from '../../firmware/weather/report.ts';
 
 export const schemas = {
@@ -11,6 +11,7 @@ export const schemas = {
   package: packageSchema,
   device: deviceSchema,
   'ui-v0': viewSchema,
+  'ui-v0.1': viewSchema1,
   interest: interestSchema,
   'weather-update': weatherSchema,
 };

@@ -131,6 +131,7 @@ test('a skill that floods is unheard and shown as unavailable, while another goe
       Watch: () => ({}),
       Due: () => ({ at: 0 }),
       Kept: () => ({}),
+      Told: () => ({}),
       Leave: () => ({}),
       Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
     },

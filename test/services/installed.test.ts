@@ -177,6 +177,7 @@ test('what a process says of its rights counts for nothing', async ({ hub }) => 
       Watch: () => ({}),
       Due: () => ({ at: 0 }),
       Kept: () => ({}),
+      Told: () => ({}),
       Leave: () => ({}),
       Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
     },

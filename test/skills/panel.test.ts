@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { panelPage } from '../../firmware/skills/panel.ts';
-import type { View, ViewNode } from '../../firmware/ui/schema.ts';
+import type { ViewNode } from '../../firmware/ui/schema.ts';
+import { compileV0 } from '../../firmware/ui/v0/compile.ts';
 
 const test = suite('panel page');
 const page = (layout: ViewNode, state: unknown = {}, meta: object = {}) =>
-  panelPage({ schema: 'ui/v0', meta: { title: 'T', ...meta }, layout } as View, state, 'ru');
+  panelPage(compileV0({ schema: 'ui/v0', meta: { title: 'T', ...meta }, layout }).tree, state, 'ru');
 
 test("it shows a view's texts, values and tables in the reader's language", () => {
   const html = page(

@@ -1,7 +1,18 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { linePath, niceTicks, readChart } from '../../firmware/ui/chart.ts';
+import { barPath, linePath, niceTicks, readChart as read } from '../../firmware/ui/chart.ts';
+import type { Series } from '../../firmware/ui/schema.ts';
+import { compileV0 } from '../../firmware/ui/v0/compile.ts';
+import type { Scope } from '../../firmware/ui/value.ts';
+
+/** The chart of a view that has these series. */
+function readChart(series: Series[], of: Scope, type = 'chart.line') {
+  const { tree } = compileV0({ schema: 'ui/v0.1', layout: { type, series } });
+  const [chart] = tree.main;
+  if (chart?.is !== 'chart') throw new Error(JSON.stringify(chart));
+  return read(chart.series, of, chart.kind);
+}
 
 const now = Date.UTC(2026, 0, 1, 12);
 const scope = {
@@ -31,6 +42,23 @@ test('a chart of nothing is empty, not broken', () => {
   const chart = readChart([{ y: '{{state.nothing[*].y}}' }], scope);
   assert.equal(chart.lines[0]!.points, []);
   assert.is(linePath(chart.lines[0]!, chart, 100, 50), '');
+});
+
+test('bars stand side by side from zero, named by their x', () => {
+  const state = {
+    days: [
+      { d: 'Mon', a: 1, b: -1 },
+      { d: 'Tue', a: 2, b: null },
+    ],
+  };
+  const series = ['a', 'b'].map((y) => ({ label: y, x: 'd', y, data: '{{state.days}}' }));
+  const chart = readChart(series, { state }, 'chart.bar');
+  assert.equal(chart.names, ['Mon', 'Tue']);
+  assert.ok(chart.y[0] <= -1 && chart.y[1] >= 2);
+  const [first, second] = chart.lines.map((l, i) => barPath(l, chart, [i, 2], 100, 60));
+  assert.is(first!.match(/M/g)!.length, 2);
+  assert.match(first!, /^M5\.0 [\d.]+V[\d.]+h20\.0V[\d.]+ZM55\.0 /);
+  assert.match(second!, /^M25\.0 [\d.]+V[\d.]+h20\.0V[\d.]+Z$/);
 });
 
 test('a path begins at the left and ends at the right of its box', () => {
@@ -66,14 +94,14 @@ test('many points are thinned and the last one stays', () => {
 
 test('a label in several languages is left to its reader', () => {
   const cpu = { i18n: { en: 'Processor', ru: 'Процессор' } };
-  const read = (label?: string) =>
+  const labelOf = (label?: string) =>
     readChart([{ ...(label === undefined ? {} : { label }), y: '{{state.y}}' }], {
       state: { y: [1, 2] },
       meta: { texts: { cpu } },
     } as never).lines[0]!.label;
-  assert.equal(read('{{meta.texts.cpu}}'), cpu);
-  assert.is(read('CPU'), 'CPU');
-  assert.is(read(), '');
+  assert.equal(labelOf('{{meta.texts.cpu}}'), cpu);
+  assert.is(labelOf('CPU'), 'CPU');
+  assert.is(labelOf(), '');
 });
 
 test.run();
