@@ -1,5 +1,5 @@
 // The blocks of ULM as nodes of the tree. Pure.
-import { inAll } from '../../text/ui-fronts.ts';
+import { treeText } from '../../text/tree.ts';
 import { expression } from '../expression.ts';
 import type { Act, Column, Field, Inline, Node, Value } from '../tree.ts';
 import { type Args, argsOf } from './args.ts';
@@ -163,7 +163,7 @@ function form(
   let own: { label: Value; act: Act } | undefined;
   const action = args.named.get('action');
   if (action)
-    own = { label: args.named.get('submit') ?? inAll('send'), act: { do: 'action', id: action, form: id } };
+    own = { label: args.named.get('submit') ?? treeText('send'), act: { do: 'action', id: action, form: id } };
   raw.forEach((line, n) => {
     if (line.trim() === '') return;
     const here = pointer.replace(/\/(\d+)\/1$/, (_, l: string) => `/${Number(l) + n + 1}/1`);
@@ -195,7 +195,7 @@ function form(
     id,
     ...title,
     fields,
-    ...(own ?? { label: inAll('send'), act: { do: 'action', id, form: id } }),
+    ...(own ?? { label: treeText('send'), act: { do: 'action', id, form: id } }),
   };
   if (!own) at.waiting.set(id, made);
   return [made];
