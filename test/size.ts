@@ -17,6 +17,8 @@ export const budget = { code: 45 * 1024, live: 95 * 1024 };
 const curves = /node_modules\/@noble\//;
 /** Loaded on demand alone: the pages of installed skills and of people. */
 const managing = /^(spa\/(manage|people)|firmware\/text\/(spa-skills|spa-people)|node_modules\/uqr\/)/;
+/** Loaded on demand alone: nodes of a skill's screen beyond the basic ones, and what fits a tree to them. */
+const nodes = /^(spa\/(chart|form|tabs)\.ts|firmware\/(ui\/(fit|chart)|text\/tree)\.ts)$/;
 /** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
 export const portable = /node_modules\/tweetnacl\//;
 
@@ -56,7 +58,7 @@ export function sizes(d: Description): { code: number; live: number; liveWithout
   const [lazy, nacl] = [having(curves), having(portable)];
   const weight = (parts: string[]) =>
     gzipOf(d, [...closure(d, parts).filter((f) => !lazy.includes(f)), ...styles(d)]);
-  const rest = chunks.filter((f) => !lazy.includes(f) && !having(managing).includes(f));
+  const rest = chunks.filter((f) => !lazy.includes(f) && !having(managing).includes(f) && !having(nodes).includes(f));
   return {
     code: weight(entry),
     live: weight(rest.filter((f) => !nacl.includes(f))),

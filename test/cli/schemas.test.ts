@@ -65,6 +65,31 @@ const every = json({
     ],
   },
 });
+const later = json({
+  ...every,
+  schema: 'ui/v0.1',
+  layout: {
+    type: 'tabs',
+    tabs: [
+      { label: 'A', child: every['layout'] },
+      { label: 'B', children: [{ type: 'progress', label: 'x', value: '{{state.a}}', max: '10' }] },
+      { label: 'C', child: { type: 'chart.bar', series: [{ x: 'd', y: 'n', data: '{{state.rows}}' }] } },
+      {
+        label: 'D',
+        child: {
+          type: 'form',
+          label: 'Go',
+          fields: [
+            { key: 'a', label: 'A', input: 'number', required: true },
+            { key: 'b', label: 'B', input: 'choice', options: [{ label: 'x', value: 'x' }] },
+            { key: 'c', label: 'C', input: 'area', max: 4000 },
+          ],
+          action: { type: 'http.post', path: '/v1/x' },
+        },
+      },
+    ],
+  },
+});
 const some = {
   supported: true,
   can: ['check', 'install'],
@@ -190,6 +215,27 @@ const kinds: Record<string, Kind> = {
         layout: { type: 'stack', children: [{ type: 'stack', children: [{ type: 'row', onclick: 1 }] }] },
       },
       { ...every, layout: { type: 'table', columns: [], rows: 'state.rows' } },
+    ],
+  },
+  'ui-v0.1': {
+    good: [{ ...every, schema: 'ui/v0.1' }, later],
+    faults: (document) => validateView(document).map((f) => f.says),
+    beyond: /nests deeper than|may have at most 2000 nodes/,
+    bad: [
+      { schema: 'ui/v0.1' },
+      { ...later, layout: { type: 'tabs', tabs: [] } },
+      { ...later, layout: { type: 'tabs', tabs: [{ children: [] }] } },
+      { ...later, layout: { type: 'progress', label: 'x' } },
+      { ...later, layout: { type: 'chart.bar' } },
+      ...[{ input: 'choice' }, { input: 'dial' }, { max: 0 }, { options: 1 }].map((more) => ({
+        ...later,
+        layout: {
+          type: 'form',
+          label: 'x',
+          fields: [{ key: 'a', label: 'A', ...more }],
+          action: { type: 'http.post', path: '/v1/x' },
+        },
+      })),
     ],
   },
 };

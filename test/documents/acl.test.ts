@@ -60,8 +60,12 @@ test('the owner reads what an entry opens, and writes only the branches of its o
   assert.is(rights('state:device/phone2', acl, {}), 'r-');
   assert.is(rights('state:device/phone2', [], {}), '--');
   assert.is(rights('state:owner/own2', [], {}), '--');
-  assert.is(rights('view:device/phone1', [], {}), '--', 'a view is the skill’s');
-  assert.is(rights('view:owner/own1', acl, {}), 'r-');
+  assert.is(rights('view:device/phone1', [], {}), 'rw', 'a view that lies over the skill’s');
+  assert.is(rights('view:owner/own1', acl, {}), 'rw');
+  assert.is(rights('view:device/phone2', acl, {}), 'r-');
+  assert.is(rights('view:owner/own2', [], {}), '--');
+  for (const branch of ['view:ab/A', 'view:preview/phone1']) assert.is(rights(branch, acl, {}), 'r-', branch);
+  assert.is(rights('view:device/phone1', acl, {}, commandsSkill), 'r-', 'commands have no view');
   assert.is(rights('state:preview/phone1', [], {}), '--');
   assert.is(rights('state:owner/own1', acl, {}, commandsSkill), 'r-', 'commands go by the device’s branch');
   assert.is(rights('state:device/phone1', [], {}, commandsSkill), 'rw');
@@ -104,7 +108,8 @@ test('local control reads all and writes what a browser could', () => {
   assert.is(rights('state:device/any', [], null), 'rw');
   assert.is(rights('state:owner/any', [], null), 'rw');
   assert.is(rights('state:preview/device', [], null), 'r-');
-  assert.is(rights('view:device/any', [], null), 'r-');
+  assert.is(rights('view:device/any', [], null), 'rw');
+  assert.is(rights('view:preview/any', [], null), 'r-');
 });
 
 test('admin skills are open to the owner until the time is up, and to local control', () => {

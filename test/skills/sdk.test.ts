@@ -260,8 +260,29 @@ test("each kind of node of an author's view passes the hub's schema, and its typ
       ],
     },
   };
-  const drawn: View = view;
-  assert.equal(validateView(drawn), []);
+  const later: Written = {
+    schema: 'ui/v0.1',
+    layout: {
+      type: 'tabs',
+      tabs: [
+        { label: 'x', children: [view.layout, { type: 'progress', value: '{{state.a}}', max: '5' }] },
+        { label: 'y', child: { type: 'chart.bar', series: [{ x: 'a', y: 'b', data: '{{state.rows}}' }] } },
+        {
+          label: 'z',
+          child: {
+            type: 'form',
+            label: 'Go',
+            fields: [
+              { key: 'a', label: 'A', input: 'number', required: true, max: 9 },
+              { key: 'b', label: 'B', input: 'chips', options: [{ label: 'x', value: 'x' }] },
+            ],
+            action: { type: 'http.post', path: '/skills/lamp/v1/a' },
+          },
+        },
+      ],
+    },
+  };
+  for (const drawn of [view, later] as View[]) assert.equal(validateView(drawn), []);
 });
 
 test('the template starts, counts and shows a view the hub takes', async () => {

@@ -26,6 +26,13 @@ interface Group {
   children: Node[];
 }
 
+export type Field = { key: string; label: Template; value?: Template; secret?: boolean };
+/** Of ui/v0.1. What is given is in the action's body under `key`: chips as a list, a check as true or false. */
+export type Field1 = Field & { required?: boolean; max?: number } & (
+    | { input?: 'text' | 'secret' | 'number' | 'date' | 'time' | 'area' | 'check' }
+    | { input: 'choice' | 'chips'; options: { label: Template; value: string }[] }
+  );
+
 export type Node =
   | { type: 'title' | 'text'; text: Template }
   | { type: 'badge'; text: Template; icon?: string }
@@ -47,13 +54,17 @@ export type Node =
       /** On the button that sends it. */
       label: Template;
       /** What is typed is in the action's body under each key, as a string; a form with a secret waits for no network. */
-      fields: { key: string; label: Template; value?: Template; secret?: boolean }[];
+      fields: Field[] | Field1[];
       action: Extract<Action, { type: 'http.post' }>;
     }
-  | { type: 'empty'; text?: Template };
+  | { type: 'empty'; text?: Template }
+  /** These belong to ui/v0.1. */
+  | { type: 'chart.bar'; title?: Template; series: Series[] }
+  | { type: 'progress'; label?: Template; value: Template; max?: Template }
+  | { type: 'tabs'; tabs: { label: Template; child?: Node; children?: Node[] }[] };
 
 export interface View {
-  schema: 'ui/v0';
+  schema: 'ui/v0' | 'ui/v0.1';
   meta?: { title?: Template; texts?: Record<string, Localized> };
   layout: Node;
 }
