@@ -41,7 +41,8 @@ export function draft(): Draft {
         full = true;
         return [it.note('too_large', pointer, `A page has at most ${limits.nodes} nodes.`)];
       }
-      if (depth >= limits.nesting) return [it.note('too_deep', pointer, `Nodes nest at most ${limits.nesting} deep.`)];
+      if (depth >= limits.nesting)
+        return [it.note('too_deep', pointer, `Nodes nest at most ${limits.nesting} deep.`)];
       depth++;
       try {
         return make();

@@ -1,6 +1,7 @@
 // The lines of a `:::form`: `name "Label": input(required, max=40)`, `size: chips(S, M, L)`. Pure.
 import { template } from '../expression.ts';
 import type { Field, Option } from '../tree.ts';
+import { asWords } from '../words.ts';
 import { argsOf } from './args.ts';
 import type { Ink } from './inline.ts';
 
@@ -26,12 +27,6 @@ const MAX_OPTIONS = 200;
 const entry =
   /^[ \t>]{0,40}(?:[-*] )?([A-Za-z_][\w-]{0,63})(?:[ \t]{1,9}"([^"]{0,200})")?[ \t]{0,9}:[ \t]{0,9}([a-z]{1,16})[ \t]{0,9}(?:\(([^()]{0,2000})\))?\s*$/;
 
-/** A name as words, where nobody gave a label: `first_name` is "First name". */
-export function wordsOf(name: string): string {
-  const words = name.replace(/[_-]+/g, ' ').trim() || name;
-  return words[0]!.toUpperCase() + words.slice(1);
-}
-
 /** A field of one line; null where the line is none; a string is the kind of field that is not known. */
 export function fieldOf(line: string, ink: Ink): Field | string | null {
   const m = entry.exec(line);
@@ -42,7 +37,7 @@ export function fieldOf(line: string, ink: Ink): Field | string | null {
   const { named, bare } = argsOf(inner ?? '');
   const field: Field = {
     name,
-    label: template(label ?? named.get('label') ?? wordsOf(name), ink.names),
+    label: template(label ?? named.get('label') ?? asWords(name), ink.names),
     input,
   };
   const value = named.get('value');

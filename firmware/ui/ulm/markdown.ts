@@ -2,8 +2,9 @@
 import { treeText } from '../../text/tree.ts';
 import { expression } from '../expression.ts';
 import type { Act, Column, Field, Inline, Node, Value } from '../tree.ts';
+import { asWords } from '../words.ts';
 import { type Args, argsOf } from './args.ts';
-import { fieldOf, MAX_FIELDS, wordsOf } from './form.ts';
+import { fieldOf, MAX_FIELDS } from './form.ts';
 import { actOf, type Ink, inlinesOf, plainOf } from './inline.ts';
 import { type ActionLink, type Block, blocksOf, type DirectiveLine } from './syntax.ts';
 
@@ -163,7 +164,10 @@ function form(
   let own: { label: Value; act: Act } | undefined;
   const action = args.named.get('action');
   if (action)
-    own = { label: args.named.get('submit') ?? treeText('send'), act: { do: 'action', id: action, form: id } };
+    own = {
+      label: args.named.get('submit') ?? treeText('send'),
+      act: { do: 'action', id: action, form: id },
+    };
   raw.forEach((line, n) => {
     if (line.trim() === '') return;
     const here = pointer.replace(/\/(\d+)\/1$/, (_, l: string) => `/${Number(l) + n + 1}/1`);
@@ -224,7 +228,7 @@ function table(
   const row: Ink = { ...at, names: { ...at.names, row: true } };
   const columns = template.map((cell, i): Column => {
     const key = cellMark.exec(cell)?.[1] ?? `c${i + 1}`;
-    const label = heads?.[i] ? plainOf(inlineOf(heads[i], at, pointer)) : wordsOf(key);
+    const label = heads?.[i] ? plainOf(inlineOf(heads[i], at, pointer)) : asWords(key);
     if (/^\{\{\s*[A-Za-z_][\w-]*\s*\}\}$/.test(cell)) return { key, label };
     return { key, label, cell: { is: 'text', of: inlineOf(cell, row, pointer) } };
   });
