@@ -36,7 +36,9 @@ test('the public examples of the basic catalogue are drawn', async () => {
     else missing.push(`${name} ${notes}`);
     for (const p of problems) told.set(p.code, (told.get(p.code) ?? 0) + 1);
   }
-  console.log(`FIGURE a2ui_examples ${drawn.length} of ${examples.length} without a note, told ${JSON.stringify(Object.fromEntries(told))}`);
+  console.log(
+    `FIGURE a2ui_examples ${drawn.length} of ${examples.length} without a note, told ${JSON.stringify(Object.fromEntries(told))}`,
+  );
   assert.ok(examples.length >= 40);
   assert.equal(
     missing.filter((m) => !/capitalized/.test(m)),
@@ -59,7 +61,11 @@ test('v0.8 and v0.9 of one page are one tree', async () => {
       component('list', 'List', { children: { path: '/items', componentId: 'item' } }),
       component('item', 'Text', { text: { path: 'title' } }),
       component('l', 'Text', { text: 'Send' }),
-      component('b', 'Button', { child: 'l', variant: 'primary', action: { event: { name: 'send', context: { name: { path: '/who/name' } } } } }),
+      component('b', 'Button', {
+        child: 'l',
+        variant: 'primary',
+        action: { event: { name: 'send', context: { name: { path: '/who/name' } } } },
+      }),
     ),
     { version: 'v0.9', updateDataModel: { surfaceId: 's', path: '/who', value: { name: 'Ann' } } },
   ]);
@@ -76,7 +82,11 @@ test('v0.8 and v0.9 of one page are one tree', async () => {
             old('list', 'List', { children: { template: { componentId: 'item', dataBinding: '/items' } } }),
             old('item', 'Text', { text: { path: 'title' } }),
             old('l', 'Text', { text: { literalString: 'Send' } }),
-            old('b', 'Button', { child: 'l', primary: true, action: { name: 'send', context: [{ key: 'name', value: { path: '/who/name' } }] } }),
+            old('b', 'Button', {
+              child: 'l',
+              primary: true,
+              action: { name: 'send', context: [{ key: 'name', value: { path: '/who/name' } }] },
+            }),
           ],
         },
       },
@@ -100,10 +110,19 @@ test('v0.8 and v0.9 of one page are one tree', async () => {
         {
           is: 'stack',
           children: [
-            { is: 'each', of: { path: ['state', 's', 'items'] }, child: { is: 'text', of: [{ path: ['row', 'title'] }] } },
+            {
+              is: 'each',
+              of: { path: ['state', 's', 'items'] },
+              child: { is: 'text', of: [{ path: ['row', 'title'] }] },
+            },
           ],
         },
-        { is: 'button', label: 'Send', tone: 'primary', act: { do: 'action', id: 'send', payload: { object: { name } } } },
+        {
+          is: 'button',
+          label: 'Send',
+          tone: 'primary',
+          act: { do: 'action', id: 'send', payload: { object: { name } } },
+        },
       ],
     },
   ] as unknown as Node[]);
@@ -133,7 +152,9 @@ test('every component of the catalogue becomes a node', async () => {
     ['AudioPlayer', { url: 'https://x.y/z', description: 'Song' }, 'text'],
   ];
   for (const [type, props, is] of kinds) {
-    const { main, codes } = await compiled(surface(component('root', type, props), component('x', 'Text', { text: 'x' })));
+    const { main, codes } = await compiled(
+      surface(component('root', type, props), component('x', 'Text', { text: 'x' })),
+    );
     assert.equal([main[0]?.is, codes], [is, []], type);
   }
 });
@@ -160,23 +181,41 @@ const wrong: [string, unknown, string][] = [
   ['a button for nothing', surface(component('root', 'Button', {})), 'bad_action'],
   [
     'a link that leads nowhere good',
-    surface(component('root', 'Button', { action: { functionCall: { call: 'openUrl', args: { url: 'javascript:x' } } } })),
+    surface(
+      component('root', 'Button', {
+        action: { functionCall: { call: 'openUrl', args: { url: 'javascript:x' } } },
+      }),
+    ),
     'unsafe_link',
   ],
   ['a message nobody knows', [{ hello: {} }], 'unknown_message'],
   ['no JSON', '{"a', 'unknown_message'],
   ['a picture without words', surface(component('root', 'Image', { url: 'https://x.y' })), 'no_text'],
-  ['a function nobody knows', surface(component('root', 'Text', { text: { call: 'roman', args: { value: 4 } } })), 'unsupported_function'],
+  [
+    'a function nobody knows',
+    surface(component('root', 'Text', { text: { call: 'roman', args: { value: 4 } } })),
+    'unsupported_function',
+  ],
 ];
 for (const [name, messages, code] of wrong)
   test(`${name} is told`, async () => assert.ok((await compiled(messages)).codes.includes(code)));
 
 test('a formatted text is its parts', async () => {
   const { main } = await compiled(
-    surface(component('root', 'Text', { text: { call: 'formatString', args: { value: 'a ${/b} \\${c} ${formatDate(value: ${/d}, format: \'x\')}.' } } })),
+    surface(
+      component('root', 'Text', {
+        text: {
+          call: 'formatString',
+          args: { value: "a ${/b} \\${c} ${formatDate(value: ${/d}, format: 'x')}." },
+        },
+      }),
+    ),
   );
   assert.equal(main, [
-    { is: 'text', of: [{ join: ['a ', { path: ['state', 's', 'b'] }, ' ${c} ', { path: ['state', 's', 'd'] }, '.'] }] },
+    {
+      is: 'text',
+      of: [{ join: ['a ', { path: ['state', 's', 'b'] }, ' ${c} ', { path: ['state', 's', 'd'] }, '.'] }],
+    },
   ] as unknown as Node[]);
 });
 

@@ -7,13 +7,14 @@ import { compile, frontEndOf } from '../../firmware/ui/compile.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
 import type { Node } from '../../firmware/ui/tree.ts';
 import { compileV0 } from '../../firmware/ui/v0/compile.ts';
+import { evaluate, holds, type Scope } from '../../firmware/ui/value.ts';
 import { treeFaults } from './tree-schema.ts';
 import { states, views } from './views.ts';
-import { evaluate, holds, type Scope } from '../../firmware/ui/value.ts';
 
 const test = suite('compiled views');
 const golden = 'test/ui/golden';
-const read = (file: string) => JSON.parse(readFileSync(`${golden}/${file}`, 'utf8')) as Record<string, unknown>;
+const read = (file: string) =>
+  JSON.parse(readFileSync(`${golden}/${file}`, 'utf8')) as Record<string, unknown>;
 
 for (const file of readdirSync(golden).filter((f) => f.endsWith('.view.json')))
   test(`${file} becomes the tree beside it`, async () => {
@@ -39,7 +40,13 @@ const wrong: [string, unknown, pointer: string, code: string, hint: RegExp][] = 
   ['a text that is missing', { type: 'text' }, '/layout/text', 'missing', /missing/],
   ['a binding that is code', { type: 'text', text: '{{a()}}' }, '/layout/text', 'binding', /not a path/],
   ['a text without end', { type: 'text', text: 'x'.repeat(4001) }, '/layout/text', 'too_large', /4000/],
-  ['rows that are no binding', { type: 'table', columns: [], rows: 'x' }, '/layout/rows', 'binding', /one binding/],
+  [
+    'rows that are no binding',
+    { type: 'table', columns: [], rows: 'x' },
+    '/layout/rows',
+    'binding',
+    /one binding/,
+  ],
   ['a button for nothing', { type: 'button', label: 'x' }, '/layout/action', 'missing', /missing/],
   [
     'a place that is no skill',

@@ -21,7 +21,8 @@ const squeezed = (tokens: string[]) =>
     .replace(/\s+/g, ' ')
     .replace(/ ?(<\/?(?:p|h\d|ul|ol|li|blockquote|pre|hr|br)>) ?/g, '$1')
     .trim();
-const escaped = (t: string) => t.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
+const escaped = (t: string) =>
+  t.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 
 function inlineTokens(list: readonly Inline[]): string {
   return list
@@ -91,15 +92,30 @@ test('CommonMark’s own examples for the subset give the same structure', () =>
     !/HTML/.test(e.section) &&
     !/<(?!\/?(?:p|h[1-6]|ul|ol|li|blockquote|pre|code|hr|br|em|strong|a)\b)/.test(e.html) &&
     // Neither HTML of the text itself nor an image is in the expected HTML of these.
-    !(/<[a-z/!?]/i.test(e.markdown.replace(/<(?:https?|mailto|[a-z+.-]+):[^>]*>|<[\w.+-]+@[^>]*>/gi, '')) &&
-      /<(?:a|b|i|bar|div|td|tr|table|del|script|!--|\?)/i.test(e.markdown.replace(/`[^`]*`/g, '')));
+    !(
+      /<[a-z/!?]/i.test(e.markdown.replace(/<(?:https?|mailto|[a-z+.-]+):[^>]*>|<[\w.+-]+@[^>]*>/gi, '')) &&
+      /<(?:a|b|i|bar|div|td|tr|table|del|script|!--|\?)/i.test(e.markdown.replace(/`[^`]*`/g, ''))
+    );
   const subset = commonmark.filter(passes);
-  const failed = subset.filter((e) => squeezed([blockTokens(compiled(e.markdown).main)]) !== expected(e.html));
-  console.log(`FIGURE commonmark_examples ${commonmark.length}, in the subset ${subset.length}, same structure ${subset.length - failed.length}`);
+  const failed = subset.filter(
+    (e) => squeezed([blockTokens(compiled(e.markdown).main)]) !== expected(e.html),
+  );
+  console.log(
+    `FIGURE commonmark_examples ${commonmark.length}, in the subset ${subset.length}, same structure ${subset.length - failed.length}`,
+  );
   if (process.env['SHOW'])
     for (const e of failed)
-      console.log(JSON.stringify({ ...e, got: squeezed([blockTokens(compiled(e.markdown).main)]), want: expected(e.html) }, null, 1));
-  assert.equal(failed.map((e) => [e.section, e.markdown]), []);
+      console.log(
+        JSON.stringify(
+          { ...e, got: squeezed([blockTokens(compiled(e.markdown).main)]), want: expected(e.html) },
+          null,
+          1,
+        ),
+      );
+  assert.equal(
+    failed.map((e) => [e.section, e.markdown]),
+    [],
+  );
 });
 
 test('HTML is text, whatever it is', () => {
@@ -111,7 +127,9 @@ test('HTML is text, whatever it is', () => {
 });
 
 test('an image is its words, and nothing is loaded', () => {
-  assert.equal(compiled('![A *cat*](https://x.y/cat.png)').main, [{ is: 'text', of: ['A ', { mark: 'em', of: ['cat'] }] }]);
+  assert.equal(compiled('![A *cat*](https://x.y/cat.png)').main, [
+    { is: 'text', of: ['A ', { mark: 'em', of: ['cat'] }] },
+  ]);
 });
 
 test('a link leads to https, mailto, a skill or a page; any other is its text and told', () => {

@@ -7,7 +7,11 @@ import { template } from '../../firmware/ui/expression.ts';
 import type { Node } from '../../firmware/ui/tree.ts';
 import { treeFaults } from './tree-schema.ts';
 
-const page = (components: unknown[], more: Record<string, unknown> = {}) => ({ version: 'usdl/0.2', components, ...more });
+const page = (components: unknown[], more: Record<string, unknown> = {}) => ({
+  version: 'usdl/0.2',
+  components,
+  ...more,
+});
 const compiled = async (document: Record<string, unknown>) => {
   const { tree, problems } = await compile(document);
   assert.equal(treeFaults(tree), []);
@@ -37,7 +41,12 @@ const good: [string, Record<string, unknown>, Node[], Record<string, unknown>?][
             is: 'button',
             label: 'Pay',
             tone: 'primary',
-            act: { do: 'action', id: 'pay', target: 'shop', payload: { object: { id: vm('id'), all: true } } },
+            act: {
+              do: 'action',
+              id: 'pay',
+              target: 'shop',
+              payload: { object: { id: vm('id'), all: true } },
+            },
           },
         ],
         id: 'c',
@@ -50,7 +59,13 @@ const good: [string, Record<string, unknown>, Node[], Record<string, unknown>?][
     {
       type: 'Toolbar',
       components: [
-        { type: 'Input', label: 'Find', bind: '$.filter.text', debounceMs: 300, on: [{ event: 'change', action: 'reload' }] },
+        {
+          type: 'Input',
+          label: 'Find',
+          bind: '$.filter.text',
+          debounceMs: 300,
+          on: [{ event: 'change', action: 'reload' }],
+        },
       ],
       actions: [{ text: 'New', navigate: { to: 'order', params: { of: '$route.shop' }, mode: 'modal' } }],
     },
@@ -68,7 +83,12 @@ const good: [string, Record<string, unknown>, Node[], Record<string, unknown>?][
           {
             is: 'button',
             label: 'New',
-            act: { do: 'go', page: 'order', params: { object: { of: { path: ['route', 'shop'] } } }, mode: 'modal' },
+            act: {
+              do: 'go',
+              page: 'order',
+              params: { object: { of: { path: ['route', 'shop'] } } },
+              mode: 'modal',
+            },
           },
         ],
       },
@@ -77,7 +97,15 @@ const good: [string, Record<string, unknown>, Node[], Record<string, unknown>?][
   ],
   [
     'a Select',
-    { type: 'Select', label: 'Mode', bind: '$.mode', options: [{ id: 'a', text: 'A' }, { id: 'b', i18n: 'both' }] },
+    {
+      type: 'Select',
+      label: 'Mode',
+      bind: '$.mode',
+      options: [
+        { id: 'a', text: 'A' },
+        { id: 'b', i18n: 'both' },
+      ],
+    },
     [
       {
         is: 'input',
@@ -98,7 +126,13 @@ const good: [string, Record<string, unknown>, Node[], Record<string, unknown>?][
   ],
   [
     'a Button with an action of its own',
-    { type: 'Button', text: 'Buy', variant: 'danger', icon: 'cart', action: { type: 'ui.action', action_id: 'buy', payload: { n: 1 } } },
+    {
+      type: 'Button',
+      text: 'Buy',
+      variant: 'danger',
+      icon: 'cart',
+      action: { type: 'ui.action', action_id: 'buy', payload: { n: 1 } },
+    },
     [
       {
         is: 'button',
@@ -114,7 +148,10 @@ const good: [string, Record<string, unknown>, Node[], Record<string, unknown>?][
     {
       type: 'Table',
       title: 'Orders',
-      columns: [{ key: 'id', title: 'No.' }, { key: 'sum', title: 'Sum', sort: true }],
+      columns: [
+        { key: 'id', title: 'No.' },
+        { key: 'sum', title: 'Sum', sort: true },
+      ],
       data: { source: 'lazy', query: 'orders.list', params: { q: '$.filter.text' }, pageSize: 25 },
       search: true,
       on: [{ event: 'rowClick', navigate: { to: 'order', params: { id: '$row.id' } } }],
@@ -166,7 +203,10 @@ const good: [string, Record<string, unknown>, Node[], Record<string, unknown>?][
         { name: 'size', label: 'Size', component: 'Select', options: [{ id: 's', text: 'Small' }] },
         { name: 'pin', label: 'PIN', input: 'secret' },
       ],
-      actions: [{ text: 'Order', action: 'place' }, { text: 'Draft', action: 'draft' }],
+      actions: [
+        { text: 'Order', action: 'place' },
+        { text: 'Draft', action: 'draft' },
+      ],
     },
     [
       {
@@ -225,7 +265,14 @@ const good: [string, Record<string, unknown>, Node[], Record<string, unknown>?][
   ],
   [
     'a Widget, with a component instead',
-    { type: 'Widget', page: '/v1/ui/plan/index.html', title: 'Plan', w: 300, h: 200, instead: { type: 'Card', body: 'No plan' } },
+    {
+      type: 'Widget',
+      page: '/v1/ui/plan/index.html',
+      title: 'Plan',
+      w: 300,
+      h: 200,
+      instead: { type: 'Card', body: 'No plan' },
+    },
     [
       {
         is: 'frame',
@@ -248,18 +295,27 @@ for (const [name, component, expected, more] of good)
 test('each slot takes its components, and a page is scoped to a part of the view model', async () => {
   const button = { type: 'Button', text: '$.a', action: 'go' };
   const { tree, problems } = await compiled(
-    page([button, { ...button, slot: 'header' }, { ...button, slot: 'aside' }, { ...button, slot: 'toast' }], {
-      layout: { slot: 'modal' },
-      viewModel: { orders: { a: 'A' } },
-      viewBind: '$.orders',
-      meta: { title: 'Orders' },
-    }),
+    page(
+      [button, { ...button, slot: 'header' }, { ...button, slot: 'aside' }, { ...button, slot: 'toast' }],
+      {
+        layout: { slot: 'modal' },
+        viewModel: { orders: { a: 'A' } },
+        viewBind: '$.orders',
+        meta: { title: 'Orders' },
+      },
+    ),
   );
   assert.equal(problems, []);
   assert.equal(tree.needs, ['aside', 'modal', 'toast']);
   const node = { is: 'button', label: vm('orders', 'a'), act: { do: 'action', id: 'go' } };
-  assert.equal([tree.main, tree.header, tree.aside, tree.modal, tree.toast], [[], [node], [node], [node], [node]]);
-  assert.equal([tree.state, tree.title, tree.from], [{ viewModel: { orders: { a: 'A' } } }, 'Orders', 'usdl/0.2']);
+  assert.equal(
+    [tree.main, tree.header, tree.aside, tree.modal, tree.toast],
+    [[], [node], [node], [node], [node]],
+  );
+  assert.equal(
+    [tree.state, tree.title, tree.from],
+    [{ viewModel: { orders: { a: 'A' } } }, 'Orders', 'usdl/0.2'],
+  );
 });
 
 const wrong: [string, Record<string, unknown>, code: string, pointer: string][] = [
@@ -268,20 +324,38 @@ const wrong: [string, Record<string, unknown>, code: string, pointer: string][] 
   ['a button for nothing', { type: 'Button', text: 'x' }, 'missing', '/components/0/action'],
   ['a table without rows', { type: 'Table', columns: [{ key: 'a' }] }, 'missing', '/components/0/data'],
   ['a form without fields', { type: 'Form', fields: [] }, 'missing', '/components/0/fields'],
-  ['a page beyond the skill’s own', { type: 'Widget', page: '../../secret' }, 'bad_page', '/components/0/page'],
+  [
+    'a page beyond the skill’s own',
+    { type: 'Widget', page: '../../secret' },
+    'bad_page',
+    '/components/0/page',
+  ],
   ['a page elsewhere', { type: 'Widget', page: 'https://x.y/' }, 'bad_page', '/components/0/page'],
-  ['a way out', { type: 'Button', navigate: { to: 'javascript:alert(1)' } }, 'unsafe_link', '/components/0/navigate'],
+  [
+    'a way out',
+    { type: 'Button', navigate: { to: 'javascript:alert(1)' } },
+    'unsafe_link',
+    '/components/0/navigate',
+  ],
   ['a binding that is none', { type: 'Input', bind: '$.a[*].b' }, 'bad_bind', '/components/0/bind'],
   ['a query that is none', { type: 'Progress', value: '$.a[?@.b ==]' }, 'bad_query', '/components/0/value'],
   ['a text that is none', { type: 'Card', i18n: 'nope', title: 'x' }, 'unknown_text', '/components/0/i18n'],
   ['a condition that is code', { type: 'Card', when: 'alert(1)' }, 'bad_condition', '/components/0/when'],
-  ['a chart that loads', { type: 'Chart', spec: { $vegaLite: { data: { url: 'https://x.y' } } } }, 'unsafe_spec', '/components/0/spec'],
+  [
+    'a chart that loads',
+    { type: 'Chart', spec: { $vegaLite: { data: { url: 'https://x.y' } } } },
+    'unsafe_spec',
+    '/components/0/spec',
+  ],
   ['a property nobody knows', { type: 'Card', titel: 'x' }, 'schema', '/components/0/titel'],
 ];
 for (const [name, component, code, pointer] of wrong)
   test(`${name} is told where it is, and the page stays`, async () => {
     const { main, problems } = await compiled(page([component, { type: 'Card', title: 'after' }]));
-    assert.ok(problems.some((p) => p.code === code && p.pointer === pointer && p.hint !== ''), JSON.stringify(problems));
+    assert.ok(
+      problems.some((p) => p.code === code && p.pointer === pointer && p.hint !== ''),
+      JSON.stringify(problems),
+    );
     assert.equal(main.at(-1), { is: 'card', title: 'after', children: [] });
   });
 
@@ -303,7 +377,11 @@ test('nothing that a chart would load is in its tree', async () => {
 });
 
 test('a later minor version compiles as far as it is known, another major one is a single note', async () => {
-  const later = await compiled({ ...page([{ type: 'Card', title: 'x', glow: 1 }, { type: 'Hologram' }]), version: 'usdl/0.9', era: 2 });
+  const later = await compiled({
+    ...page([{ type: 'Card', title: 'x', glow: 1 }, { type: 'Hologram' }]),
+    version: 'usdl/0.9',
+    era: 2,
+  });
   assert.equal(
     later.main.map((n) => n.is),
     ['card', 'note'],

@@ -25,7 +25,10 @@ const words = fc.constantFrom(
   '\u202e\u0000',
   'x'.repeat(4001),
 );
-const text = fc.oneof({ weight: 5, arbitrary: words }, { weight: 1, arbitrary: fc.string({ maxLength: 20 }) });
+const text = fc.oneof(
+  { weight: 5, arbitrary: words },
+  { weight: 1, arbitrary: fc.string({ maxLength: 20 }) },
+);
 const any = fc.oneof(
   text,
   fc.constantFrom(null, true, 0, -1, 1e308, 5e-324, 201),
@@ -90,7 +93,10 @@ const { node } = fc.letrec<{ node: unknown }>((tie) => ({
       fields: some(field),
       action: mostly(action),
       tabs: some(
-        fc.record({ label: text, children: fc.array(tie('node'), { maxLength: 2, depthIdentifier: 'node' }) }),
+        fc.record({
+          label: text,
+          children: fc.array(tie('node'), { maxLength: 2, depthIdentifier: 'node' }),
+        }),
       ),
       max: mostly(text),
       onclick: text,
