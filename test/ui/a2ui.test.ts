@@ -200,13 +200,14 @@ const wrong: [string, unknown, string][] = [
 for (const [name, messages, code] of wrong)
   test(`${name} is told`, async () => assert.ok((await compiled(messages)).codes.includes(code)));
 
+const $ = '$';
 test('a formatted text is its parts', async () => {
   const { main } = await compiled(
     surface(
       component('root', 'Text', {
         text: {
           call: 'formatString',
-          args: { value: "a ${/b} \\${c} ${formatDate(value: ${/d}, format: 'x')}." },
+          args: { value: `a ${$}{/b} \\${$}{c} ${$}{formatDate(value: ${$}{/d}, format: 'x')}.` },
         },
       }),
     ),
@@ -214,7 +215,7 @@ test('a formatted text is its parts', async () => {
   assert.equal(main, [
     {
       is: 'text',
-      of: [{ join: ['a ', { path: ['state', 's', 'b'] }, ' ${c} ', { path: ['state', 's', 'd'] }, '.'] }],
+      of: [{ join: ['a ', { path: ['state', 's', 'b'] }, ` ${$}{c} `, { path: ['state', 's', 'd'] }, '.'] }],
     },
   ] as unknown as Node[]);
 });
