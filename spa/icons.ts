@@ -9,6 +9,7 @@ import { takeBrand } from './brand.ts';
 import { currentLink } from './current.ts';
 import { erase, readAll, write } from './database.ts';
 import { failed } from './entrance.ts';
+import { openPreview } from './open.ts';
 import { session } from './sid.ts';
 import { app, follow, type Icon, set, toast } from './store.ts';
 import { errorText, t, titleOf } from './text.ts';
@@ -86,6 +87,7 @@ export async function loadIcons(): Promise<void> {
     const got = await link.request<Icon[]>('GET', '/v1/icons');
     // What the owner has changed and the hub does not know yet stays as the owner sees it.
     if ((await changes()).pending.length === 0) await keep(got);
+    openPreview(got);
   } catch (e) {
     // A hub that is away or stands still is asked again.
     if (!(e instanceof IngleError) || !['unavailable', 'timeout'].includes(e.code)) throw e;

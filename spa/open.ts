@@ -7,15 +7,29 @@ import { t, titleOf } from './text.ts';
 export const pageNames: Record<Managing, string> = { manage: '@skills', people: '@people' };
 
 /** Opens a window where the hub can be reached, else says why not. */
-export function openSkill(icon: Icon, mode?: Open['mode'], online = true): void {
+export function openSkill(icon: Icon, mode?: Open['mode'], online = true, preview?: string): void {
   if (!online) {
     toast(t('open_blocked', { title: titleOf(icon) }));
     return;
   }
-  const open: Open = { skill_id: icon.skill_id, mode: mode ?? icon.modes[0] ?? 'modal' };
+  const open: Open = {
+    skill_id: icon.skill_id,
+    mode: mode ?? icon.modes[0] ?? 'modal',
+    ...(preview ? { preview } : {}),
+  };
   // One step back closes a window, also one that another has led to.
   history[app().open ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
   set({ open });
+}
+
+/** Opens the preview whose link was followed, once it is known which skills there are. */
+export function openPreview(icons: readonly Icon[]): void {
+  const { preview } = app();
+  if (!preview) return;
+  set({ preview: null });
+  const icon = icons.find((i) => preview.startsWith(`${i.skill_id}.`));
+  if (icon) openSkill(icon, undefined, true, preview);
+  else toast(t('preview_over'));
 }
 
 /** Opens a page of the owner's; each also stands without a hub. */

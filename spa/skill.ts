@@ -20,7 +20,7 @@ import { joinRoom, type Room } from './sync.ts';
 import { t, titleOf } from './text.ts';
 
 /** How a skill without a view yet, or without the right, stands. */
-type Gate = 'opening' | 'open' | 'elevate' | 'forbidden' | 'missing';
+type Gate = 'opening' | 'open' | 'elevate' | 'forbidden' | 'missing' | 'over';
 
 /** What the hub says on opening: the documents that make the screen of this person on this browser. */
 type OpenAnswer = Answer<typeof skillsApi.open>;
@@ -34,13 +34,15 @@ interface Opened {
 function joinSkill(keys: OpenAnswer, changed: () => void, refused: (e: IngleError) => void): Opened {
   const join = (key: string) => joinRoom(key, currentLink, changed, refused);
   const viewRoom = join(keys.view);
-  const stateRooms = [join(keys.state), ...(keys.prefs ? [join(keys.prefs)] : [])];
+  const over = [keys.own, keys.prefs].flatMap((key) => (key ? [key] : []));
+  const stateRooms = [keys.state, ...over].map(join);
   return { viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
 }
 
 export function Skill({ icon }: { icon: Icon }) {
   const { link, heardAt } = useApp();
   const [gate, setGate] = useState<Gate>('opening');
+  const [preview] = useState(() => app().open?.preview);
   const [, draw] = useState(0);
   const opened = useRef<Opened | null>(null);
   const seen = useRef({ tree: null as Tree | null, state: {} as unknown, at: 0, raw: '' });
@@ -75,6 +77,7 @@ export function Skill({ icon }: { icon: Icon }) {
   const refused = (e: IngleError) => {
     if (e.code === 'assertion_required') setGate('elevate');
     else if (e.code === 'forbidden') setGate('forbidden');
+    else if (preview && e.code === 'not_found') setGate('over');
     else if (e.code === 'not_found' || e.code === 'unavailable') setGate('missing');
   };
 
@@ -87,7 +90,8 @@ export function Skill({ icon }: { icon: Icon }) {
       if (!l?.up) return;
       try {
         const mode = app().open?.mode ?? icon.modes[0] ?? 'modal';
-        const keys = await l.request<OpenAnswer>('POST', '/v1/open', { skill_id: icon.skill_id, mode });
+        const asked = { skill_id: icon.skill_id, mode, ...(preview ? { preview } : {}) };
+        const keys = await l.request<OpenAnswer>('POST', '/v1/open', asked);
         if (gone) return;
         opened.current ??= joinSkill(keys, changed, refused);
         setGate('open');
@@ -133,6 +137,8 @@ export function Skill({ icon }: { icon: Icon }) {
   if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;
   if (gate === 'forbidden')
     return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
+  if (gate === 'over')
+    return html`<${Message} glyph="info" title=${t('preview_over')} lead=${t('preview_over_lead')} />`;
   if (gate === 'missing' && !tree)
     return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: titleOf(icon) })} lead=${t('skill_missing_lead')} />`;
   if (!tree) return html`<${Bones} title=${titleOf(icon)} />`;
@@ -144,6 +150,7 @@ export function Skill({ icon }: { icon: Icon }) {
   // While nothing serves them the hub's own signs of life say nothing of them.
   if (joined && !missing && link !== 'unserved') seen.current.at = Math.max(seen.current.at, heardAt ?? 0);
   return html`<div aria-busy=${live ? undefined : 'true'} data-live=${live ? 'yes' : 'no'}>
+    ${preview && html`<p class="note small" role="status">${t('preview_is')}</p>`}
     ${link !== 'connecting' && html`<${Stale} at=${seen.current.at} why=${missing} />`}
     <${View} tree=${tree} drawing=${drawing} />
   </div>`;

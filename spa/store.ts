@@ -70,6 +70,8 @@ export type Managing = 'manage' | 'people';
 export interface Open {
   skill_id: string;
   mode: 'modal' | 'panel';
+  /** Token of a preview. */
+  preview?: string;
 }
 
 /**
@@ -100,6 +102,8 @@ export interface App {
   open: Open | null;
   /** A page of the owner's that is open: installed skills, people. */
   managing: Managing | null;
+  /** Token of a preview whose link was opened, until its screen opens. */
+  preview: string | null;
   /** What the person at this browser is to the hub; null until it has said so. */
   role: Role | null;
   /** Whose documents this browser's are; null until the hub has said so. */
@@ -125,6 +129,7 @@ let state: App = {
   iconsAt: null,
   open: null,
   managing: null,
+  preview: null,
   role: null,
   mine: null,
   pending: 0,

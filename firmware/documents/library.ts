@@ -60,6 +60,10 @@ export function openLibrary(o: {
     return isSkillDocument(key) ? skillAcl(key.skill_id) : ['OWNER:read'];
   }
 
+  /** Seconds until a time, where there is one: a document that is written again ends no later. */
+  const left = (until: unknown) =>
+    typeof until === 'number' ? Math.max(1, Math.floor(until) - now()) : undefined;
+
   function about(key: DocumentKey, next: Y.Doc) {
     const skill = isSkillDocument(key);
     const meta = skill ? readMeta(next) : {};
@@ -69,7 +73,7 @@ export function openLibrary(o: {
     return {
       acl: [...acl(key, undefined), ...extra.slice(0, 8)],
       schema: key.doc_type === 'view' ? schemaOf(next) : 'ui/v0',
-      ttl_sec: skill ? (parseDuration(meta['ttl']) ?? 0) : DEVICE_TTL,
+      ttl_sec: skill ? (left(meta['until']) ?? parseDuration(meta['ttl']) ?? 0) : DEVICE_TTL,
       now: now(),
     };
   }

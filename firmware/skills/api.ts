@@ -71,12 +71,22 @@ export const skillsApi = localArea({
     path: '/v1/open',
     who: 'token',
     doc: 'What a screen is made of: the keys of its documents.',
-    body: T.Object({ skill_id: T.String(), mode: T.String() }, body),
+    body: T.Object(
+      {
+        skill_id: T.String(),
+        mode: T.String(),
+        preview: T.Optional(
+          T.String({ description: 'Token of a preview, which then goes before all branches.' }),
+        ),
+      },
+      body,
+    ),
     answer: T.Object({
       schema: T.Literal('ui/v0'),
       view: T.String(),
       state: T.String(),
-      prefs: T.String(),
+      own: T.Optional(T.String({ description: "The owner's branch of the state, which lies over it." })),
+      prefs: T.String({ description: "The device's branch, which lies over all." }),
       commands: T.String(),
       sizeHints: size,
       title: T.String(),
@@ -84,6 +94,30 @@ export const skillsApi = localArea({
     }),
     errors: ['not_found', 'not_supported', 'assertion_required', 'forbidden'],
     safe: true,
+  },
+  preview: {
+    method: 'POST',
+    path: '/v1/preview',
+    who: 'owner',
+    doc: 'Stores a view, and a state where it needs one, as a preview that the owner alone opens by a link, until its time is over. What is wrong with the view is marked in it and told.',
+    body: T.Object(
+      {
+        skill_id: T.String(),
+        view: T.Record(T.String(), T.Unknown()),
+        state: T.Optional(T.Record(T.String(), T.Unknown())),
+        seconds: T.Optional(
+          T.Integer({ minimum: 60, maximum: 604_800, description: 'An hour where it is left out.' }),
+        ),
+      },
+      body,
+    ),
+    answer: T.Object({
+      token: T.String(),
+      fragment: T.String({ description: "What follows the application's address in the link." }),
+      expires_at: T.Integer({ description: 'Unix seconds.' }),
+      problems: T.Array(T.Object({ pointer: T.String(), code: T.String(), hint: T.String() })),
+    }),
+    errors: ['not_found', 'forbidden', 'too_large', 'rate_limited'],
   },
   request: {
     method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],

@@ -1,7 +1,7 @@
 // A tree fitted to what its renderer has: a chart becomes a table, an aside a tab, a frame what the skill says instead.
 // What has no lesser form is marked in its place. Pure; fitting twice changes nothing.
 import { treeText } from '../text/tree.ts';
-import { finished, isLazy, needsOf } from './needs.ts';
+import { finished, needsOf } from './needs.ts';
 import type { Capability, Column, Field, Node, Tree, Value } from './tree.ts';
 
 type Of<K extends Node['is']> = Extract<Node, { is: K }>;
@@ -54,7 +54,8 @@ function fitted(n: Node, has: Has): Node {
   const as = (other: Node): Node => ({ ...other, ...keep });
   const all = (nodes: readonly Node[]) => nodes.map((c) => fitted(c, has));
   const lacks = needsOf(n).find((c) => !has(c));
-  if (lacks === 'jsonpath') return as({ ...lacking(lacks) });
+  // What its condition asks can be as unknown as what it shows.
+  if (lacks === 'jsonpath') return lacking(lacks);
   switch (n.is) {
     case 'chart':
       return lacks ? as(fitted(tableOf(n), has)) : n;

@@ -14,7 +14,7 @@ function distance(a: string, b: string): number {
   return above[b.length]!;
 }
 
-/** The word of `known` at most a third of its letters away; undefined when none is that near. */
+/** The word of `known` at most a third of its letters away, rounded up; undefined when none is that near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_WORD) return undefined;
   const far = (w: string) => distance(word.toLowerCase(), w.toLowerCase());
@@ -22,5 +22,5 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     const d = far(w);
     return b && b[1] <= d ? b : [w, d];
   }, undefined);
-  return best && best[1] <= Math.max(1, Math.floor(best[0].length / 3)) ? best[0] : undefined;
+  return best && best[1] <= Math.ceil(best[0].length / 3) ? best[0] : undefined;
 }

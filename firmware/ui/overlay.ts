@@ -8,13 +8,23 @@ export function branchRank(branch: string): number {
   return branch === 'main' ? 3 : -1;
 }
 
+/** Which of two versions that are tried side by side a device shows: always the same one. */
+export function sideOf(device: string): 'ab/A' | 'ab/B' {
+  let odd = 0;
+  for (let i = 0; i < device.length; i++) odd ^= device.charCodeAt(i) & 1;
+  return odd ? 'ab/B' : 'ab/A';
+}
+
 /**
  * The branch that wins, independently for each doc_type; of two of the same kind the first in code point order.
  * A `preview/{token}` is shown only where the caller asks for it by `preview`.
+ * @param device of two sides of a trial, both there, its own is shown
  */
-export function pickBranch(branches: readonly string[], preview?: string): string | null {
+export function pickBranch(branches: readonly string[], preview?: string, device?: string): string | null {
   if (preview !== undefined && branches.includes(`preview/${preview}`)) return `preview/${preview}`;
-  const shown = branches.filter((b) => branchRank(b) >= 0);
+  const trial = device !== undefined && branches.includes('ab/A') && branches.includes('ab/B');
+  const isOther = (b: string) => trial && b.startsWith('ab/') && b !== sideOf(device);
+  const shown = branches.filter((b) => branchRank(b) >= 0 && !isOther(b));
   shown.sort((a, b) => branchRank(a) - branchRank(b) || (a < b ? -1 : 1));
   return shown[0] ?? null;
 }

@@ -13,7 +13,8 @@ export const umf: FrontEnd = (source) => {
   const of = source !== null && typeof source === 'object' ? (source as Record<string, unknown>) : {};
   const title = typeof of['title'] === 'string' ? it.text(of['title'], '/title') : '';
   const text = of['ulm'];
-  if (typeof text !== 'string') it.problem('missing', '/ulm', 'A page has a text for who cannot show it: "ulm".');
+  if (typeof text !== 'string')
+    it.problem('missing', '/ulm', 'A page has a text for who cannot show it: "ulm".');
   const children =
     typeof text === 'string' ? markdown(text, { draft: it, names: { root: ['state'] } }, '/ulm') : undefined;
   const instead = children && ({ is: 'stack', children } as const);

@@ -1,6 +1,6 @@
 // ingle-api: the local API. Wires the documents, the skills and the paths to one server.
 import { join } from 'node:path';
-import { archiveSchema, listDocuments } from '../../firmware/documents/archive.ts';
+import { archiveSchema } from '../../firmware/documents/archive.ts';
 import { type Call, runCommands } from '../../firmware/documents/commands.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
@@ -137,14 +137,7 @@ const dispatch: Dispatch = dispatcher({
     ...updating,
     ...installs.endpoints,
     ...documentEndpoints({ store, skills, signer }),
-    ...skillEndpoints({
-      store,
-      skills,
-      async branches(owner_id, skill_id, doc_type) {
-        const prefix = `${owner_id}/${skill_id}/${doc_type}:`;
-        return (await listDocuments(store, prefix)).map((row) => row.key.slice(prefix.length));
-      },
-    }),
+    ...skillEndpoints({ store, skills, library }),
   ],
   skills,
   admit: lifetime.admit,

@@ -1,6 +1,10 @@
 // Answers of firmware/skills/api.ts: the desktop's icons, opening a screen, a skill's own paths.
 import type { Caller } from '../../firmware/documents/acl.ts';
+import { listDocuments } from '../../firmware/documents/archive.ts';
+import { etagOf, type JsonObject } from '../../firmware/documents/content.ts';
 import { commandsKey, formatKey } from '../../firmware/documents/key.ts';
+import type { Library } from '../../firmware/documents/library.ts';
+import { isOver, makePreview } from '../../firmware/documents/preview.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { actionsOf, checkInput } from '../../firmware/skills/actions.ts';
@@ -16,8 +20,18 @@ import type { Response } from './server.ts';
 interface Parts {
   store: Store;
   skills: Skills;
-  /** Branches of a document that exist. */
-  branches: (owner_id: string, skill_id: string, doc_type: string) => Promise<string[]>;
+  library: Library;
+}
+
+const nothingIn = etagOf({});
+
+/** Branches of a document that exist now: one that was emptied is as none, and so is one whose time is over. */
+async function branchesOf(store: Store, prefix: string): Promise<string[]> {
+  const now = Math.floor(Date.now() / 1000);
+  const rows = await listDocuments(store, prefix);
+  return rows
+    .filter((row) => row.etag !== nothingIn && !isOver(row, now))
+    .map((row) => row.key.slice(prefix.length));
 }
 
 export function skillEndpoints(p: Parts): LocalEndpoint[] {
@@ -37,6 +51,17 @@ export function skillEndpoints(p: Parts): LocalEndpoint[] {
       return { ok: true };
     },
     open: (asked) => open(asked, asked.body, p),
+    async preview({ caller, owner_id, body }) {
+      const { skill_id, view, state, seconds = 3600 } = body;
+      usable(skills, skill_id, caller);
+      const rows = await listDocuments(store, `${owner_id}/${skill_id}/`);
+      const { token, ...made } = await makePreview(p.library, {
+        ...{ owner_id, skill_id, seconds, there: rows.map((r) => r.key) },
+        view: view as JsonObject,
+        state: state as JsonObject | undefined,
+      });
+      return { ...made, token, fragment: `#preview.${token}`, problems: [...made.problems] };
+    },
     async request({ id, owner_id, method, params, search, body, last_event_id }) {
       const query = search.size > 0 ? `?${search}` : '';
       const path = `/v1/${params.path}${query}`;
@@ -67,7 +92,11 @@ function headersOf(type: string | undefined): Record<string, string> {
   };
 }
 
-async function open(asked: Asked, { skill_id, mode }: { skill_id: string; mode: string }, p: Parts) {
+async function open(
+  asked: Asked,
+  { skill_id, mode, preview }: { skill_id: string; mode: string; preview?: string | undefined },
+  p: Parts,
+) {
   const { capabilities } = usable(p.skills, skill_id, asked.caller);
   const ui = capabilities.ui;
   if (!ui) throw new IngleError('not_found', `The skill "${skill_id}" has no screen.`);
@@ -82,17 +111,26 @@ async function open(asked: Asked, { skill_id, mode }: { skill_id: string; mode: 
     );
   const { owner_id } = asked;
   const device = asked.caller?.browser ?? 'local';
-  const key = async (doc_type: 'view' | 'state', wanted: (branch: string) => boolean) => {
-    const there = await p.branches(owner_id, skill_id, doc_type);
-    return formatKey({ owner_id, skill_id, doc_type, branch: pickBranch(there.filter(wanted)) ?? 'main' });
-  };
-  const shared = (b: string) => b === 'main' || b.startsWith('ab/');
-  const mine = (b: string) => shared(b) || b === `device/${device}` || b === `owner/${owner_id}`;
+  const [views, states] = await Promise.all(
+    (['view', 'state'] as const).map((doc_type) =>
+      branchesOf(p.store, `${owner_id}/${skill_id}/${doc_type}:`),
+    ),
+  );
+  if (preview !== undefined && !views!.includes(`preview/${preview}`))
+    throw new IngleError('not_found', 'There is no such preview, or its time is over.');
+  const own = `owner/${owner_id}`;
+  const shared = (b: string) => b === 'main' || /^(ab|preview)\//.test(b);
+  const mine = (b: string) => shared(b) || b === `device/${device}` || b === own;
+  const key = (doc_type: 'view' | 'state', branches: string[]) =>
+    formatKey({ owner_id, skill_id, doc_type, branch: pickBranch(branches, preview, device) ?? 'main' });
   return {
     schema: 'ui/v0' as const,
-    view: await key('view', mine),
+    view: key('view', views!.filter(mine)),
     // Personal branches of a state lie over it, they do not stand for it.
-    state: await key('state', shared),
+    state: key('state', states!.filter(shared)),
+    ...(states!.includes(own)
+      ? { own: formatKey({ owner_id, skill_id, doc_type: 'state', branch: own }) }
+      : {}),
     prefs: formatKey({ owner_id, skill_id, doc_type: 'state', branch: `device/${device}` }),
     commands: commandsKey(owner_id, device),
     sizeHints: ui.sizeHints ?? { w: 400, h: 500 },

@@ -5,6 +5,7 @@ import type { Commands } from '../../firmware/documents/commands.ts';
 import { commandsSkill, type DocumentKey, formatKey, parseKey } from '../../firmware/documents/key.ts';
 import { isSkillDocument, type Library } from '../../firmware/documents/library.ts';
 import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
+import { isOver, isPreview } from '../../firmware/documents/preview.ts';
 import type { Member, Room } from '../../firmware/documents/room.ts';
 import { openBucket, rate, take } from '../../firmware/protocol/bucket.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
@@ -36,13 +37,13 @@ export function syncServer(o: {
   commands: Commands;
   log: Log;
 }): Sync {
-  const joined = new Map<Socket, { key: DocumentKey; caller: Caller; ofSkill: boolean }>();
+  const joined = new Map<Socket, { key: DocumentKey; caller: Caller; ofSkill: boolean; ends: number }>();
 
   /** Checks the right to join; at every join anew. */
   async function admit(
     path: string,
     caller: Caller,
-  ): Promise<{ key: DocumentKey; canWrite: boolean; ofSkill: boolean }> {
+  ): Promise<{ key: DocumentKey; canWrite: boolean; ofSkill: boolean; ends: number }> {
     let text: string;
     try {
       text = decodeURIComponent(path.slice('/sync/'.length));
@@ -55,10 +56,13 @@ export function syncServer(o: {
     if (!rights.read) throw new IngleError('forbidden', 'You may not open this document.');
     const ofSkill = !houseDocuments.includes(key.skill_id);
     if (ofSkill) usable(o.skills, key.skill_id, caller);
+    if (isPreview(key.branch) && (!index || isOver(index, Date.now() / 1000)))
+      throw new IngleError('not_found', 'There is no such preview, or its time is over.');
     if (isSkillDocument(key) && !index && !ofSkill)
       throw new IngleError('not_found', 'There is no such document.');
     if (caller !== null) await o.skills.addOwner(caller.owner_id);
-    return { key, canWrite: rights.write, ofSkill };
+    const ends = isPreview(key.branch) && index ? index.updated_at + index.ttl_sec : 0;
+    return { key, canWrite: rights.write, ofSkill, ends };
   }
 
   function connect(path: string, caller: Caller): SocketEvents {
@@ -85,7 +89,7 @@ export function syncServer(o: {
       if (over || !socket) return;
       const s = socket;
       member = { canWrite: admitted.canWrite, send: (bytes) => s.send(bytes) };
-      joined.set(s, { key, caller, ofSkill: admitted.ofSkill });
+      joined.set(s, { key, caller, ofSkill: admitted.ofSkill, ends: admitted.ends });
       room.join(member);
       o.skills.viewersChanged(key.owner_id, key.skill_id);
     }
@@ -130,8 +134,10 @@ export function syncServer(o: {
       for (const [socket, { key }] of joined) if (which(key)) shut(socket, new IngleError('not_found', why));
     },
     expire() {
-      for (const [socket, { key, caller, ofSkill }] of joined)
+      for (const [socket, { key, caller, ofSkill, ends }] of joined)
         try {
+          if (ends > 0 && ends <= Date.now() / 1000)
+            throw new IngleError('not_found', 'The time of this preview is over.');
           if (ofSkill && o.skills.known().has(key.skill_id)) usable(o.skills, key.skill_id, caller);
         } catch (cause) {
           shut(socket, toIngleError(cause));

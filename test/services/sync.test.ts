@@ -339,4 +339,57 @@ test('workspaces are counted and sized while somebody is in them, for their owne
   for (const w of await workspaces('o')) assert.not.match(w.prefix, /^o1/);
 });
 
+test('a view that a browser lays over a skill’s is opened by it alone, with the tree the hub made of it', async ({
+  hub,
+}) => {
+  const ask = (as: Partial<Principal>) =>
+    hub.ask('POST', '/v1/open', { as, body: { skill_id: 'hub_status', mode: 'panel' } });
+  const room = 'o1/hub_status/view:device/phone1';
+  const mine = join(hub, room, {});
+  await mine.synced();
+  mine.doc.getMap('content').set('schema', 'ui/v0');
+  mine.doc.getMap('content').set('layout', { type: 'title', text: '{{state.name}}' });
+  await until(() => Object(mine.content()['tree']).main?.[0]?.is === 'title', 'the tree');
+  assert.is((await ask({})).body.view, room);
+  assert.is((await ask({ browser: 'phone2' })).body.view, 'o1/hub_status/view:main');
+  const denied = join(hub, room, { browser: 'phone2' });
+  await denied.synced();
+  denied.doc.getMap('content').set('layout', { type: 'empty' });
+  await denied.closed;
+  denied.end();
+  assert.is((mine.content()['layout'] as { type: string }).type, 'title');
+  mine.doc.transact(() => {
+    for (const k of ['schema', 'layout']) mine.doc.getMap('content').delete(k);
+  });
+  await until(async () => (await ask({})).body.view === 'o1/hub_status/view:main', 'the skill’s own view');
+  mine.end();
+});
+
+test('a preview opens by its token for its owner alone, and another token opens nothing', async ({ hub }) => {
+  const view = { schema: 'ui/v0.1', layout: { type: 'progress', value: '{{state.done}}' } };
+  const body = { skill_id: 'hub_status', view, state: { done: 7 } };
+  const made = await hub.ask('POST', '/v1/preview', { as: {}, body });
+  assert.is(made.status, 200, JSON.stringify(made.body));
+  const { token, fragment, expires_at, problems } = made.body;
+  assert.equal([fragment, problems], [`#preview.${token}`, []]);
+  assert.ok(expires_at > Date.now() / 1000 + 3500);
+  assert.is((await hub.ask('POST', '/v1/preview', { as: { role: 'adult' }, body })).status, 403);
+  const asked = { skill_id: 'hub_status', mode: 'panel', preview: token };
+  const keys = (await hub.ask('POST', '/v1/open', { as: {}, body: asked })).body;
+  assert.is(keys.view, `o1/hub_status/view:preview/${token}`);
+  assert.is(keys.state, `o1/hub_status/state:preview/${token}`);
+  const [v, st] = [join(hub, keys.view, {}), join(hub, keys.state, {})];
+  await Promise.all([v.synced(), st.synced()]);
+  assert.is(Object(v.content()['tree']).main[0].is, 'progress');
+  assert.is(st.content()['done'], 7);
+  const stranger = join(hub, keys.view, { owner_id: 'o2' });
+  assert.is((await stranger.closed).code, 4403);
+  for (const p of [v, st, stranger]) p.end();
+  const other = { ...asked, preview: `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}` };
+  assert.is((await hub.ask('POST', '/v1/open', { as: {}, body: other })).status, 404);
+  const none = join(hub, `o1/hub_status/view:preview/${other.preview}`, {});
+  assert.is((await none.closed).code, 4404);
+  none.end();
+});
+
 test.run();

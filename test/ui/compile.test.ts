@@ -7,9 +7,8 @@ import { compile, frontEndOf } from '../../firmware/ui/compile.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
 import type { Node } from '../../firmware/ui/tree.ts';
 import { compileV0 } from '../../firmware/ui/v0/compile.ts';
-import { evaluate, holds, type Scope } from '../../firmware/ui/value.ts';
 import { treeFaults } from './tree-schema.ts';
-import { states, views } from './views.ts';
+import { views } from './views.ts';
 
 const test = suite('compiled views');
 const golden = 'test/ui/golden';
@@ -25,6 +24,18 @@ for (const file of readdirSync(golden).filter((f) => f.endsWith('.view.json')))
     assert.equal(treeFaults(tree), []);
     assert.equal(validateView(view), []);
   });
+
+/** The views beside, with one text or another in them. */
+const good = fc
+  .tuple(fc.constantFrom('every', 'later'), fc.constantFrom('', 'x {{state.y}}', '{{meta.a[*].b}}', '{ }'))
+  .map(
+    ([file, text]) =>
+      JSON.parse(
+        JSON.stringify(read(`${file}.view.json`))
+          .replaceAll('"Name"', JSON.stringify(text))
+          .replaceAll('"More"', JSON.stringify(text)),
+      ) as Record<string, unknown>,
+  );
 
 const nodeOf = (layout: unknown, schema = 'ui/v0') => {
   const { tree, problems } = compileV0({ schema, layout });
@@ -123,34 +134,30 @@ test('a document of no kind that is known says so in a tree', async () => {
   assert.is(frontEndOf({ hello: 1 }), 'ui/v0');
 });
 
-/** Everything a renderer would work out of a tree. */
-function drawn(nodes: readonly unknown[], scope: Scope): number {
-  let cost = 0;
-  const visit = (at: unknown, depth: number): void => {
-    if (at === null || typeof at !== 'object' || depth > 80) return;
-    cost++;
-    const o = at as Record<string, unknown>;
-    if ('path' in o || 'join' in o || 'object' in o || 'zip' in o) evaluate(o as never, scope);
-    if ('when' in o) holds(o['when'] as never, scope);
-    for (const v of Object.values(o)) visit(v, depth + 1);
-  };
-  for (const n of nodes) visit(n, 0);
-  return cost;
-}
-
-test('any view gives a tree that may be drawn, within bounds of its size; one that passes the schema gives no note', () => {
+test('any view gives a tree that may be drawn, within bounds of its size', () => {
   fc.assert(
-    fc.property(views, states, (view, state) => {
+    fc.property(views, (view) => {
       const { tree, problems } = compileV0(view);
       assert.equal(treeFaults(tree), []);
       const [from, to] = [JSON.stringify(view).length, JSON.stringify(tree).length];
       assert.ok(to <= 8 * from + 400 * (problems.length + 1), `${from} became ${to}`);
-      assert.is(validateView(view).length === 0, problems.length === 0, JSON.stringify([view, problems]));
       if (problems.length === 0) assert.not.match(JSON.stringify(tree), /"is":"note"/);
-      drawn(tree.main, { state, meta: tree.meta ?? {} });
     }),
-    { numRuns: 3000 },
+    { numRuns: 500 },
   );
+});
+
+test('a view that passes the schema gives no problem', () => {
+  let valid = 0;
+  fc.assert(
+    fc.property(fc.oneof(views, good), (view) => {
+      if (validateView(view).length > 0) return;
+      valid++;
+      assert.equal(compileV0(view).problems, []);
+    }),
+    { numRuns: 100 },
+  );
+  assert.ok(valid > 20, `only ${valid} were valid`);
 });
 
 test('whatever is compiled, the answer is a tree and nothing is thrown', () => {

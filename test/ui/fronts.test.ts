@@ -21,7 +21,12 @@ test('a document says what it is for', () => {
 });
 
 test('a page in a frame has its words for who cannot show it', async () => {
-  const { tree, problems } = await compile({ umf: 'chart/index.html', title: 'Chart', h: 300, ulm: 'Power: {{state.kw}}' });
+  const { tree, problems } = await compile({
+    umf: 'chart/index.html',
+    title: 'Chart',
+    h: 300,
+    ulm: 'Power: {{state.kw}}',
+  });
   assert.equal([problems, treeFaults(tree), tree.needs], [[], [], ['frame']]);
   assert.equal(tree.main, [
     {
@@ -47,7 +52,8 @@ test('what only some documents need is loaded when one does', () => {
     const rooms = files.filter((f) => /^firmware\/ui\/(?:usdl|ulm|a2ui|umf|query|patch)\b/.test(f));
     assert.equal(rooms, [], entry);
     const libraries = files.flatMap((f) => graph.get(f)!.map((i) => i.from));
-    for (const name of ['markdown-it', 'json-p3', 'rfc6902']) assert.not.ok(libraries.includes(name), `${entry} ${name}`);
+    for (const name of ['markdown-it', 'json-p3', 'rfc6902'])
+      assert.not.ok(libraries.includes(name), `${entry} ${name}`);
   }
   assert.match(readFileSync('firmware/ui/compile.ts', 'utf8'), /import\('\.\/usdl\/document\.ts'\)/);
 });

@@ -143,6 +143,19 @@ test('device goes over owner, owner over ab, ab over main', () => {
   assert.is(branchRank('other/x'), -1);
 });
 
+test('of two sides of a trial each device sees one, and always that one', () => {
+  const sides = new Set<string | null>();
+  for (let i = 0; i < 20; i++) {
+    const shown = pickBranch(['main', 'ab/B', 'ab/A'], undefined, `device${i}`);
+    assert.is(shown, pickBranch(['ab/A', 'ab/B', 'main'], undefined, `device${i}`));
+    sides.add(shown);
+  }
+  assert.equal([...sides].sort(), ['ab/A', 'ab/B']);
+  assert.is(pickBranch(['main', 'ab/B'], undefined, 'device1'), 'ab/B');
+  assert.is(pickBranch(['main', 'ab/B'], undefined, 'device2'), 'ab/B');
+  assert.is(pickBranch(['owner/o', 'ab/A', 'ab/B'], undefined, 'device1'), 'owner/o');
+});
+
 test('a state laid over another keeps what the upper one does not say', () => {
   assert.equal(overlayState({ a: 1, b: { c: 2, d: [1] } }, { b: { d: [2] }, e: 3 }), {
     a: 1,

@@ -94,7 +94,13 @@ export function contextOf(context: unknown, where: Where, pointer: string): Valu
   const deep = (v: unknown, depth: number): Value => {
     const value = valueAt(v, where, pointer);
     if (value !== undefined || !isObject(v) || depth > 8) return value ?? null;
-    return { object: Object.fromEntries(Object.entries(v).slice(0, 100).map(([k, one]) => [k, deep(one, depth + 1)])) };
+    return {
+      object: Object.fromEntries(
+        Object.entries(v)
+          .slice(0, 100)
+          .map(([k, one]) => [k, deep(one, depth + 1)]),
+      ),
+    };
   };
   return { object: Object.fromEntries(entries.map(([k, v]) => [k, deep(v, 0)])) };
 }

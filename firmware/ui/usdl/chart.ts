@@ -13,7 +13,7 @@ const loads = ['url', 'href', 'usermeta', '$schema', 'loader', '__proto__'];
  * A specification with nothing in it that leads out of the page.
  * @returns null where it is too large; `left` are the keys that were left out
  */
-export function safeSpec(spec: Json): { spec: Record<string, unknown>; left: string[] } | null {
+export function safeSpec(vega: Json): { spec: Record<string, unknown>; left: string[] } | null {
   let count = 0;
   const left = new Set<string>();
   const copy = (v: unknown, depth: number): unknown => {
@@ -28,7 +28,7 @@ export function safeSpec(spec: Json): { spec: Record<string, unknown>; left: str
     return Object.fromEntries(entries);
   };
   try {
-    return { spec: copy(spec, 0) as Record<string, unknown>, left: [...left] };
+    return { spec: copy(vega, 0) as Record<string, unknown>, left: [...left] };
   } catch (e) {
     if (e instanceof RangeError) return null;
     throw e;
@@ -41,10 +41,10 @@ const fieldOf = (channel: unknown): string | undefined => {
 };
 
 /** The line or bar chart that a simple specification is, for who has no Vega-Lite. */
-export function plainChart(spec: Json, data: Path | undefined, title?: Value): Node | undefined {
-  const mark = own(spec, 'mark');
+export function plainChart(vega: Json, data: Path | undefined, title?: Value): Node | undefined {
+  const mark = own(vega, 'mark');
   const kind = String(isObject(mark) ? own(mark, 'type') : mark);
-  const encoding = own(spec, 'encoding');
+  const encoding = own(vega, 'encoding');
   if (!data || !isObject(encoding) || !['line', 'area', 'point', 'bar'].includes(kind)) return undefined;
   const [x, y] = [fieldOf(own(encoding, 'x')), fieldOf(own(encoding, 'y'))];
   if (!y) return undefined;

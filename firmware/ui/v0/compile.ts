@@ -1,5 +1,5 @@
 // ui/v0 to the render tree. Whatever it is given becomes a tree: what is not right is marked in its place, and told.
-import { bindingError, compileText, pathOf } from '../binding.ts';
+import { bindingError, compileText } from '../binding.ts';
 import { nearest } from '../nearest.ts';
 import { finished } from '../needs.ts';
 import type { Act, Field, FrontEnd, Node, Path, Problem, Series, Value } from '../tree.ts';
@@ -7,7 +7,6 @@ import { limits } from './limits.ts';
 
 type Json = Record<string, unknown>;
 const isObject = (v: unknown): v is Json => v !== null && typeof v === 'object' && !Array.isArray(v);
-const listOf = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
 const escaped = (name: string) => name.replace(/~/g, '~0').replace(/\//g, '~1');
 
 /** One compilation: what it found, and how much it has drawn. */
