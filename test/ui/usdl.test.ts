@@ -359,6 +359,11 @@ for (const [name, component, code, pointer] of wrong)
     assert.equal(main.at(-1), { is: 'card', title: 'after', children: [] });
   });
 
+test('what has a condition that cannot be read is not shown', async () => {
+  const { main } = await compiled(page([{ type: 'Card', when: 'alert(1)' }]));
+  assert.equal(main, [{ is: 'card', children: [], when: { is: false } }]);
+});
+
 test('nothing that a chart would load is in its tree', async () => {
   const { tree } = await compiled(
     page([
