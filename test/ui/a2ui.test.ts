@@ -200,6 +200,13 @@ const wrong: [string, unknown, string][] = [
 for (const [name, messages, code] of wrong)
   test(`${name} is told`, async () => assert.ok((await compiled(messages)).codes.includes(code)));
 
+test('a data model has nothing that could be taken for a prototype', async () => {
+  const value = JSON.parse('{"a": {"__proto__": {"x": 1}, "b": 2}}') as unknown;
+  const update = (path: string) => ({ updateDataModel: { surfaceId: 's', path, value } });
+  const { tree } = await compiled([update('/'), update('/__proto__'), update('/a/__proto__/c')]);
+  assert.equal(JSON.stringify(tree.state), '{"s":{"a":{"b":2}}}');
+});
+
 const $ = '$';
 test('a formatted text is its parts', async () => {
   const { main } = await compiled(
