@@ -1,7 +1,24 @@
-// Words a render tree is given where a renderer lacks something. The same for every reader, so each has all languages.
+// Words a render tree has and its document does not: where a renderer lacks something, or a document says no word.
+// The same for every reader, so each has all languages.
 import { localizer, type Texts } from './i18n.ts';
 
-const en = { main: 'Overview', aside: 'More' } as const;
-const ru: Record<keyof typeof en, string> = { main: 'Главное', aside: 'Ещё' };
+const en = {
+  main: 'Overview',
+  aside: 'More',
+  send: 'Send',
+  open: 'Open',
+  close: 'Close',
+  listen: 'Listen',
+  watch: 'Watch',
+} as const;
+const ru: Record<keyof typeof en, string> = {
+  main: 'Главное',
+  aside: 'Ещё',
+  send: 'Отправить',
+  open: 'Открыть',
+  close: 'Закрыть',
+  listen: 'Слушать',
+  watch: 'Смотреть',
+};
 export const treeTexts: Texts<keyof typeof en> = { en, ru };
 export const treeText = localizer(treeTexts);

@@ -1,5 +1,6 @@
 // Which front end a view is for, by what it says of itself. Those that are rarely asked for are loaded when they are.
-import type { FrontEnd, Problem, Tree } from './tree.ts';
+import type { Problem, Tree } from './tree.ts';
+import type { Tools, Want } from './usdl/page.ts';
 import { compileV0 } from './v0/compile.ts';
 
 export interface Compiled {
@@ -7,24 +8,67 @@ export interface Compiled {
   problems: readonly Problem[];
 }
 
+type Source = Readonly<Record<string, unknown>>;
 interface Kind {
   name: string;
-  is(source: Readonly<Record<string, unknown>>): boolean;
-  load(): FrontEnd | Promise<FrontEnd>;
+  is(source: Source): boolean;
+  compile(source: Source): Compiled | Promise<Compiled>;
 }
+
+/** Compiles, and once more with the libraries that turned out to be wanted. */
+async function withTools(run: (tools: Tools) => Compiled & { wants: readonly Want[] }): Promise<Compiled> {
+  const { wants, ...first } = run({});
+  if (wants.length === 0) return first;
+  const markdown = wants.includes('markdown') ? await import('./ulm/markdown.ts') : undefined;
+  const query = wants.includes('queryFault') ? await import('./query.ts') : undefined;
+  const { tree, problems } = run({ ...markdown, ...query });
+  return { tree, problems };
+}
+
+const isVersion = (v: unknown, name: string) => typeof v === 'string' && v.startsWith(`${name}/`);
 
 /** What is none of these is taken for ui/v0, which says what is wrong with it. */
 const kinds: readonly Kind[] = [
-  { name: 'ui/v0', is: ({ schema }) => schema === 'ui/v0' || schema === 'ui/v0.1', load: () => compileV0 },
+  {
+    name: 'ui/v0',
+    is: ({ schema }) => schema === 'ui/v0' || schema === 'ui/v0.1',
+    compile: compileV0,
+  },
+  {
+    name: 'usdl',
+    is: ({ version }) => isVersion(version, 'usdl'),
+    async compile(source) {
+      const { usdl } = await import('./usdl/document.ts');
+      return withTools((tools) => usdl(source, tools));
+    },
+  },
+  {
+    // A page in a frame has its text of level 1 beside it.
+    name: 'umf',
+    is: ({ umf }) => typeof umf === 'string',
+    compile: async (source) => (await import('./umf.ts')).umf(source),
+  },
+  {
+    name: 'ulm',
+    is: ({ ulm }) => typeof ulm === 'string',
+    compile: async (source) => (await import('./ulm/document.ts')).ulm(source),
+  },
+  {
+    name: 'a2ui',
+    is: ({ a2ui }) => typeof a2ui === 'string' || Array.isArray(a2ui),
+    async compile(source) {
+      const { a2ui } = await import('./a2ui/document.ts');
+      return withTools((tools) => a2ui(source, tools));
+    },
+  },
 ];
 
-const kindOf = (source: Readonly<Record<string, unknown>>): Kind =>
-  kinds.find((k) => k.is(source)) ?? kinds[0]!;
+const kindOf = (source: Source): Kind => kinds.find((k) => k.is(source)) ?? kinds[0]!;
 
 /** The front end a view is for, without its version. */
-export const frontEndOf = (source: Readonly<Record<string, unknown>>): string => kindOf(source).name;
+export const frontEndOf = (source: Source): string => kindOf(source).name;
 
 /** Compiles a view of whatever kind. Total, as front ends are. */
-export async function compile(source: Readonly<Record<string, unknown>>): Promise<Compiled> {
-  return (await kindOf(source).load())(source);
+export async function compile(source: Source): Promise<Compiled> {
+  return kindOf(source).compile(source);
 }

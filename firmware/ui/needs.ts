@@ -47,6 +47,7 @@ const ofAct = (a: Act | undefined): Maybe[] => {
     case 'action':
       return [a.payload];
     case 'go':
+    case 'query':
       return [a.params];
     case 'set':
       return [a.at, a.value];

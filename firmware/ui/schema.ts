@@ -18,7 +18,7 @@ const binding = (description: string) =>
 const anyObject = (description: string) => T.Unsafe<Record<string, unknown>>({ type: 'object', description });
 
 /** The fields `names` are asked for where `by` is `is`. TypeBox tells what an `else` lacks, not what a `then` does. */
-const needs = (is: string, names: string[], by = 'type') => ({
+export const needs = (is: string, names: string[], by = 'type') => ({
   if: { properties: { [by]: { not: { const: is } } } },
   else: { required: names, [SAYS]: { required: `is missing, ${is} needs it` } },
 });

@@ -64,6 +64,8 @@ export type Act =
   | { do: 'action'; id: string; target?: string; payload?: Value; form?: string }
   /** Another skill (`skill`), another page of the application (`page` with its parameters), or an address outside. */
   | { do: 'go'; skill?: string; page?: string; params?: Value; href?: string; mode?: 'modal' | 'panel' }
+  /** Asks for the rows of the lazy tables of this query again. */
+  | { do: 'query'; query: string; target?: string; params?: Value }
   /** Sets a value of this browser's own state at once. */
   | { do: 'set'; at: Path; value: Value };
 
@@ -157,6 +159,8 @@ export interface Tree {
   from: string;
   title?: Value;
   meta?: Readonly<Record<string, unknown>>;
+  /** What `state` begins with; the state document is laid over it (`overlayState`). */
+  state?: Readonly<Record<string, unknown>>;
   main: readonly Node[];
   header?: readonly Node[];
   aside?: readonly Node[];

@@ -5,6 +5,7 @@ import { interestSchema } from '../../firmware/interest/request.ts';
 import { manifestSchema } from '../../firmware/skills/manifest.ts';
 import { packageSchema } from '../../firmware/skills/package-meta.ts';
 import { viewSchema, viewSchema1 } from '../../firmware/ui/schema.ts';
+import { usdlSchema } from '../../firmware/ui/usdl/schema.ts';
 import { weatherSchema } from '../../firmware/weather/report.ts';
 
 export const schemas = {
@@ -14,6 +15,7 @@ export const schemas = {
   device: deviceSchema,
   'ui-v0': viewSchema,
   'ui-v0.1': viewSchema1,
+  'usdl-0.2': usdlSchema,
   interest: interestSchema,
   'weather-update': weatherSchema,
 };

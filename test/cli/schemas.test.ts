@@ -18,6 +18,7 @@ import type { IngleError } from '../../firmware/protocol/errors.ts';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { checkMeta } from '../../firmware/skills/package-meta.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
+import { usdlSchema } from '../../firmware/ui/usdl/schema.ts';
 import { simulated, weatherSchema } from '../../firmware/weather/report.ts';
 import { hubStatusView } from '../../services/skills/hub_status/view.ts';
 import { logsView } from '../../services/skills/logs/view.ts';
@@ -66,6 +67,43 @@ const every = json({
       { type: 'table', columns: [{ key: 'a', label: 'A' }], rows: '{{state.rows}}' },
     ],
   },
+});
+const orders = json({
+  version: 'usdl/0.2',
+  meta: { title: 'Orders', texts: { save: { i18n: { en: 'Save', ru: 'Сохранить' } } } },
+  layout: { slot: 'main' },
+  viewModel: { filter: { text: '' } },
+  viewBind: '$.orders',
+  components: [
+    {
+      type: 'Toolbar',
+      components: [
+        {
+          type: 'Input',
+          bind: '$.filter.text',
+          debounceMs: 300,
+          on: [{ event: 'change', action: 'reload' }],
+        },
+      ],
+    },
+    {
+      type: 'Table',
+      slot: 'aside',
+      columns: [{ key: 'id', title: 'No.', sort: true }],
+      data: { source: 'lazy', query: 'orders.list', params: { q: '$.filter.text' }, pageSize: 25 },
+      on: [{ event: 'rowClick', navigate: { to: 'order', params: { id: '$row.id' } } }],
+    },
+    {
+      type: 'Form',
+      id: 'order',
+      fields: [{ name: 'a', component: 'Select', required: true, options: [{ id: 'x', text: 'X' }] }],
+      actions: [{ i18n: 'save', action: { type: 'ui.action', action_id: 'save' } }],
+      when: '$.open',
+    },
+    { type: 'Chart', spec: { $vegaLite: { mark: 'bar' } }, data: { bind: '$.points' } },
+    { type: 'Widget', page: 'plan', instead: { type: 'Card', body: 'No plan' } },
+  ],
+  actions: { reload: { emit: 'ui.query', target: 'skill:orders', params: { q: '$.filter.text' } } },
 });
 const later = json({
   ...every,
@@ -253,6 +291,26 @@ const kinds: Record<string, Kind> = {
           action: { type: 'http.post', path: '/v1/x' },
         },
       })),
+    ],
+  },
+  'usdl-0.2': {
+    good: [orders],
+    faults: (document) => faultsOf(usdlSchema, document).map((f) => f.says),
+    beyond: /^$/,
+    bad: [
+      { version: 'usdl/0.2' },
+      { ...orders, version: 'usdl/1.0' },
+      { ...orders, layout: { slot: 'left' } },
+      { ...orders, actions: { x: { emit: 'bus' } } },
+      ...[
+        { type: 'Iframe' },
+        { type: 'Table', columns: [{ key: 'a' }] },
+        { type: 'Select', bind: '$.a' },
+        { type: 'Card', onclick: 'x' },
+        { type: 'Card', components: [{ type: 'Toolbar', components: [{ type: 'Widget' }] }] },
+        { type: 'Chart', spec: { vega: {} } },
+        { type: 'Form', fields: [] },
+      ].map((c) => ({ ...orders, components: [c] })),
     ],
   },
 };

@@ -84,6 +84,7 @@ const $defs = {
       href: opt(T.String()),
       mode: opt(T.Enum(['modal', 'panel'])),
     }),
+    o({ do: T.Literal('query'), query: T.String(), target: opt(T.String()), params: opt(value) }),
     o({ do: T.Literal('set'), at: path, value }),
   ]),
   inline: T.Union([
@@ -154,6 +155,7 @@ const schema = T.Object(
     from: T.String(),
     title: opt(value),
     meta: opt(T.Object({}, { additionalProperties: true })),
+    state: opt(T.Object({}, { additionalProperties: true })),
     main: nodes,
     header: opt(nodes),
     aside: opt(nodes),

@@ -1,0 +1,24 @@
+// A page of the skill itself in a frame (UMF, level 3), checked: it lies below the skill's /v1/ui/. Pure.
+import type { Node } from './tree.ts';
+
+const sizeOf = (v: unknown) =>
+  typeof v === 'number' && Number.isFinite(v) ? Math.round(Math.max(1, Math.min(4000, v))) : undefined;
+
+/** @returns null where the page is no path below /v1/ui/ */
+export function frameOf(
+  of: { page: unknown; w?: unknown; h?: unknown },
+  title: Extract<Node, { is: 'frame' }>['title'],
+  instead?: Node,
+): Extract<Node, { is: 'frame' }> | null {
+  const page = typeof of.page === 'string' ? of.page.replace(/^\/v1\/ui\//, '') : '';
+  if (!/^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/.test(page) || page.length > 200) return null;
+  const [w, h] = [sizeOf(of.w), sizeOf(of.h)];
+  return {
+    is: 'frame',
+    page,
+    title,
+    ...(w ? { w } : {}),
+    ...(h ? { h } : {}),
+    ...(instead ? { instead } : {}),
+  };
+}
