@@ -70,6 +70,8 @@ export async function startHub(
     /** The bus starts whatever lives in any slot, as on a hub. */
     pool?: boolean;
     env?: Record<string, string>;
+    /** ingle-api runs with the Node flags of its unit, which keep it small. */
+    asUnit?: boolean;
   } = {},
 ) {
   const activation = mkdtempSync(join(tmpdir(), 'ingle-activation-'));
@@ -107,9 +109,11 @@ export async function startHub(
   );
   const base = `http://127.0.0.1:${port}`;
   const children = new Map<string, ChildProcess>();
+  const unit = readFileSync('systemd/units/ingle-.service.d/node.conf', 'utf8');
+  const flags = o.asUnit ? /LASTING_FLAGS=([^"]+)/.exec(unit)![1]!.split(' ') : [];
 
   function spawn(name: string, args: string[]): ChildProcess {
-    const [first, ...rest] = [...tethered, process.execPath, '--import', 'tsx', ...args];
+    const [first, ...rest] = [...tethered, process.execPath, ...flags, '--import', 'tsx', ...args];
     const child = start(first!, rest, {
       env,
       stdio: ['ignore', 'inherit', 'inherit'],
