@@ -50,14 +50,15 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
     events: [{ topic: 'external.test', payload: {} }],
     ...{ text: 'Hello', lang: 'en', level: 'info', topic: 'external.door' },
     ...{ document: defaultScenario, etag: etagOf(defaultScenario as never) },
+    ...{ view: { schema: 'ui/v0', layout: { type: 'text', text: 'Hello' } }, state: {} },
     ...{ pins: ['hub_status'], groups: [{ name: 'Home', skills: ['hub_status'] }] },
     ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0', role: 'guest', until: 0 },
   };
   return Object.fromEntries(
-    Object.entries(e.body.properties).map(([k, s]) => [
-      k,
-      known[k] ?? ((s as { type?: string }).type === 'boolean' ? true : ''),
-    ]),
+    Object.entries(e.body.properties)
+      // There is no preview that could be opened.
+      .filter(([k]) => k !== 'preview')
+      .map(([k, s]) => [k, known[k] ?? ((s as { type?: string }).type === 'boolean' ? true : '')]),
   );
 }
 
