@@ -28,8 +28,8 @@ const curves = /node_modules\/@noble\//;
  */
 const later =
   /^(spa\/(manage|people|hubs|owner|asked|invitation|gate|groups|regroup|rearrange|pages-aside)\b|firmware\/text\/spa-(skills|people|hubs|groups|aside)\.|node_modules\/uqr\/)/;
-/** Loaded on demand alone: nodes of a skill's screen beyond the basic ones, and what fits a tree to them. */
-const nodes = /^(spa\/(chart|form|tabs)\.ts|firmware\/(ui\/(fit|chart)|text\/(tree|spa-chart))\.ts)$/;
+/** Loaded on demand alone: forms of a skill's screen, and what fits a tree to a renderer. */
+const nodes = /^(spa\/form|firmware\/ui\/fit)\.ts$/;
 /** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
 export const portable = /node_modules\/tweetnacl\//;
 
@@ -79,9 +79,8 @@ export function sizes(d: Description): {
   const [lazy, nacl] = [having(curves), having(portable)];
   const weight = (files: string[]) => gzipOf(d, [...files, ...styles(d, files)]);
   const counted = (parts: string[]) => closure(d, parts).filter((f) => !lazy.includes(f));
-  const rest = chunks.filter(
-    (f) => !lazy.includes(f) && !having(later).includes(f) && !having(nodes).includes(f),
-  );
+  const waiting = [...having(later), ...having(nodes)];
+  const rest = chunks.filter((f) => !lazy.includes(f) && !waiting.includes(f));
   return {
     code: weight(counted(entry)),
     live: weight(counted(rest.filter((f) => !nacl.includes(f)))),
