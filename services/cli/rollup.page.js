@@ -36,6 +36,7 @@ export async function page(dir, out, { define, onwarn }) {
         webSocketOnly(),
         onlyX25519(),
         plainLogging(),
+        noStorage(),
         esbuild({ target, define, include: /\.[jt]s$/, sourceMap: false }),
         // Said here, as it would follow NODE_ENV: a build is the same from a test.
         nodeResolve({
@@ -60,6 +61,20 @@ export async function page(dir, out, { define, onwarn }) {
       },
     },
   ];
+}
+
+/**
+ * lib0 asks localStorage for its own settings while it is loaded, so where a tab's storage throws, Yjs and with it the
+ * desktop could not be loaded at all. It has no settings here.
+ */
+function noStorage() {
+  return {
+    name: 'no-storage',
+    resolveId: (id, importer) =>
+      id === './storage.js' && /\/node_modules\/lib0\//.test(importer ?? '') ? '\0no-storage' : null,
+    load: (id) =>
+      id === '\0no-storage' ? 'export const varStorage = { getItem: () => null, setItem() {} };' : null,
+  };
 }
 
 /** The `browser` map of a package for its own files: esbuild's plugin resolves relative imports without asking it. */
