@@ -63,15 +63,15 @@ function FieldOf(o: { f: Field; d: Drawing; given: Given; error: string; change:
   const value = String(given ?? '');
   if (f.input === 'choice') {
     const isNone = !options.some((c) => c.value === value);
-    return html`<label class="field"><span>${label}</span>
+    return html`<div><label class="field"><span>${label}</span>
       <select class="select" ...${common} value=${value} onInput=${undefined} onChange=${(e: Typed<HTMLSelectElement>) => change(e.currentTarget.value)}>
         ${isNone && html`<option value=${value} hidden></option>`}${options.map((c) => html`<option value=${c.value}>${c.says}</option>`)}
-      </select>${error}</label>`;
+      </select></label>${error}</div>`;
   }
   if (f.input === 'area')
-    return html`<label class="field"><span>${label}</span><textarea class="input" rows="4" ...${common} value=${value}></textarea>${error}</label>`;
+    return html`<div><label class="field"><span>${label}</span><textarea class="input" rows="4" ...${common} value=${value}></textarea></label>${error}</div>`;
   const type = f.input === 'secret' ? 'password' : f.input;
-  return html`<label class="field"><span>${label}</span><input class="input" type=${type} step="any" ...${common} value=${value} />${error}</label>`;
+  return html`<div><label class="field"><span>${label}</span><input class="input" type=${type} step="any" ...${common} value=${value} /></label>${error}</div>`;
 }
 
 export function Form({ n, d }: { n: Of<'form'>; d: Drawing }) {

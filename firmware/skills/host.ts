@@ -187,6 +187,13 @@ export function startHost(
     } catch (cause) {
       const said = saidBySkill(cause);
       if (!said) o.context.log.error('the skill failed', { path: request.path, cause: cause as Error });
+      // An error of the bus has no details, as those of fields: they go as the answer that says the same.
+      if (said?.details)
+        return {
+          status: said.status,
+          headers: { 'content-type': 'application/json' },
+          body: new TextEncoder().encode(JSON.stringify(said.body())),
+        };
       throw said ?? toIngleError(cause);
     }
   }
@@ -269,7 +276,10 @@ export function startHost(
       if (method !== 'GET') {
         s.answers.set(id, result);
         // What failed may be tried again; what was done may not.
-        result.catch(() => s.answers.delete(id));
+        result.then(
+          (a) => a.status >= 400 && s.answers.delete(id),
+          () => s.answers.delete(id),
+        );
         if (s.answers.size > KEPT) s.answers.delete(s.answers.keys().next().value!);
       }
       return result;
