@@ -1,6 +1,6 @@
 // What every part of a drawn tree works with: the scope of its values, their words, what a tap does.
 import type { FunctionComponent } from 'preact';
-import type { Act, Node, Value } from '../firmware/ui/tree.ts';
+import type { Act, Column, Node, Value } from '../firmware/ui/tree.ts';
 import { evaluate, plainText, type Scope } from '../firmware/ui/value.ts';
 import { shown } from './text.ts';
 
@@ -8,6 +8,26 @@ import { shown } from './text.ts';
 export interface Done {
   done: boolean;
   fields?: Record<string, unknown>;
+}
+
+/** A page of rows as it is asked for (`ui.query`). */
+export interface Asked {
+  query: string;
+  target?: string | undefined;
+  params: unknown;
+  /** From 0. */
+  page: number;
+  pageSize: number;
+  sort?: { key: string; descending: boolean } | undefined;
+  search?: string | undefined;
+}
+
+/** Rows that are not in the state. */
+export interface Rows {
+  /** @returns `total` counts the rows of all pages. @throws IngleError `not_supported` where nobody answers such queries */
+  page(asked: Asked, stop: AbortSignal): Promise<{ rows: readonly unknown[]; total: number }>;
+  /** By the name of a query: who asks it again, with parameters that go before their own. */
+  again: Map<string, Set<(params: unknown) => void>>;
 }
 
 export interface Drawing {
@@ -20,6 +40,10 @@ export interface Drawing {
    * @param o.secret it is asked for at once and kept nowhere
    */
   act(act: Act, scope: Scope, o?: { secret: boolean }): Promise<Done>;
+  /** Who gives rows page by page. */
+  rows?: Rows;
+  /** Columns by which the table at hand can be put in order. */
+  order?: { now: Asked['sort']; by(c: Column): void };
 }
 
 export type Of<K extends Node['is']> = Extract<Node, { is: K }>;

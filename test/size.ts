@@ -29,7 +29,8 @@ const curves = /node_modules\/@noble\//;
 const later =
   /^(spa\/(manage|people|hubs|owner|asked|invitation|gate|groups|regroup|rearrange|pages-aside)\b|firmware\/text\/spa-(skills|people|hubs|groups|aside)\.|node_modules\/uqr\/)/;
 /** Loaded on demand alone: nodes of a skill's screen beyond the basic ones, and what fits a tree to them. */
-const nodes = /^(spa\/(chart|form|tabs)\.ts|firmware\/(ui\/(fit|chart)|text\/(tree|spa-chart))\.ts)$/;
+const nodes =
+  /^(spa\/(chart|form|tabs|beyond|rows|paged)\.ts|firmware\/(ui\/(fit|needs|chart|query|iregexp)|text\/(tree|spa-chart|spa-rows))\.ts)$|node_modules\/json-p3\//;
 /** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
 export const portable = /node_modules\/tweetnacl\//;
 
