@@ -40,8 +40,9 @@ export function Beyond({ tree, drawing, draw }: { tree: Tree; drawing: Drawing; 
   const box = useRef<HTMLDivElement>(null);
   const [wide, setWide] = useState(false);
   useLayoutEffect(() => {
-    const look = () => setWide(box.current!.clientWidth >= WIDE);
-    const watch = new ResizeObserver(look);
+    const look = () => box.current && setWide(box.current.clientWidth >= WIDE);
+    // Not within the observer's own turn, where a change of size counts as a fault.
+    const watch = new ResizeObserver(() => setTimeout(look));
     watch.observe(box.current!);
     look();
     return () => watch.disconnect();
@@ -97,11 +98,6 @@ function Modal({ stamp, label, children }: { stamp: string; label: string; child
     // Closing gives the focus back to where it was.
     return () => it.close();
   }, [open]);
-  if (!open)
-    return (
-      stamp &&
-      html`<button type="button" class="button second" onClick=${() => setClosed('')}>${shown(treeText('open'))}</button>`
-    );
   const close = () => setClosed(stamp);
   const onKeyDown = (e: KeyboardEvent) => {
     // The window below has its own say on these keys.
@@ -115,10 +111,11 @@ function Modal({ stamp, label, children }: { stamp: string; label: string; child
     e.preventDefault();
     close();
   };
+  // It stays in the page while it is closed, as only then it can give the focus back.
   return html`<dialog class="v-modal" aria-label=${label} ref=${dialog} onKeyDown=${onKeyDown} onCancel=${onCancel}>
-    <button type="button" class="icon-button" aria-label=${t('close')} onClick=${close}>${glyph('close')}</button>
-    <div class="v-stack">${children}</div>
-  </dialog>`;
+      ${open && html`<button type="button" class="icon-button" aria-label=${t('close')} onClick=${close}>${glyph('close')}</button><div class="v-stack">${children}</div>`}
+    </dialog>
+    ${!open && stamp !== '' && html`<button type="button" class="button second" onClick=${() => setClosed('')}>${shown(treeText('open'))}</button>`}`;
 }
 
 /** Words at the foot of the window: said when they change, gone after a while, unless they are being used. */

@@ -78,17 +78,22 @@ test('places are bounded: of very many the first go', () => {
 test('of any state, only the place that is set changes', () => {
   const key = fc.constantFrom('a', 'b', 'constructor', 'toString', 'x y');
   fc.assert(
-    fc.property(fc.dictionary(key, fc.jsonValue()), fc.array(key, { minLength: 1, maxLength: 4 }), (state, steps) => {
-      const own = openOwn();
-      const before = JSON.stringify(state);
-      const set = own.set(at(...steps), 'mine', state);
-      const made = own.over(state);
-      assert.is(JSON.stringify(state), before);
-      const parents = steps.slice(0, -1).map((_, i) => evaluate(at(...steps.slice(0, i + 1)), { state }));
-      if (!set || parents.some(Array.isArray)) return;
-      assert.is(evaluate(at(...steps), { state: made }), 'mine');
-      for (const k of Object.keys(state)) if (k !== steps[0]) assert.is((made as typeof state)[k], state[k]);
-    }),
+    fc.property(
+      fc.dictionary(key, fc.jsonValue()),
+      fc.array(key, { minLength: 1, maxLength: 4 }),
+      (state, steps) => {
+        const own = openOwn();
+        const before = JSON.stringify(state);
+        const set = own.set(at(...steps), 'mine', state);
+        const made = own.over(state);
+        assert.is(JSON.stringify(state), before);
+        const parents = steps.slice(0, -1).map((_, i) => evaluate(at(...steps.slice(0, i + 1)), { state }));
+        if (!set || parents.some(Array.isArray)) return;
+        assert.is(evaluate(at(...steps), { state: made }), 'mine');
+        for (const k of Object.keys(state))
+          if (k !== steps[0]) assert.is((made as typeof state)[k], state[k]);
+      },
+    ),
   );
 });
 
