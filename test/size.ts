@@ -76,12 +76,14 @@ export function sizes(d: Description): {
 } {
   const chunks = Object.keys(d.chunks);
   const having = (what: RegExp) => chunks.filter((f) => d.chunks[f]!.modules.some((m) => what.test(m)));
+  // A small node may be put into a chunk that is loaded anyway, and then counts with it.
+  const onlyNodes = chunks.filter((f) => d.chunks[f]!.modules.every((m) => nodes.test(m)));
   const entry = chunks.filter((f) => d.chunks[f]!.entry);
   const [lazy, nacl] = [having(curves), having(portable)];
   const weight = (files: string[]) => gzipOf(d, [...files, ...styles(d, files)]);
   const counted = (parts: string[]) => closure(d, parts).filter((f) => !lazy.includes(f));
   const rest = chunks.filter(
-    (f) => !lazy.includes(f) && !having(later).includes(f) && !having(nodes).includes(f),
+    (f) => !lazy.includes(f) && !having(later).includes(f) && !onlyNodes.includes(f),
   );
   return {
     code: weight(counted(entry)),

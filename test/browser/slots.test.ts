@@ -82,7 +82,7 @@ interface Window1 {
   wrong: string[];
 }
 
-const document = {
+const orders = {
   version: 'usdl/0.2',
   meta: { title: 'Orders' },
   viewModel: {
@@ -139,7 +139,7 @@ test.before(async () => {
   browser = await launch();
   p = await browser.newPage({ viewport: { width: 1000, height: 800 } });
   await p.goto(site.url);
-  const { tree, problems } = await compile(document);
+  const { tree, problems } = await compile(orders);
   assert.equal(problems, []);
   await p.evaluate((t) => (window as unknown as Window1).show(t), tree as never);
 });
