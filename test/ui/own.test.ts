@@ -43,7 +43,10 @@ test('it stands until its document says something else than what was set here', 
   assert.is(seen('l'), 'lam');
   assert.is(seen('lam'), 'lam');
   assert.is(seen('Lamp 1'), 'Lamp 1');
-  assert.is(seen(''), '', 'and it is gone for good');
+  assert.is(seen('la'), 'la', 'and it is gone for good');
+  own.set(at('text'), 'x', { text: '' });
+  assert.is(seen('x'), 'x');
+  assert.is(seen(''), '', 'also when the skill takes it back to what was there before');
 });
 
 test('nothing is set outside of the state, in every item at once, beyond an array, or in a prototype', () => {
