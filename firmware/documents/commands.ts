@@ -86,6 +86,8 @@ export function runCommands(o: {
   dispatch: (call: Call) => Promise<Answer>;
   publish: (topic: string, payload: unknown) => void;
   event: (topic: string, payload: JsonObject) => void;
+  /** There will be something to sweep at this time, milliseconds since 1970. */
+  stirred?: (at: number) => void;
 }): Commands {
   const { store, library, log } = o;
   const running = new Map<string, Promise<unknown>>();
@@ -177,6 +179,7 @@ export function runCommands(o: {
           finishId(tx, entry.owner_id, entry.id, outcome, seconds()),
         );
         o.event('commands.finished', { id, status: outcome.status });
+        o.stirred?.(Date.now() + SHOWN_MS + 1000);
       })
       .catch((cause) => log.error('a command could not be finished', { id, cause }))
       .finally(() => {

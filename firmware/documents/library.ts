@@ -3,8 +3,9 @@ import type * as Y from 'yjs';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import { isAclEntry, skillAcl } from './acl.ts';
-import { appendUpdate, deleteDocument, expiredDocuments, type IndexRow, loadDocument } from './archive.ts';
-import { readMeta } from './content.ts';
+import { appendOf, deleteDocument, expiredDocuments, type IndexRow, loadDocument } from './archive.ts';
+import { openCommits } from './commits.ts';
+import { type JsonObject, readMeta } from './content.ts';
 import { parseDuration } from './duration.ts';
 import { commandsSkill, type DocumentKey, parseKey } from './key.ts';
 import { makeRoom, type Room } from './room.ts';
@@ -18,7 +19,11 @@ export interface Library {
   peek(key: string): Room | undefined;
   rooms(): Iterable<Room>;
   /** Access list of a document: what its index says, else what one of its kind begins with. */
-  acl(key: DocumentKey, index: IndexRow | undefined): string[];
+  acl(key: DocumentKey, index: Pick<IndexRow, 'acl'> | undefined): string[];
+  /** The same of a document that is open; undefined where it is not. */
+  aclNow(key: string): readonly string[] | undefined;
+  /** Somebody has left a room, or needs it no more. */
+  left(): void;
   /** Deletes a document nobody looks at. @returns false when somebody does. */
   remove(key: string): Promise<boolean>;
   /** Closes rooms nobody needs and deletes documents past their time. @returns the deleted keys. */
@@ -27,6 +32,8 @@ export interface Library {
   close(): Promise<void>;
 }
 
+/** How long a room that nobody needs stays in memory, seconds. */
+const IDLE_SEC = 30;
 /** How long commands and other device branches are kept without a change, seconds. */
 const DEVICE_TTL = 90 * 86_400;
 
@@ -37,33 +44,47 @@ export function isSkillDocument(key: DocumentKey): boolean {
   );
 }
 
+/** What a document's content is written in, by its own word: a view's `schema`, or what the skill says beside it. */
+function schemaOf(key: DocumentKey, doc: Y.Doc, meta: JsonObject): string {
+  const said = key.doc_type === 'view' ? doc.getMap('content').get('schema') : undefined;
+  const given = meta['schema'] ?? said;
+  return typeof given === 'string' && /^[a-z0-9./_-]{1,40}$/.test(given) ? given : 'ui/v0';
+}
+
 export function openLibrary(o: {
   store: Store;
   signer: Signer;
   log: Log;
   /** A room that must stay open though nobody looks. */
   needed: (key: string) => boolean;
-  changed?: (key: string) => void;
+  /** A document has another access list. */
+  aclChanged?: (key: string) => void;
+  /** There may be something to sweep at this time, milliseconds since 1970. */
+  stirred?: (at: number) => void;
 }): Library {
   const { store, signer } = o;
+  const commits = openCommits(store);
+  const lists = new Map<string, string[]>();
   const open = new Map<string, Promise<Room>>();
   const ready = new Map<string, Room>();
   const now = () => Math.floor(Date.now() / 1000);
 
-  function acl(key: DocumentKey, index: IndexRow | undefined): string[] {
+  const stir = (seconds: number) => o.stirred?.(Date.now() + seconds * 1000);
+
+  function acl(key: DocumentKey, index: Pick<IndexRow, 'acl'> | undefined): string[] {
     if (index) return JSON.parse(index.acl) as string[];
     return isSkillDocument(key) ? skillAcl(key.skill_id) : ['OWNER:read'];
   }
 
   function about(key: DocumentKey, next: Y.Doc) {
     const skill = isSkillDocument(key);
-    const meta = skill ? readMeta(next) : {};
+    const meta: JsonObject = skill ? readMeta(next) : {};
     const extra = Array.isArray(meta['acl'])
       ? meta['acl'].filter(isAclEntry).filter((a) => a.startsWith('ROLE:'))
       : [];
     return {
       acl: [...acl(key, undefined), ...extra.slice(0, 8)],
-      schema: 'ui/v0',
+      schema: schemaOf(key, next, meta),
       ttl_sec: skill ? (parseDuration(meta['ttl']) ?? 0) : DEVICE_TTL,
       now: now(),
     };
@@ -74,24 +95,28 @@ export function openLibrary(o: {
     const at = await loadDocument(store, text);
     let { rows, next: n } = at;
     let rev = at.index?.rev ?? 0;
+    lists.set(text, acl(key, at.index));
     const room = makeRoom(
       text,
       at.doc,
       isSkillDocument(key) ? MAX_SKILL_DOCUMENT : MAX_OWNER_DOCUMENT,
       async (update, next, also) => {
-        const stored = await store.transaction(async (tx) => {
-          await also(tx);
-          return update
-            ? appendUpdate(tx, { key: text, next: n, rows, rev }, update, next, about(key, next), signer)
-            : undefined;
-        });
-        if (!stored) return;
+        const said = about(key, next);
+        const to = { key: text, next: n, rows, rev };
+        const a = update ? appendOf(to, update, next, said, signer) : null;
+        await commits(a, also);
+        if (!a) return;
         n++;
-        rows = stored.rows;
-        rev = stored.index.rev;
+        rows = a.rows;
+        rev = a.index.rev;
+        if (said.ttl_sec > 0) stir(said.ttl_sec + 1);
+        const before = lists.get(text);
+        lists.set(text, said.acl);
+        if (before?.join() !== said.acl.join()) o.aclChanged?.(text);
       },
-      () => o.changed?.(text),
+      async () => (await loadDocument(store, text)).doc,
     );
+    stir(IDLE_SEC);
     ready.set(text, room);
     return room;
   }
@@ -102,14 +127,17 @@ export function openLibrary(o: {
     if (!room && open.has(text)) return false;
     ready.delete(text);
     open.delete(text);
+    lists.delete(text);
     room?.close();
     return true;
   }
 
   const library: Library = {
     acl,
+    aclNow: (key) => lists.get(key),
     peek: (key) => ready.get(key),
     rooms: () => ready.values(),
+    left: () => stir(IDLE_SEC),
     open(text) {
       let room = open.get(text);
       if (!room) {
@@ -128,7 +156,8 @@ export function openLibrary(o: {
       const gone: string[] = [];
       for (const key of await expiredDocuments(store, now()))
         if (!o.needed(key) && (await library.remove(key))) gone.push(key);
-      for (const key of [...ready.keys()]) if (!o.needed(key)) unload(key);
+      for (const [key, room] of [...ready])
+        if (!o.needed(key) && !unload(key) && room.members.size === 0) stir(IDLE_SEC);
       if (gone.length > 0) o.log.info('documents past their time are gone', { count: gone.length });
       return gone;
     },

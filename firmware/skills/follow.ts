@@ -77,6 +77,8 @@ export async function followSkills(o: {
   due: (skill_id: string, at: number) => Promise<void>;
   /** A skill is there for an owner: what waited for it may go on. */
   attached: (skill_id: string) => void;
+  /** A skill is there no more, nor needs its documents. */
+  gone?: () => void;
 }): Promise<Skills> {
   const { bus, store, library, log } = o;
   const known = new Map<string, Known>();
@@ -207,6 +209,7 @@ export async function followSkills(o: {
     if (!l) return;
     live.delete(id);
     l.end();
+    o.gone?.();
     if (startable.has(id)) log.info('skill sleeps', { skill: id });
     else log.notice('skill is gone', { skill: id });
     setAvailable(id, startable.has(id));

@@ -10,11 +10,13 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import { type Asked, type LocalEndpoint, usable } from './dispatch.ts';
 import type { Response } from './server.ts';
+import type { Sync } from './sync.ts';
 
 export function documentEndpoints(o: {
   store: Store;
   skills: Skills;
   signer: ReturnType<typeof openSigner>;
+  sync: Pick<Sync, 'pass'>;
 }): LocalEndpoint[] {
   /** Whether the caller may use the skill a document is of; what is of no skill is judged by its entries alone. */
   function isOpen(skill_id: string, caller: Caller): boolean {
@@ -50,6 +52,10 @@ export function documentEndpoints(o: {
         return [{ ...row, acl }];
       });
       return { documents, public_key: o.signer.publicKey };
+    },
+    async token({ caller, body }) {
+      const { room, token, until } = await o.sync.pass(body.room, caller);
+      return { room, params: { token }, expires_at: until };
     },
   };
   return bind(documentsApi, handlers);

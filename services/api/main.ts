@@ -1,9 +1,10 @@
 // ingle-api: the local API. Wires the documents, the skills and the paths to one server.
 import { join } from 'node:path';
-import { archiveSchema, listDocuments } from '../../firmware/documents/archive.ts';
+import { archiveSchema, listDocuments, nextExpiry } from '../../firmware/documents/archive.ts';
 import { type Call, runCommands } from '../../firmware/documents/commands.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
+import { openSweeps, type Sweeps } from '../../firmware/documents/sweeps.ts';
 import { hooksSchema, openHooks } from '../../firmware/hooks/hooks.ts';
 import { openVault } from '../../firmware/hooks/vault.ts';
 import { openBoots } from '../../firmware/node/boots.ts';
@@ -72,8 +73,16 @@ const hooks = await openHooks({
   flushed: bus.flushed,
 });
 let skills: Skills | undefined;
-const library = openLibrary({ store, signer, log, needed: (key) => skills?.isLive(key) ?? false });
+let sweeps: Sweeps | undefined;
+const library = openLibrary({
+  ...{ store, signer, log },
+  needed: (key) => skills?.isLive(key) ?? false,
+  // Whoever has lost the right to read hears nothing more.
+  aclChanged: () => sync.expire(),
+  stirred: (at) => sweeps?.by(at),
+});
 const commands = runCommands({
+  stirred: (at) => sweeps?.by(at),
   store,
   library,
   log,
@@ -96,6 +105,7 @@ skills = await followSkills({
   log,
   event: observing.event,
   attached: () => commands.wake(),
+  gone: library.left,
   due: dues.keep,
 });
 const following = skills;
@@ -136,7 +146,7 @@ const dispatch: Dispatch = dispatcher({
     }),
     ...updating,
     ...installs.endpoints,
-    ...documentEndpoints({ store, skills, signer }),
+    ...documentEndpoints({ store, skills, signer, sync }),
     ...skillEndpoints({
       store,
       skills,
@@ -152,7 +162,12 @@ const dispatch: Dispatch = dispatcher({
 
 const server = await listen(config.api.host, config.api.port, {
   ...answering({ dispatch, commands, skills, token }),
-  upgrade: (head) => sync.connect(head.path, callerOf(head.headers, token)),
+  upgrade({ path, headers, query }) {
+    const pass = headers['x-service-token'] === undefined ? query.get('token') : null;
+    if (pass === null) return sync.connect(path, callerOf(headers, token));
+    const { caller, until } = sync.holder(path, pass);
+    return sync.connect(path, caller, until);
+  },
 });
 
 // The owner is served before a browser comes, so that the first look finds a live screen.
@@ -169,13 +184,18 @@ await commands.resume();
 await installs.begin();
 dues.begin();
 
-const expiring = setInterval(() => sync.expire(), 5000);
-const sweeping = setInterval(() => {
-  commands
-    .sweep()
-    .then(() => library.sweep())
-    .catch((cause) => log.error('the sweep failed', { cause }));
-}, 30_000);
+sweeps = openSweeps({
+  async work() {
+    await commands.sweep();
+    await library.sweep();
+  },
+  next: async () => {
+    const at = await nextExpiry(store);
+    return at === undefined ? undefined : (at + 1) * 1000;
+  },
+  failed: (cause) => log.error('the sweep failed', { cause }),
+});
+library.left();
 
 process.on('SIGHUP', () => {
   token.reload();
@@ -185,10 +205,7 @@ life.onStop(library.close);
 life.onStop(installs.stop);
 life.onStop(dues.stop);
 life.onStop(() => server.close(3000));
-life.onStop(() => {
-  clearInterval(expiring);
-  clearInterval(sweeping);
-});
+life.onStop(sweeps.stop);
 life.onStop((status) => (status === 0 ? boots.end() : undefined));
 life.onStop(lifetime.stop);
 life.ready();

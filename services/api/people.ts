@@ -78,7 +78,7 @@ export function peopleEndpoints(o: {
   /** What a person kept on this hub: documents, pins, order. */
   async function forget(id: string): Promise<void> {
     await o.skills.removeOwner(id);
-    o.sync.expel((key) => key.owner_id === id, 'What you kept on this hub is gone.');
+    o.sync.expel((key, who) => key.owner_id === id || who === id, 'What you kept on this hub is gone.');
     const keys = (await listDocuments(o.store, `${id}/`, 100_000)).map((row) => row.key);
     await removeDocuments(o.library, keys);
     await o.store.run('DELETE FROM icons WHERE owner_id = ?', id);

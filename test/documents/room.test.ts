@@ -23,7 +23,6 @@ test('the first update after a rest is written before any time passes, those rig
     new Y.Doc(),
     1e6,
     async () => void commits.push(commits.length),
-    () => {},
   );
   const [first, ...others] = sent(20);
   const fail = (e: unknown) => {
@@ -46,7 +45,6 @@ test('who needs what was sent before does not wait for the gathering', async () 
     new Y.Doc(),
     1e6,
     async () => void commits++,
-    () => {},
   );
   for (const u of sent(3)) room.gather(u, undefined, () => {});
   await room.flush();
