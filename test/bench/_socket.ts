@@ -63,7 +63,8 @@ export async function openWire(
         if (kind === 2) wire.onMessage(payload);
         // A pong (RFC 6455, section 5.5.3), with a mask of zero.
         else if (kind === 9) tcp.write(Buffer.concat([Buffer.from([0x8a, 0x80 | n, 0, 0, 0, 0]), payload]));
-        else if (kind === 8) reject(new Error(`closed: ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`));
+        else if (kind === 8)
+          throw new Error(`The server closed: ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`);
       }
       rest = at === b.length ? Buffer.alloc(0) : Buffer.from(b.subarray(at));
     });

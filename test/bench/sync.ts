@@ -1,7 +1,7 @@
 // Updates a second, and p99, to 100 clients of one room and to 1,000 rooms, and memory a room, beside the reference
 // y-websocket server and Hocuspocus in one run. Ours has each update on the disk before others see it; the peers keep
 // theirs in memory. Each server has core 0 while it is measured; rounds alternate; medians are given.
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { freePort } from '../../services/cli/house/runtime.ts';
 import { child } from '../lab/child.ts';
 import { tried, until } from '../lab/wait.ts';
 import { peersFolder } from './_peers.ts';
-import { median, quantile } from './_sides.ts';
+import { cpuMs, median, quantile } from './_sides.ts';
 import { openWire, type Wire } from './_socket.ts';
 
 const { compile } = await import('../compile.mjs' as string);
@@ -43,7 +43,7 @@ interface Side {
   frame(wire: Wire, room: string, update: Uint8Array): Buffer;
 }
 
-const roomName = (i: number) => `o1/bench/state:device/room${i}`;
+const roomName = (i: number) => `o1/desktop/state:device/room${i}`;
 const sync = (update: Uint8Array, room?: string): Uint8Array => {
   const e = createEncoder();
   if (room !== undefined) writeVarString(e, room);
@@ -53,8 +53,10 @@ const sync = (update: Uint8Array, room?: string): Uint8Array => {
   return toUint8Array(e);
 };
 
+const servers = new Set<ChildProcess>();
 async function start(name: Side['name'], args: string[], port: number, env = {}): Promise<number> {
   const server = child('taskset', ['-c', '0', process.execPath, ...args], { env: { ...process.env, ...env } });
+  servers.add(server);
   await until(
     tried(async () => (await fetch(`http://127.0.0.1:${port}/`)).status > 0),
     `the server ${name}`,
@@ -64,9 +66,10 @@ async function start(name: Side['name'], args: string[], port: number, env = {})
 
 async function ours(): Promise<Side> {
   const port = await freePort('127.0.0.1');
-  const token = ensureToken(join(folder, 'token'));
+  const data = mkdtempSync(join(folder, 'ours-'));
+  const token = ensureToken(join(data, 'token'));
   const file: string = (await compile(['test/bench/_rooms.ts'])).get('test/bench/_rooms.ts');
-  const pid = await start('ours', [file, `${port}`, folder], port);
+  const pid = await start('ours', [file, `${port}`, data], port);
   return {
     ...{ name: 'ours', port, pid },
     async join(room) {
@@ -200,18 +203,20 @@ function load(side: Side, rooms: { name: string; wires: Wire[]; writers: number 
   const others = rooms[0]!.wires.length - 1;
   return {
     /** Updates a second that every other client has; `under` of each author, or one of so many rooms. */
-    async throughput(under: number, busy = rooms.length): Promise<number> {
+    async throughput(under: number, busy = rooms.length): Promise<{ rate: number; cpu: number }> {
       let next = 0;
       again = (a) => send(busy < rooms.length ? authors[next++ % rooms.length]![0]! : a, others);
       if (busy < rooms.length) for (; next < busy; ) send(authors[next++]![0]!, others);
       else for (const a of authors.flat()) for (let i = 0; i < under; i++) send(a, others);
       await pause(300);
-      const [began, first] = [performance.now(), done];
+      const [began, first, cpu] = [performance.now(), done, cpuMs(side.pid)];
       await pause(SECONDS * 1000);
-      const rate = (done - first) / ((performance.now() - began) / 1000);
+      const updates = done - first;
+      const rate = updates / ((performance.now() - began) / 1000);
+      const spent = ((cpuMs(side.pid) - cpu) * 1000) / updates;
       again = null;
       await pause(400);
-      return rate;
+      return { rate, cpu: spent };
     },
     async latency() {
       const all: number[] = [];
@@ -239,10 +244,13 @@ async function inGroups<T>(n: number, work: (i: number) => Promise<T>): Promise<
 }
 const rss = (pid: number) => Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096;
 
-const sides = [await ours(), await reference(), await hocuspocus()];
+const all = async () => [await ours(), await reference(), await hocuspocus()];
+let sides = await all();
 const figures: Record<string, Record<string, number[]>> = {};
 const note = (side: string, what: string, value: number) => {
   const of = (figures[side] ??= {});
+  if (!Number.isFinite(value)) throw new Error(`${side} answers nothing: ${what}`);
+  console.error(`${side} ${what} ${value.toFixed(2)}`);
   (of[what] ??= []).push(value);
 };
 const one: ReturnType<typeof load>[] = [];
@@ -254,14 +262,18 @@ for (const side of sides) {
 for (let round = 0; round <= ROUNDS; round++)
   for (let k = 0; k < sides.length; k++) {
     const i = (round + k) % sides.length;
-    const rate = await one[i]!.throughput(WINDOW);
+    const { rate, cpu } = await one[i]!.throughput(WINDOW);
     const l = await one[i]!.latency();
     // The first round warms the compilers.
     if (round === 0) continue;
     note(sides[i]!.name, 'room', rate);
+    note(sides[i]!.name, 'room_cpu_us', cpu);
     note(sides[i]!.name, 'room_p50', l.p50);
     note(sides[i]!.name, 'room_p99', l.p99);
   }
+// Anew, as what the first half left unused would hide what a room takes.
+for (const server of servers) server.kill('SIGKILL');
+sides = await all();
 for (const side of sides) {
   await pause(1000);
   const before = rss(side.pid);
@@ -276,10 +288,11 @@ for (const side of sides) {
 for (let round = 0; round <= ROUNDS; round++)
   for (let k = 0; k < sides.length; k++) {
     const i = (round + k) % sides.length;
-    const rate = await many[i]!.throughput(1, BUSY_ROOMS);
+    const { rate, cpu } = await many[i]!.throughput(1, BUSY_ROOMS);
     const l = await many[i]!.latency();
     if (round === 0) continue;
     note(sides[i]!.name, 'rooms', rate);
+    note(sides[i]!.name, 'rooms_cpu_us', cpu);
     note(sides[i]!.name, 'rooms_p50', l.p50);
     note(sides[i]!.name, 'rooms_p99', l.p99);
   }
