@@ -9,6 +9,7 @@ import type { Bus } from '../system/bus.ts';
 import { fromVariant } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
+import type { ToClient } from '../ui/topic-names.ts';
 import { skill1, skillBusName } from './contract.ts';
 import { documentKey, documents } from './documents.ts';
 import { type Answer, type Live, openLive, type SkillRequest } from './live.ts';
@@ -77,6 +78,8 @@ export async function followSkills(o: {
   due: (skill_id: string, at: number) => Promise<void>;
   /** A skill is there for an owner: what waited for it may go on. */
   attached: (skill_id: string) => void;
+  /** A skill tells a person something. */
+  said?: (skill_id: string, owner_id: string, topic: ToClient, payload: JsonObject) => void;
   /** A skill is there no more, nor needs its documents. */
   gone?: () => void;
 }): Promise<Skills> {
@@ -162,6 +165,7 @@ export async function followSkills(o: {
       ...{ id, owner, bus, library, log },
       onMuted: () => setAvailable(id, false),
       onDue: (at) => o.due(id, at),
+      onSaid: (owner_id, topic, payload) => o.said?.(id, owner_id, topic, payload),
       async onHeard() {
         await attachAll(id, l);
         setAvailable(id, true);

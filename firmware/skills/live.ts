@@ -1,10 +1,14 @@
 // A skill that runs: what it sends is stored, within what one skill may send; what is asked of it is answered.
 import * as Y from 'yjs';
+import type { JsonObject } from '../documents/content.ts';
 import type { Library } from '../documents/library.ts';
+import { checked } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Bus } from '../system/bus.ts';
 import type { Caller } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
+import { isToClient, type ToClient } from '../ui/topic-names.ts';
+import { toClient } from '../ui/topics.ts';
 import { allowance } from './allowance.ts';
 import { skill1 } from './contract.ts';
 import { contentCheck, documentKey, documents } from './documents.ts';
@@ -55,6 +59,8 @@ export interface LiveOptions {
   log: Log;
   /** Nothing it sends is heard for a while: it is too much, or not what it may send. */
   onMuted(): void;
+  /** It tells a person something. */
+  onSaid?(owner_id: string, topic: ToClient, payload: JsonObject): void;
   /** Another timer of it is the next; it may sleep once this has settled. */
   onDue(at: number): Promise<void>;
   /** It is heard again; owners are to be attached anew. */
@@ -86,9 +92,26 @@ export function openLive(o: LiveOptions): Live {
       { sender: o.owner, path: skill1.path, interface: skill1.name, member: 'DueChanged' },
       (s) => due(s.body[0] as number),
     );
-    const both = async () => void (await Promise.all([stop(), unhear()]));
+    const unsay = await bus.match(
+      { sender: o.owner, path: skill1.path, interface: skill1.name, member: 'Said' },
+      (s) => said(s.body as [string, string, string]),
+    );
+    const both = async () => void (await Promise.all([stop(), unhear(), unsay()]));
     if (ended) await both();
     else unlisten = both;
+  }
+
+  function said([owner_id, topic, text]: [string, string, string]): void {
+    if (ended || !attached.has(owner_id) || !isToClient(topic)) return;
+    if (!allowed.spend(text.length)) {
+      mute();
+      return;
+    }
+    try {
+      o.onSaid?.(owner_id, topic, checked(toClient[topic].payload, JSON.parse(text)) as unknown as JsonObject);
+    } catch (cause) {
+      log.warn('what a skill tells is refused', { skill: id, topic, cause });
+    }
   }
 
   /** Its newest word counts: an older one that is stored later is said no more. */

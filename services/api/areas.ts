@@ -4,6 +4,7 @@ import { audioApi } from '../../firmware/audio/api.ts';
 import { documentsApi } from '../../firmware/documents/api.ts';
 import { hooksApi } from '../../firmware/hooks/api.ts';
 import { ioApi, ioTopics } from '../../firmware/io/api.ts';
+import { uiTopics } from '../../firmware/ui/topics.ts';
 import { mcpApi } from '../../firmware/mcp/api.ts';
 import { nodeApi } from '../../firmware/node/api.ts';
 import { observeApi } from '../../firmware/observe/api.ts';
@@ -46,7 +47,7 @@ const described: Described = {
   description:
     'Over HTTP on this computer, and through the end-to-end channel from a paired browser. Errors have one shape.',
   areas,
-  topics: ioTopics,
+  topics: { ...ioTopics, ...uiTopics },
   ...localSecurity,
 };
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { archiveSchema, listDocuments, nextExpiry } from '../../firmware/documents/archive.ts';
 import { type Call, runCommands } from '../../firmware/documents/commands.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
+import { addLine } from '../../firmware/documents/said.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
 import { openSweeps, type Sweeps } from '../../firmware/documents/sweeps.ts';
 import { hooksSchema, openHooks } from '../../firmware/hooks/hooks.ts';
@@ -106,6 +107,12 @@ skills = await followSkills({
   event: observing.event,
   attached: () => commands.wake(),
   gone: library.left,
+  said(skill_id, owner_id, topic, payload) {
+    // A person's screens show it whether they have shown a passkey or not.
+    if (skills?.known().get(skill_id)?.manifest.permissions?.ownerOnly) return;
+    const line = { id: crypto.randomUUID(), at: Date.now(), skill_id, topic, payload };
+    addLine(library, owner_id, line).catch((cause) => log.error('what a skill tells is lost', { cause }));
+  },
   due: dues.keep,
 });
 const following = skills;

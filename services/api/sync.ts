@@ -4,6 +4,7 @@ import type { IndexRow } from '../../firmware/documents/archive.ts';
 import type { Commands } from '../../firmware/documents/commands.ts';
 import { commandsSkill, type DocumentKey, formatKey, parseKey } from '../../firmware/documents/key.ts';
 import { isSkillDocument, type Library } from '../../firmware/documents/library.ts';
+import { desktopKey } from '../../firmware/documents/said.ts';
 import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
 import type { Member, Room } from '../../firmware/documents/room.ts';
 import { openPasses } from '../../firmware/documents/passes.ts';
@@ -89,7 +90,7 @@ export function syncServer(o: {
     if (!rights.read) throw new IngleError('forbidden', 'You may not open this document.');
     const ofSkill = !houseDocuments.includes(key.skill_id);
     if (ofSkill) usable(o.skills, key.skill_id, caller);
-    if (isSkillDocument(key) && !index && !ofSkill)
+    if (isSkillDocument(key) && !index && !ofSkill && text !== desktopKey(key.owner_id))
       throw new IngleError('not_found', 'There is no such document.');
     if (caller !== null) await o.skills.addOwner(caller.owner_id);
     return { key, text, caller, ofSkill };

@@ -45,8 +45,9 @@ function join(hub: TestHub, random: () => number, dark = { is: false }) {
       line.sockets.add(this);
       this.on('close', () => line.sockets.delete(this));
     }
-    override set onmessage(f: WebSocket['onmessage']) {
-      super.onmessage = f && ((e) => setTimeout(() => f(e), random() * 40));
+    override addEventListener(...[kind, f, o]: Parameters<WebSocket['addEventListener']>): void {
+      const late = (e: unknown) => setTimeout(() => (f as (e: unknown) => void)(e), random() * 40);
+      super.addEventListener(kind, (kind === 'message' ? late : f) as never, o);
     }
   }
   const doc = new Y.Doc();
