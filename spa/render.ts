@@ -6,6 +6,7 @@ import { evaluate, type Scope } from '../firmware/ui/binding.ts';
 import type { Action, ViewNode } from '../firmware/ui/schema.ts';
 import { LineChart } from './chart.ts';
 import { face, glyph } from './glyphs.ts';
+import { Op, useOp } from './op.ts';
 import { shown, t } from './text.ts';
 
 export interface Drawing {
@@ -15,7 +16,11 @@ export interface Drawing {
    * @param o.secret it is asked for at once and kept nowhere
    * @returns false when it was not done
    */
-  act(action: Action, given?: Record<string, string>, o?: { secret: boolean }): Promise<boolean>;
+  act(
+    action: Action,
+    given?: Record<string, string>,
+    o?: { secret?: boolean; control?: string },
+  ): Promise<boolean>;
 }
 
 /** A part that cannot be drawn takes nothing else down with it. */
@@ -97,15 +102,21 @@ function Table({ node, d }: { node: ViewNode; d: Drawing }) {
 }
 
 function Press({ node, d }: { node: ViewNode; d: Drawing }) {
-  const [busy, setBusy] = useState(false);
+  const [pressed, setPressed] = useState(false);
+  const control = controlOf(node);
+  const op = useOp(control);
+  const busy = pressed || op?.is === 'pending';
   const press = async () => {
-    if (busy || !node.action) return;
-    setBusy(true);
-    await d.act(node.action).finally(() => setBusy(false));
+    if (pressed || !node.action) return;
+    setPressed(true);
+    await d.act(node.action, undefined, { control }).finally(() => setPressed(false));
   };
   return html`<button type="button" class="button second" aria-busy=${busy ? 'true' : undefined} onClick=${press}>
-    ${busy ? html`<span class="spin"></span>` : node.icon === 'refresh' && glyph('refresh')}${text(node.label, d)}</button>`;
+    ${busy ? html`<span class="spin"></span>` : node.icon === 'refresh' && glyph('refresh')}${text(node.label, d)}</button><${Op} of=${op} again=${press} />`;
 }
+
+/** Names a control by what it does, the same after a reload. */
+const controlOf = (node: ViewNode) => JSON.stringify([node.label, node.action]);
 
 function Choose({ node, d }: { node: ViewNode; d: Drawing }) {
   const now = node.bind === undefined ? undefined : evaluate(node.bind, d.scope);
@@ -120,15 +131,18 @@ function Choose({ node, d }: { node: ViewNode; d: Drawing }) {
 
 function Fill({ node, d }: { node: ViewNode; d: Drawing }) {
   const [typed, setTyped] = useState<Record<string, string>>({});
-  const [busy, setBusy] = useState(false);
+  const [sending, setSending] = useState(false);
+  const control = controlOf(node);
+  const op = useOp(control);
+  const busy = sending || op?.is === 'pending';
   const fields = Array.isArray(node.fields) ? node.fields : [];
   const values = Object.fromEntries(fields.map((f) => [f.key, typed[f.key] ?? text(f.value, d)]));
   const secret = fields.some((f) => f.secret);
-  const send = async (e: Event) => {
-    e.preventDefault();
-    if (busy || !node.action) return;
-    setBusy(true);
-    const done = await d.act(node.action, values, { secret }).finally(() => setBusy(false));
+  const send = async (e?: Event) => {
+    e?.preventDefault();
+    if (sending || !node.action) return;
+    setSending(true);
+    const done = await d.act(node.action, values, { secret, control }).finally(() => setSending(false));
     if (done) setTyped({});
   };
   return html`<form class="v-form" onSubmit=${send}>
@@ -138,5 +152,6 @@ function Fill({ node, d }: { node: ViewNode; d: Drawing }) {
           onInput=${(e: Event & { currentTarget: HTMLInputElement }) => setTyped({ ...typed, [f.key]: e.currentTarget.value })} /></label>`,
     )}
     <button class="button second" aria-busy=${busy ? 'true' : undefined}>${busy && html`<span class="spin"></span>`}${text(node.label, d)}</button>
+    <${Op} of=${op} again=${send} />
   </form>`;
 }

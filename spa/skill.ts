@@ -1,6 +1,7 @@
 // What a skill's window shows: its view and state documents, live; or why they cannot be shown.
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { JsonObject } from '../firmware/documents/content.ts';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
@@ -12,6 +13,8 @@ import { Elevate } from './elevate.ts';
 import { failed } from './entrance.ts';
 import { type Glyph, glyph } from './glyphs.ts';
 import { changes } from './icons.ts';
+import type { Link } from './link.ts';
+import { began } from './op.ts';
 import { Bones, openSkill } from './open.ts';
 import { type Drawing, View } from './render.ts';
 import { Stale } from './stale.ts';
@@ -26,16 +29,24 @@ type Gate = 'opening' | 'open' | 'elevate' | 'forbidden' | 'missing';
 type OpenAnswer = Answer<typeof skillsApi.open>;
 
 interface Opened {
+  check: Promise<ReturnType<typeof import('./signed.ts').signatures>>;
   rooms: Room[];
   viewRoom: Room;
   stateRooms: Room[];
 }
 
-function joinSkill(keys: OpenAnswer, changed: () => void, refused: (e: IngleError) => void): Opened {
+function joinSkill(
+  link: Link,
+  keys: OpenAnswer,
+  changed: () => void,
+  refused: (e: IngleError) => void,
+): Opened {
   const join = (key: string) => joinRoom(key, currentLink, changed, refused);
   const viewRoom = join(keys.view);
   const stateRooms = [join(keys.state), ...(keys.prefs ? [join(keys.prefs)] : [])];
-  return { viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
+  const check = import('./signed.ts').then((m) => m.signatures(link, keys.view));
+  check.catch(() => {});
+  return { check, viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
 }
 
 export function Skill({ icon }: { icon: Icon }) {
@@ -48,7 +59,9 @@ export function Skill({ icon }: { icon: Icon }) {
     state: unknown;
     at: number;
     raw: string;
+    isForged: boolean;
   }>({
+    isForged: false,
     view: null,
     state: {},
     at: 0,
@@ -63,12 +76,31 @@ export function Skill({ icon }: { icon: Icon }) {
     if (content['layout'] !== undefined) {
       const raw = JSON.stringify(content);
       if (raw !== seen.current.raw) {
-        // The hub has checked it; what this application does not know yet is drawn as a note.
-        Object.assign(seen.current, { raw, view: content as unknown as ViewDocument });
+        seen.current.raw = raw;
+        void check(o, raw, content);
       }
     }
     seen.current.state = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), {});
     if (o.rooms.every((r) => r.live)) seen.current.at = Date.now();
+  };
+  /** Shows a view once the hub's signature on it is checked; how it may look is the hub's to check. */
+  const check = async (o: Opened, raw: string, content: Record<string, unknown>) => {
+    const ok = await o.check.then((c) => c(content as JsonObject)).catch(() => null);
+    if (seen.current.raw !== raw) return;
+    if (!ok)
+      // On its way, or the hub is not reached: what is shown stays until that is known. What is wrong may be put right.
+      setTimeout(
+        () => {
+          if (seen.current.raw === raw) seen.current.raw = '';
+          changed();
+        },
+        ok === null ? 300 : 3000,
+      );
+    if (ok === null) return;
+    // What this application does not know yet is drawn as a note.
+    if (ok) seen.current.view = content as unknown as ViewDocument;
+    seen.current.isForged = !ok;
+    draw((n) => n + 1);
   };
   // Updates come in bursts; a frame's worth of them is one drawing.
   const changed = () => {
@@ -97,7 +129,7 @@ export function Skill({ icon }: { icon: Icon }) {
         const mode = app().open?.mode ?? icon.modes[0] ?? 'modal';
         const keys = await l.request<OpenAnswer>('POST', '/v1/open', { skill_id: icon.skill_id, mode });
         if (gone) return;
-        opened.current ??= joinSkill(keys, changed, refused);
+        opened.current ??= joinSkill(l, keys, changed, refused);
         setGate('open');
       } catch (e) {
         const error = toIngleError(e);
@@ -123,8 +155,8 @@ export function Skill({ icon }: { icon: Icon }) {
   const drawing: Drawing = {
     scope: { state: seen.current.state, meta: seen.current.view?.meta ?? {} },
     act: (action, given, o) =>
-      act(icon, action, drawing, given, o?.secret).then(
-        () => true,
+      act(icon, action, drawing, given, o).then(
+        (isRefused) => !isRefused,
         (e) => {
           failed(e);
           return false;
@@ -135,6 +167,8 @@ export function Skill({ icon }: { icon: Icon }) {
   if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;
   if (gate === 'forbidden')
     return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
+  if (seen.current.isForged)
+    return html`<${Message} glyph="lock" title=${t('view_forged', { title: titleOf(icon) })} lead=${t('view_forged_lead')} />`;
   if (gate === 'missing' && !view)
     return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: titleOf(icon) })} lead=${t('skill_missing_lead')} />`;
   if (!view) return html`<${Bones} title=${titleOf(icon)} />`;
@@ -154,18 +188,19 @@ export function Skill({ icon }: { icon: Icon }) {
 /**
  * Does an action of a view: as a command, which waits in the outbox until the hub has done it. A secret is asked for
  * at once, so that neither outbox nor document has it.
+ * @returns whether the hub has refused it
  */
 async function act(
   icon: Icon,
   action: Action,
   drawing: Drawing,
   given: Record<string, string> = {},
-  secret = false,
-): Promise<void> {
+  { secret = false, control = '' }: { secret?: boolean; control?: string } = {},
+): Promise<boolean> {
   if (action.type === 'navigate') {
     const to = app().icons?.find((i) => i.skill_id === action.path?.replace(/^skill:/, ''));
     if (to) openSkill(to, action.mode, app().link === 'up');
-    return;
+    return false;
   }
   const fill = (o: Record<string, unknown> | undefined) => ({
     ...(evaluateAll(o ?? {}, drawing.scope) as Record<string, unknown>),
@@ -175,7 +210,7 @@ async function act(
     const link = currentLink();
     if (!link?.up) throw new IngleError('hub_offline', 'A secret does not wait for the hub.');
     await link.request('POST', action.path ?? '', fill(action.body));
-    return;
+    return false;
   }
   const filled =
     action.type === 'http.get'
@@ -184,15 +219,20 @@ async function act(
         ? { type: action.type, path: action.path, body: fill(action.body) }
         : { type: action.type, topic: action.topic, payload: fill(action.payload) };
   const box = await changes();
-  const { done } = await box.enqueue({
+  const { id, done } = await box.enqueue({
     method: 'COMMAND',
-    path: action.path ?? action.topic ?? '',
+    path: control || (action.path ?? action.topic ?? ''),
     body: { skill_id: icon.skill_id, action: filled },
   });
-  done.catch(() => {});
+  began(control, id, done);
   if (app().link === 'up') box.online();
-  await Promise.race([done.catch(() => {}), unreached()]);
+  const outcome = done.then(
+    () => false,
+    () => true,
+  );
+  const isRefused = await Promise.race([outcome, unreached()]);
   if (app().link !== 'up') toast(t('queued'));
+  return isRefused === true;
 }
 
 /** Settles when the hub is not reached: at once, or when it falls silent. */

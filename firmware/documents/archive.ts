@@ -105,11 +105,14 @@ const ROWS = 100;
 
 /** Writes updates of different documents within a transaction. */
 export async function append(tx: Transaction, all: readonly Append[]): Promise<void> {
-  for (const a of all)
-    if (a.isWhole) await tx.run('DELETE FROM doc_updates WHERE key = ?', a.index.key);
+  for (const a of all) if (a.isWhole) await tx.run('DELETE FROM doc_updates WHERE key = ?', a.index.key);
   for (let i = 0; i < all.length; i += ROWS) {
     const some = all.slice(i, i + ROWS);
-    await insert(tx, 'INSERT INTO doc_updates (key, n, data)', some.map((a) => [a.index.key, a.n, a.data]));
+    await insert(
+      tx,
+      'INSERT INTO doc_updates (key, n, data)',
+      some.map((a) => [a.index.key, a.n, a.data]),
+    );
     const columns = Object.keys(some[0]!.index).join(', ');
     const rows = some.map((a) => Object.values(a.index) as Value[]);
     await insert(tx, `INSERT OR REPLACE INTO docs_index (${columns})`, rows);

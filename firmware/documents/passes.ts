@@ -56,7 +56,10 @@ export function openPasses(now: () => number = Date.now): Passes {
       // Of another length it is none, and a length is no secret.
       const isSame = given.length === pass.secret.length && timingSafeEqual(given, pass.secret);
       if (!isSame || pass.room !== room || pass.until <= now())
-        throw new IngleError('unauthenticated', 'This room token is not good, or no longer. Ask for another.');
+        throw new IngleError(
+          'unauthenticated',
+          'This room token is not good, or no longer. Ask for another.',
+        );
       return { caller: pass.caller, until: pass.until };
     },
     revoke: (which) => drop((p) => which(parseKey(p.room), p.caller?.owner_id ?? '')),

@@ -39,7 +39,9 @@ function isOfMap(doc: Y.Doc, s: Y.Item, clocks: ReadonlyMap<number, number>): bo
   if (!beside) return false;
   if (clocks.has(beside.client) && beside.clock >= Y.getState(doc.store, beside.client)) return true;
   const item = Y.getItem(doc.store, beside) as unknown;
-  return item instanceof Y.Item && (item.parent === doc.getMap('content') || item.parent === doc.getMap('meta'));
+  return (
+    item instanceof Y.Item && (item.parent === doc.getMap('content') || item.parent === doc.getMap('meta'))
+  );
 }
 
 function isValue(content: Y.Item['content']): boolean {

@@ -108,7 +108,11 @@ export function openLive(o: LiveOptions): Live {
       return;
     }
     try {
-      o.onSaid?.(owner_id, topic, checked(toClient[topic].payload, JSON.parse(text)) as unknown as JsonObject);
+      o.onSaid?.(
+        owner_id,
+        topic,
+        checked(toClient[topic].payload, JSON.parse(text)) as unknown as JsonObject,
+      );
     } catch (cause) {
       log.warn('what a skill tells is refused', { skill: id, topic, cause });
     }

@@ -57,7 +57,9 @@ const notify = T.Object(
   {
     title: words,
     body: T.Optional(words),
-    tag: T.Optional(T.String({ maxLength: 64, description: 'A newer one takes the place of one with its tag.' })),
+    tag: T.Optional(
+      T.String({ maxLength: 64, description: 'A newer one takes the place of one with its tag.' }),
+    ),
   },
   strict,
 );

@@ -4,7 +4,6 @@ import { audioApi } from '../../firmware/audio/api.ts';
 import { documentsApi } from '../../firmware/documents/api.ts';
 import { hooksApi } from '../../firmware/hooks/api.ts';
 import { ioApi, ioTopics } from '../../firmware/io/api.ts';
-import { uiTopics } from '../../firmware/ui/topics.ts';
 import { mcpApi } from '../../firmware/mcp/api.ts';
 import { nodeApi } from '../../firmware/node/api.ts';
 import { observeApi } from '../../firmware/observe/api.ts';
@@ -20,6 +19,7 @@ import { servicesApi } from '../../firmware/supervisor/api.ts';
 import { systemApi } from '../../firmware/system/api.ts';
 import { version } from '../../firmware/system/config.ts';
 import { localSecurity } from '../../firmware/system/local-api.ts';
+import { uiTopics } from '../../firmware/ui/topics.ts';
 import { updateApi } from '../../firmware/update/api.ts';
 
 export const areas = {

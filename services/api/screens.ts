@@ -1,8 +1,8 @@
 // Answers of firmware/skills/api.ts: the desktop's icons, opening a screen, a skill's own paths.
 import type { Caller } from '../../firmware/documents/acl.ts';
 import { commandsKey, formatKey } from '../../firmware/documents/key.ts';
-import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { checked } from '../../firmware/protocol/endpoint/check.ts';
+import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import { parseObject } from '../../firmware/protocol/json.ts';
 import { actionsOf, checkInput } from '../../firmware/skills/actions.ts';

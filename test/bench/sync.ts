@@ -55,7 +55,9 @@ const sync = (update: Uint8Array, room?: string): Uint8Array => {
 
 const servers = new Set<ChildProcess>();
 async function start(name: Side['name'], args: string[], port: number, env = {}): Promise<number> {
-  const server = child('taskset', ['-c', '0', process.execPath, ...args], { env: { ...process.env, ...env } });
+  const server = child('taskset', ['-c', '0', process.execPath, ...args], {
+    env: { ...process.env, ...env },
+  });
   servers.add(server);
   await until(
     tried(async () => (await fetch(`http://127.0.0.1:${port}/`)).status > 0),
@@ -296,12 +298,14 @@ for (let round = 0; round <= ROUNDS; round++)
     note(sides[i]!.name, 'rooms_p50', l.p50);
     note(sides[i]!.name, 'rooms_p99', l.p99);
   }
-const of = (side: string, what: string, digits = 0) =>
-  Number(median(figures[side]![what]!).toFixed(digits));
+const of = (side: string, what: string, digits = 0) => Number(median(figures[side]![what]!).toFixed(digits));
 const better = (what: string) => Math.max(of('y-websocket', what), of('hocuspocus', what));
 const said = Object.fromEntries(
   sides.flatMap(({ name }) =>
-    Object.keys(figures[name]!).map((what) => [`${name.replace('-', '_')}_${what}`, of(name, what, /_p/.test(what) ? 2 : 0)]),
+    Object.keys(figures[name]!).map((what) => [
+      `${name.replace('-', '_')}_${what}`,
+      of(name, what, /_p/.test(what) ? 2 : 0),
+    ]),
   ),
 );
 rmSync(folder, { recursive: true, force: true });

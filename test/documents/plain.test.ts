@@ -24,10 +24,30 @@ doc.getMap('content').set('nested', new Y.Map([['k', 1]]));
 const content = (d: Y.Doc) => d.getMap('content');
 
 test('keys that are set, set again and taken away are plain', () => {
-  assert.ok(isPlain(doc, made(doc, (d) => content(d).set('n', { x: [1, null, 'y'] }))));
-  assert.ok(isPlain(doc, made(doc, (d) => content(d).set('a', 2))));
-  assert.ok(isPlain(doc, made(doc, (d) => content(d).delete('a'))));
-  assert.ok(isPlain(doc, made(doc, (d) => d.getMap('meta').set('ttl', '8h'))));
+  assert.ok(
+    isPlain(
+      doc,
+      made(doc, (d) => content(d).set('n', { x: [1, null, 'y'] })),
+    ),
+  );
+  assert.ok(
+    isPlain(
+      doc,
+      made(doc, (d) => content(d).set('a', 2)),
+    ),
+  );
+  assert.ok(
+    isPlain(
+      doc,
+      made(doc, (d) => content(d).delete('a')),
+    ),
+  );
+  assert.ok(
+    isPlain(
+      doc,
+      made(doc, (d) => d.getMap('meta').set('ttl', '8h')),
+    ),
+  );
   const run = made(doc, (d) => {
     for (let i = 0; i < 9; i++) content(d).set('a', i);
   });

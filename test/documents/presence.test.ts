@@ -8,7 +8,8 @@ import { decodeStates, encodeStates, openPresence, type State } from '../../firm
 const test = suite('presence');
 const said = (...states: [client: number, clock: number, state: unknown][]) =>
   encodeStates(states.map(([client, clock, s]): State => ({ client, clock, json: JSON.stringify(s) })));
-const told = (bytes: Uint8Array | null) => bytes && decodeStates(bytes).map((s) => [s.client, s.clock, s.json]);
+const told = (bytes: Uint8Array | null) =>
+  bytes && decodeStates(bytes).map((s) => [s.client, s.clock, s.json]);
 
 test('what is told is what y-protocols writes and reads', () => {
   const doc = new Y.Doc();
@@ -60,7 +61,10 @@ test('presence ends with its socket, and comes back with the person it was of', 
 
 test('bytes that are no presence are refused', () => {
   for (const bad of [[], [1], [1, 1, 1, 2, 65, 66], [0, 0], [1, 1, 1, 1, 0xff]])
-    assert.throws(() => decodeStates(new Uint8Array(bad)), (e: { code?: string }) => e.code === 'invalid_request');
+    assert.throws(
+      () => decodeStates(new Uint8Array(bad)),
+      (e: { code?: string }) => e.code === 'invalid_request',
+    );
 });
 
 test.run();

@@ -43,12 +43,7 @@ test('the first update after a rest is written before any time passes, those rig
 
 test('who needs what was sent before does not wait for the gathering', async () => {
   let commits = 0;
-  const room = makeRoom(
-    'o1/lamp/state:main',
-    new Y.Doc(),
-    1e6,
-    async () => void commits++,
-  );
+  const room = makeRoom('o1/lamp/state:main', new Y.Doc(), 1e6, async () => void commits++);
   for (const u of sent(3)) room.gather(u, undefined, () => {});
   await room.flush();
   assert.equal([commits, room.doc.getMap('content').get('n')], [1, 3]);

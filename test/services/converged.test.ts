@@ -118,7 +118,8 @@ test('ten clients with cut and slow lines and a hub killed again and again conve
       // Nobody can have brought it again, so it is there because it was stored.
       const reader = join(hub, () => 0);
       await until(() => reader.provider.synced, 'a reader');
-      for (const key of stored) assert.ok(Object.hasOwn(reader.content(), key), `${key} was shown and is lost`);
+      for (const key of stored)
+        assert.ok(Object.hasOwn(reader.content(), key), `${key} was shown and is lost`);
       reader.provider.destroy();
       dark.is = false;
     }
@@ -147,7 +148,9 @@ test('ten clients with cut and slow lines and a hub killed again and again conve
     await Promise.allSettled([...writing, parting]);
     for (const c of clients) c.provider.destroy();
   }
-  console.log(`FIGURE converged ${written.size} changes of ${CLIENTS} clients, ${KILLS} kills, ${seen.size} seen`);
+  console.log(
+    `FIGURE converged ${written.size} changes of ${CLIENTS} clients, ${KILLS} kills, ${seen.size} seen`,
+  );
 });
 
 test.run();

@@ -395,9 +395,7 @@ test('nobody speaks for a client of another socket', async ({ hub }) => {
   );
   const forger = await bare(hub, room, { browser: 'phone3' });
   const say = (client: number, state: object | null) =>
-    forger.ws.send(
-      encodeAwareness(encodeStates([{ client, clock: 1000, json: JSON.stringify(state) }])),
-    );
+    forger.ws.send(encodeAwareness(encodeStates([{ client, clock: 1000, json: JSON.stringify(state) }])));
   say(a.doc.clientID, { name: 'forged' });
   say(a.doc.clientID, null);
   say(7, { name: 'itself' });

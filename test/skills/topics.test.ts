@@ -1,8 +1,8 @@
 // ui.action, ui.query and what a skill tells people, as its author writes and tests them.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startSkill } from '../../firmware/skills/sdk/test.ts';
 import type { SkillDefinition } from '../../firmware/skills/sdk/skill.ts';
+import { startSkill } from '../../firmware/skills/sdk/test.ts';
 
 const test = suite('topics of screens');
 const manifest = {
@@ -29,11 +29,16 @@ const started = async () => {
   await s.attach('o1');
   return s;
 };
-const codeOf = (work: Promise<unknown>) => work.then(() => 'fine', (e: { code?: string }) => e.code ?? String(e));
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'fine',
+    (e: { code?: string }) => e.code ?? String(e),
+  );
 
 test('an action is done once for its id, and what it changes is in the state', async () => {
   const s = await started();
-  for (const id of ['a', 'a', 'b']) assert.equal((await s.action('press', {}, { id })).body, { action_id: 'press' });
+  for (const id of ['a', 'a', 'b'])
+    assert.equal((await s.action('press', {}, { id })).body, { action_id: 'press' });
   assert.is(s.state()['count'], 2);
   assert.is(await codeOf(s.action('not an id!')), 'invalid_request');
 });

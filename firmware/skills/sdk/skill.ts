@@ -69,7 +69,11 @@ export interface UiPage {
 /** What a skill tells a person who looks. A text is for every reader, or one for each language. */
 export interface Told {
   'ui.toast': { text: string | Record<string, string>; kind?: 'info' | 'warning' | 'error' };
-  'ui.notify': { title: string | Record<string, string>; body?: string | Record<string, string>; tag?: string };
+  'ui.notify': {
+    title: string | Record<string, string>;
+    body?: string | Record<string, string>;
+    tag?: string;
+  };
   'ui.route': { area: 'main' | 'side' | 'modal'; to: string; params?: JsonObject };
 }
 
