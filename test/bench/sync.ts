@@ -250,10 +250,10 @@ const all = async () => [await ours(), await reference(), await hocuspocus()];
 let sides = await all();
 const figures: Record<string, Record<string, number[]>> = {};
 const note = (side: string, what: string, value: number) => {
-  const of = (figures[side] ??= {});
   if (!Number.isFinite(value)) throw new Error(`${side} answers nothing: ${what}`);
   console.error(`${side} ${what} ${value.toFixed(2)}`);
-  (of[what] ??= []).push(value);
+  figures[side] ??= {};
+  figures[side][what] = [...(figures[side][what] ?? []), value];
 };
 const one: ReturnType<typeof load>[] = [];
 const many: ReturnType<typeof load>[] = [];
