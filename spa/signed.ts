@@ -30,6 +30,7 @@ async function isPinned(link: Link, key: string): Promise<boolean> {
 /** Views of one key. The index is asked for at once, while the document is on its way. */
 export function signatures(link: Link, key: string) {
   let index = ask(link, key);
+  let moving = { etag: '', times: 0 };
   index.catch(() => {});
   /**
    * @returns whether the hub has signed this content; null when it has moved on meanwhile
@@ -45,6 +46,9 @@ export function signatures(link: Link, key: string) {
     }
     const { public_key } = await index;
     if (!row || !(await isPinned(link, public_key)) || !(await isSigned(public_key, row))) return false;
-    return row.etag === etag ? true : null;
+    if (row.etag === etag) return true;
+    moving = { etag, times: moving.etag === etag ? moving.times + 1 : 1 };
+    // What the index does not come to have is not the hub's.
+    return moving.times < 5 ? null : false;
   };
 }
