@@ -18,9 +18,23 @@ export interface Drawing {
    * Does what a tap means; settles when the hub has done it or it is safe in the outbox.
    * @param scope what its values see: that of the node, with what was typed
    * @param o.secret it is asked for at once and kept nowhere
+   * @param o.control where what became of it is shown
    */
-  act(act: Act, scope: Scope, o?: { secret: boolean }): Promise<Done>;
+  act(act: Act, scope: Scope, o?: { secret?: boolean; control?: string }): Promise<Done>;
+  /** The row that is drawn, and those it lies in. */
+  place?: string;
 }
+
+/** The drawing of one row. One with an id is known by it wherever it moves. */
+export function inRow(d: Drawing, row: unknown, index: number): Drawing {
+  const { id } = Object(row) as { id?: unknown };
+  const name = typeof id === 'string' || typeof id === 'number' ? id : index;
+  return { ...d, scope: { ...d.scope, row }, place: `${d.place ?? ''}/${name}` };
+}
+
+/** Names a control by what it does and for which row, the same after a reload. */
+export const controlOf = (n: Of<'button' | 'form'>, d: Drawing): string =>
+  JSON.stringify([n.label, n.act, d.place]);
 
 export type Of<K extends Node['is']> = Extract<Node, { is: K }>;
 /** A part with a life of its own; `draw` is for the nodes in it. */

@@ -4,8 +4,9 @@ import { Component, type ComponentChildren, type FunctionComponent, type VNode }
 import { useEffect, useState } from 'preact/hooks';
 import type { Capability, Inline, Node, Tree, Value } from '../firmware/ui/tree.ts';
 import { evaluate, holds, toNumber } from '../firmware/ui/value.ts';
-import { type Drawing, type Of, type Part, say, words } from './drawing.ts';
+import { controlOf, type Drawing, inRow, type Of, type Part, say, words } from './drawing.ts';
 import { face, glyph } from './glyphs.ts';
+import { Op, useOp } from './op.ts';
 import { t } from './text.ts';
 
 const EACH = 500;
@@ -108,9 +109,7 @@ const draws: Draws = {
   each(n, d, depth) {
     const items = evaluate(n.of, d.scope);
     if (!Array.isArray(items) || items.length === 0) return n.none ? draw(n.none, d, depth + 1) : null;
-    return items
-      .slice(0, EACH)
-      .map((row: unknown) => draw(n.child, { ...d, scope: { ...d.scope, row } }, depth + 1));
+    return items.slice(0, EACH).map((row: unknown, i) => draw(n.child, inRow(d, row, i), depth + 1));
   },
   table: (n, d, depth) => table(n, d, depth),
   chart: (n, d) => part(Chart, n, d),
@@ -148,10 +147,10 @@ function table(n: Of<'table'>, d: Drawing, depth: number) {
   if (!Array.isArray(rows) || rows.length === 0) return html`<div class="v-empty">${t('no_rows')}</div>`;
   const label = say(n.title, d) || n.columns.map((c) => say(c.label, d)).join(', ');
   const body: unknown[] = [];
-  for (const row of rows.slice(0, ROWS)) {
+  for (const [i, row] of rows.slice(0, ROWS).entries()) {
     d.left.parts -= n.columns.length;
     if (d.left.parts < 0) break;
-    const of = { ...d, scope: { ...d.scope, row } };
+    const of = inRow(d, row, i);
     body.push(
       html`<tr>${n.columns.map((c) => {
         if (c.cell) return html`<td>${draw(c.cell, of, depth + 1)}</td>`;
@@ -171,12 +170,15 @@ function table(n: Of<'table'>, d: Drawing, depth: number) {
 const tones = { plain: 'second', primary: '', danger: 'second danger' };
 
 function Press({ n, d }: { n: Of<'button'>; d: Drawing }) {
-  const [busy, setBusy] = useState(false);
+  const [pressed, setPressed] = useState(false);
+  const control = controlOf(n, d);
+  const op = useOp(control);
+  const busy = pressed || op?.is === 'pending';
   const press = async () => {
-    if (busy) return;
-    setBusy(true);
-    await d.act(n.act, d.scope).finally(() => setBusy(false));
+    if (pressed) return;
+    setPressed(true);
+    await d.act(n.act, d.scope, { control }).finally(() => setPressed(false));
   };
   return html`<button type="button" class=${`button ${tones[n.tone ?? 'plain']}`} aria-busy=${busy ? 'true' : undefined} onClick=${press}>
-    ${busy ? html`<span class="spin"></span>` : n.icon === 'refresh' && glyph('refresh')}${say(n.label, d)}</button>`;
+    ${busy ? html`<span class="spin"></span>` : n.icon === 'refresh' && glyph('refresh')}${say(n.label, d)}</button><${Op} of=${op} again=${press} />`;
 }

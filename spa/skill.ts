@@ -1,6 +1,7 @@
 // What a skill's window shows: its view and state documents, live; or why they cannot be shown.
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { JsonObject } from '../firmware/documents/content.ts';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
@@ -13,6 +14,8 @@ import { Elevate } from './elevate.ts';
 import { failed } from './entrance.ts';
 import { type Glyph, glyph } from './glyphs.ts';
 import { changes } from './icons.ts';
+import type { Link } from './link.ts';
+import { began } from './op.ts';
 import { Bones, openSkill } from './open.ts';
 import { View } from './render.ts';
 import { Stale } from './stale.ts';
@@ -27,17 +30,25 @@ type Gate = 'opening' | 'open' | 'elevate' | 'forbidden' | 'missing' | 'over';
 type OpenAnswer = Answer<typeof skillsApi.open>;
 
 interface Opened {
+  check: Promise<ReturnType<typeof import('./signed.ts').signatures>>;
   rooms: Room[];
   viewRoom: Room;
   stateRooms: Room[];
 }
 
-function joinSkill(keys: OpenAnswer, changed: () => void, refused: (e: IngleError) => void): Opened {
+function joinSkill(
+  link: Link,
+  keys: OpenAnswer,
+  changed: () => void,
+  refused: (e: IngleError) => void,
+): Opened {
   const join = (key: string) => joinRoom(key, currentLink, changed, refused);
   const viewRoom = join(keys.view);
   const over = [keys.own, keys.prefs].flatMap((key) => (key ? [key] : []));
   const stateRooms = [keys.state, ...over].map(join);
-  return { viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
+  const check = import('./signed.ts').then((m) => m.signatures(link, keys.view));
+  check.catch(() => {});
+  return { check, viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
 }
 
 export function Skill({ icon }: { icon: Icon }) {
@@ -46,7 +57,10 @@ export function Skill({ icon }: { icon: Icon }) {
   const [preview] = useState(() => app().open?.preview);
   const [, draw] = useState(0);
   const opened = useRef<Opened | null>(null);
-  const seen = useRef({ tree: null as Tree | null, state: {} as unknown, at: 0, raw: '' });
+  const seen = useRef({
+    ...{ tree: null as Tree | null, state: {} as unknown, at: 0, raw: '' },
+    isForged: false,
+  });
   /** What was set here and nowhere else. */
   const local = useRef<unknown>({});
   const queued = useRef(false);
@@ -57,13 +71,34 @@ export function Skill({ icon }: { icon: Icon }) {
     const content = o.viewRoom.content();
     const tree = content['tree'] ?? (content['layout'] === undefined ? undefined : unknownTree('ui/v0'));
     if (tree !== undefined) {
-      const raw = JSON.stringify(tree);
-      // The hub has compiled it; what this application does not know yet is drawn as a note.
-      if (raw !== seen.current.raw) Object.assign(seen.current, { raw, tree: known(tree as Tree) });
+      const raw = JSON.stringify(content);
+      if (raw !== seen.current.raw) {
+        seen.current.raw = raw;
+        void check(o, raw, content, tree as Tree);
+      }
     }
     const stored = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), {});
     seen.current.state = overlayState(stored, local.current);
     if (o.rooms.every((r) => r.live)) seen.current.at = Date.now();
+  };
+  /** Shows a view once the hub's signature on it and its tree is checked; the hub has compiled the one to the other. */
+  const check = async (o: Opened, raw: string, content: Record<string, unknown>, tree: Tree) => {
+    const ok = await o.check.then((c) => c(content as JsonObject)).catch(() => null);
+    if (seen.current.raw !== raw) return;
+    if (!ok)
+      // On its way, or the hub is not reached: what is shown stays until that is known. What is wrong may be put right.
+      setTimeout(
+        () => {
+          if (seen.current.raw === raw) seen.current.raw = '';
+          changed();
+        },
+        ok === null ? 300 : 3000,
+      );
+    if (ok === null) return;
+    // What this application does not know yet is drawn as a note.
+    if (ok) seen.current.tree = known(tree);
+    seen.current.isForged = !ok;
+    draw((n) => n + 1);
   };
   // Updates come in bursts; a frame's worth of them is one drawing.
   const changed = () => {
@@ -94,7 +129,7 @@ export function Skill({ icon }: { icon: Icon }) {
         const asked = { skill_id: icon.skill_id, mode, ...(preview ? { preview } : {}) };
         const keys = await l.request<OpenAnswer>('POST', '/v1/open', asked);
         if (gone) return;
-        opened.current ??= joinSkill(keys, changed, refused);
+        opened.current ??= joinSkill(l, keys, changed, refused);
         setGate('open');
       } catch (e) {
         const error = toIngleError(e);
@@ -128,7 +163,7 @@ export function Skill({ icon }: { icon: Icon }) {
         return { done: true };
       }
       try {
-        return await does(icon, act, { ...scope, budget: { steps: bounds.steps } }, o?.secret);
+        return await does(icon, act, { ...scope, budget: { steps: bounds.steps } }, o);
       } catch (e) {
         failed(e);
         return undone(e);
@@ -140,6 +175,8 @@ export function Skill({ icon }: { icon: Icon }) {
     return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
   if (gate === 'over')
     return html`<${Message} glyph="info" title=${t('preview_over')} lead=${t('preview_over_lead')} />`;
+  if (seen.current.isForged)
+    return html`<${Message} glyph="lock" title=${t('view_forged', { title: titleOf(icon) })} lead=${t('view_forged_lead')} />`;
   if (gate === 'missing' && !tree)
     return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: titleOf(icon) })} lead=${t('skill_missing_lead')} />`;
   if (!tree) return html`<${Bones} title=${titleOf(icon)} />`;
@@ -207,7 +244,12 @@ function commandOf(icon: Icon, act: Act, scope: Scope) {
  * Does an act: as a command, which waits in the outbox until the hub has done it. A secret is asked for at once, so that
  * neither outbox nor document has it.
  */
-async function does(icon: Icon, act: Act, scope: Scope, secret = false): Promise<Done> {
+async function does(
+  icon: Icon,
+  act: Act,
+  scope: Scope,
+  { secret = false, control = '' }: { secret?: boolean; control?: string } = {},
+): Promise<Done> {
   if (act.do === 'go') {
     const to = app().icons?.find((i) => i.skill_id === act.skill);
     if (to) openSkill(to, act.mode, app().link === 'up');
@@ -223,11 +265,12 @@ async function does(icon: Icon, act: Act, scope: Scope, secret = false): Promise
     return { done: true };
   }
   const box = await changes();
-  const { done } = await box.enqueue({
+  const { id, done } = await box.enqueue({
     method: 'COMMAND',
-    path: action.path ?? action.topic ?? '',
+    path: control || (action.path ?? action.topic ?? ''),
     body: { skill_id: icon.skill_id, action },
   });
+  if (control) began(control, id, done);
   // Of what the hub refuses the outbox tells.
   const ended = done.then((): Done => ({ done: true }), undone);
   if (app().link === 'up') box.online();
