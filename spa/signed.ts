@@ -1,8 +1,7 @@
 // Whether a view is what the hub has signed: by the document key that this browser pinned inside its channel.
 import type { documentsApi } from '../firmware/documents/api.ts';
-import type { JsonObject } from '../firmware/documents/content.ts';
-import { etagIn, isSigned } from '../firmware/documents/verify.ts';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
+import { etagIn, isSigned } from '../firmware/protocol/signed.ts';
 import { read, write } from './database.ts';
 import type { Link } from './link.ts';
 
@@ -36,7 +35,7 @@ export function signatures(link: Link, key: string) {
    * @returns whether the hub has signed this content; null when it has moved on meanwhile
    * @throws IngleError when the hub is not reached
    */
-  return async (content: JsonObject): Promise<boolean | null> => {
+  return async (content: Record<string, unknown>): Promise<boolean | null> => {
     const etag = await etagIn(content);
     const rowOf = async () => (await index).documents.find((d) => d.key === key);
     let row = await rowOf().catch(() => undefined);

@@ -1,7 +1,6 @@
 // What a skill's window shows: its view and state documents, live; or why they cannot be shown.
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { JsonObject } from '../firmware/documents/content.ts';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
@@ -83,7 +82,7 @@ export function Skill({ icon }: { icon: Icon }) {
   };
   /** Shows a view once the hub's signature on it and its tree is checked; the hub has compiled the one to the other. */
   const check = async (o: Opened, raw: string, content: Record<string, unknown>, tree: Tree) => {
-    const ok = await o.check.then((c) => c(content as JsonObject)).catch(() => null);
+    const ok = await o.check.then((c) => c(content)).catch(() => null);
     if (seen.current.raw !== raw) return;
     if (!ok)
       // On its way, or the hub is not reached: what is shown stays until that is known. What is wrong may be put right.

@@ -1,9 +1,9 @@
 // A document's content: JSON in the root Y.Map `content`, one entry a top-level key.
 import { createHash } from 'node:crypto';
 import type * as Y from 'yjs';
+import { canonical } from '../protocol/canonical.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { MAX_DEPTH } from '../protocol/limits.ts';
-import { canonical } from './canonical.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -56,7 +56,7 @@ function mergeMap(doc: Y.Doc, name: string, patch: { [key: string]: Json | undef
       const value = given === undefined ? undefined : clean(given);
       if (value === undefined) {
         if (map.has(key)) map.delete(key);
-      } else if (canonical(map.get(key) as Json) !== canonical(value)) {
+      } else if (canonical(map.get(key)) !== canonical(value)) {
         doc.clientID = writerId(`${name}/${key}`);
         map.set(key, value);
       }

@@ -27,8 +27,8 @@ import {
 } from '../../firmware/documents/message.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
 import { copyOf, MAX_OWNER_DOCUMENT, stage } from '../../firmware/documents/staging.ts';
-import { etagIn, isSigned } from '../../firmware/documents/verify.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { etagIn, isSigned } from '../../firmware/protocol/signed.ts';
 import { contentCheck } from '../../firmware/skills/documents.ts';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { logger } from '../../firmware/system/log.ts';
@@ -356,11 +356,12 @@ test('nobody sees a change before it is on disk', async ({ dir }) => {
 test('view documents are signed, and a changed etag no longer verifies', async ({ dir }) => {
   const { docs, store, signer } = await library(join(dir, 'c.db'), dir);
   const key = 'o1/weather/view:main';
-  await (await docs.open(key)).write((doc) => mergeContent(doc, { schema: 'ui/v0' }));
+  const room = await docs.open(key);
+  await room.write((doc) => mergeContent(doc, { schema: 'ui/v0' }));
   const row = (await store.get<{ etag: string; signature: string }>('SELECT * FROM docs_index'))!;
   assert.ok(signer.verify(key, row.etag, row.signature));
   // As a browser checks it.
-  assert.is(await etagIn({ schema: 'ui/v0' }), row.etag);
+  assert.is(await etagIn(readContent(room.doc)), row.etag);
   const signed = { key, etag: row.etag, signature: row.signature };
   assert.ok(await isSigned(signer.publicKey, signed));
   for (const bad of [

@@ -1,11 +1,10 @@
-// Whether a view is what the hub has signed in its index. Runs in browsers; sign.ts makes what this checks.
-import { fromBase64url, toBase64url, utf8 } from '../protocol/bytes.ts';
-import { verifyEd25519 } from '../protocol/noise/ed25519.ts';
+// Whether a view is what the hub has signed in its index. Runs in browsers; documents/sign.ts makes what this checks.
+import { fromBase64url, toBase64url, utf8 } from './bytes.ts';
 import { canonical } from './canonical.ts';
-import type { JsonObject } from './content.ts';
+import { verifyEd25519 } from './noise/ed25519.ts';
 
 /** The content hash as the index has it: base64url SHA-256 of the canonical JSON. */
-export async function etagIn(content: JsonObject): Promise<string> {
+export async function etagIn(content: Record<string, unknown>): Promise<string> {
   return toBase64url(
     new Uint8Array(
       await crypto.subtle.digest('SHA-256', utf8(canonical(content)) as Uint8Array<ArrayBuffer>),
