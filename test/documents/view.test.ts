@@ -95,6 +95,42 @@ test('whoever wrote a view gets its tree, and others get both at once', async ({
   await store.close();
 });
 
+test('a refused change of a view is undone at its author; two that write at once have one view with its tree', async ({
+  dir,
+}) => {
+  const { docs, store } = await library(dir);
+  const room = await docs.open('o1/lamp/view:owner/o1');
+  await room.write(update(room.doc, view('true')));
+  const whole = { ...view('true'), tree: treeOf(view('true')) };
+  const seen: JsonObject[] = [];
+  const join = () => {
+    const doc = copyOf(room.doc);
+    const member: Member = {
+      canWrite: true,
+      send(bytes) {
+        const m = decodeMessage(bytes);
+        if (m.type === 'update') Y.applyUpdate(doc, m.update);
+      },
+    };
+    room.join(member);
+    const write = (content: JsonObject, clientID: number) => {
+      const u = update(doc, content, clientID);
+      Y.applyUpdate(doc, u);
+      return room.receive(member, encodeUpdate(u));
+    };
+    return { doc, write };
+  };
+  const [a, b, c] = [join(), join(), join()];
+  b.doc.on('update', () => seen.push(readContent(b.doc)));
+  const e = await a.write({ ...view('x'.repeat(300_000)), tree: 'forged' }, 88).catch((e) => e);
+  assert.is(e.code, 'too_large');
+  assert.equal([readContent(a.doc), seen], [whole, []]);
+  await Promise.all([c.write({ layout: { type: 'title', text: 'c' } }, 89), b.write({ tree: 'forged' }, 90)]);
+  const both = { ...view('c'), tree: treeOf(view('c')) };
+  for (const doc of [a.doc, b.doc, c.doc, room.doc]) assert.equal(readContent(doc), both);
+  await store.close();
+});
+
 test('what anybody writes under the key of the tree does not stay', async ({ dir }) => {
   const { docs, store } = await library(dir);
   const room = await docs.open(key);
