@@ -189,11 +189,11 @@ export function syncServer(o: {
     function hear(bytes: Uint8Array): void {
       if (over || !room || !member || !here) return;
       open++;
-      receive(room, member, here.key, bytes).then(() => open--, fail);
+      receive(room, member, here, bytes).then(() => open--, fail);
     }
-    async function receive(room: Room, member: Member, key: DocumentKey, bytes: Uint8Array): Promise<void> {
-      if (key.skill_id !== commandsSkill) return room.receive(member, bytes);
-      const taken = o.commands.accept(room.key, caller);
+    async function receive(room: Room, member: Member, j: Joined, bytes: Uint8Array): Promise<void> {
+      if (j.key.skill_id !== commandsSkill) return room.receive(member, bytes);
+      const taken = o.commands.accept(room.key, j.caller);
       await room.receive(member, bytes, taken.also);
       taken.stored();
     }
@@ -244,8 +244,10 @@ export function syncServer(o: {
     async pass(text, caller) {
       const { text: room } = await admit(parseKey(text), caller);
       const pass = passes.give(room, caller);
+      // Who is joined goes on with the role they have now.
       for (const j of joined.values())
-        if (j.until && j.text === room && whose(j.caller) === whose(caller)) j.until = pass.until;
+        if (j.until && j.text === room && whose(j.caller) === whose(caller))
+          Object.assign(j, { caller, until: pass.until });
       return { room, ...pass };
     },
     holder: (path, token) => passes.check(token, formatKey(keyOf(path))),
