@@ -4,7 +4,7 @@ import * as Y from 'yjs';
 import { readContent } from '../../documents/content.ts';
 import { checkAsked } from '../../fetch/request.ts';
 import { utf8 } from '../../protocol/bytes.ts';
-import { IngleError } from '../../protocol/errors.ts';
+import { IngleError, isErrorCode } from '../../protocol/errors.ts';
 import type { Language } from '../../text/i18n.ts';
 import { memoryDisk } from '../disk.ts';
 import { contentCheck } from '../documents.ts';
@@ -16,6 +16,12 @@ import { openStorage } from '../storage.ts';
 import type { Clock } from '../timers.ts';
 import type { Json, JsonObject, SkillDefinition, SkillLog, SkillStorage } from './skill.ts';
 import type { View } from './view.ts';
+
+/** A refusal with details goes as an answer in the one error shape; to a test it is the error it was. */
+function refuse(said: Json | undefined): void {
+  const { error, message, details } = (said ?? {}) as JsonObject;
+  if (isErrorCode(error)) throw new IngleError(error, String(message), details as JsonObject | undefined);
+}
 
 export interface TestOptions {
   /** The content of manifest.json. */
@@ -226,7 +232,9 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
       await settle();
       const text = new TextDecoder().decode(r.body);
       const isJson = r.headers['content-type'] === 'application/json';
-      return { status: r.status, body: isJson ? (JSON.parse(text) as Json) : text || undefined };
+      const said = isJson ? (JSON.parse(text) as Json) : text || undefined;
+      if (r.status >= 400) refuse(said);
+      return { status: r.status, body: said };
     },
     state: (owner_id) => content('state:main', owner_id),
     view(owner_id) {
