@@ -1,3 +1,4 @@
+// timeout: 240 s
 // `npm run app`: what the site has, that anybody can compare it, and what the command refuses.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
