@@ -158,7 +158,8 @@ export function dispatcher(
   function tellerOf(endpoint: Endpoint): (said: unknown) => Response {
     const known = tellers.get(endpoint);
     if (known) return known;
-    const write = endpoint.answer && writerOf(endpoint.answer);
+    // A writer keeps the text of its last answer, which a secret is not to be in.
+    const write = endpoint.answer && (endpoint.secret ? JSON.stringify : writerOf(endpoint.answer));
     const tell = (said: unknown): Response =>
       write ? { status: 200, headers: ofJson, body: write(said) } : (said as Response);
     tellers.set(endpoint, tell);
