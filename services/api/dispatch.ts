@@ -31,12 +31,6 @@ export interface Asked extends Omit<Call, 'principal' | 'body'> {
 
 export type LocalEndpoint = Bound<Asked, Response>;
 
-const json = (body: unknown, status = 200): Response => ({
-  status,
-  headers: ofJson,
-  body: JSON.stringify(body),
-});
-
 /** The skills there are, and what the desktop gives of them to a role. */
 export interface Offer {
   skills: Pick<Skills, 'known'>;
