@@ -142,12 +142,21 @@ const voiceDetector = {
  * A slot's host as a snapshot of it is made (services/skill-host/snapshot.ts): one CommonJS file that requires nothing but
  * Node's own. What is imported on demand comes from beside the program that it stands for.
  */
+const besideHost = {
+  '../interest/request.ts': ['interest', 'firmware/interest/request.ts'],
+  './usdl/document.ts': ['usdl', 'firmware/ui/usdl/document.ts'],
+  './ulm/document.ts': ['ulm', 'firmware/ui/ulm/document.ts'],
+  './ulm/markdown.ts': ['markdown', 'firmware/ui/ulm/markdown.ts'],
+  './a2ui/document.ts': ['a2ui', 'firmware/ui/a2ui/document.ts'],
+  './umf.ts': ['umf', 'firmware/ui/umf.ts'],
+  './query.ts': ['query', 'firmware/ui/query.ts'],
+};
 function frozen(input, file) {
   const p = program(input, file);
   const beside = {
     name: 'beside',
     resolveDynamicImport: (what) =>
-      what === '../interest/request.ts' ? { id: './interest.js', external: true } : null,
+      besideHost[what] ? { id: `./${besideHost[what][0]}.js`, external: true } : null,
     renderDynamicImport: () => ({ left: 'ingleImport(', right: ')' }),
   };
   // V8 compiles no import() in a snapshot. Node warns that this way in is new.
@@ -190,7 +199,7 @@ add('services/audio/selftest.ts', 'dist/services/audio/selftest.js');
 for (const [name, folder] of Object.entries({ ingle: '', start: 'house/', guard: 'house/' }))
   add(`services/cli/${folder}${name}.ts`, `dist/services/cli/${name}.js`);
 targets.push(frozen('services/skill-host/snapshot.ts', 'dist/services/skill-host/snapshot.cjs'));
-add('firmware/interest/request.ts', 'dist/services/skill-host/interest.js');
+for (const [name, from] of Object.values(besideHost)) add(from, `dist/services/skill-host/${name}.js`);
 add('root/main.ts', 'dist/root/main.js');
 if (existsSync('spa/index.html')) targets.push(...(await page('spa', 'dist/spa', { define, onwarn })));
 if (existsSync('web-wizard/index.html'))
