@@ -152,11 +152,11 @@ Ends a webhook; what is sent to it is refused from then on.`,
   'hook rotate': `ingle hook rotate <id> [--json]
 Makes a new secret for a webhook and prints it once; the old one is refused from then on.`,
   'desktop show': `ingle desktop show [--json]
-Prints the desktop document with its etag, and the skills it names that are not on this hub. A file of what it prints
-is what "ingle desktop set" takes.`,
+Prints the desktop document with its etag, and the skills it names that are not on this hub. "ingle desktop set"
+takes a file of this output.`,
   'desktop set': `ingle desktop set <file> [--json]
-Sets the desktop document; every desktop follows at once. The file is what "ingle desktop show" has printed, changed in
-"document": it is refused when another was set meanwhile. A document alone, without an etag, replaces whatever is there.
+Sets the desktop document; every desktop follows at once. Edit "document" in a file that "ingle desktop show" printed: it
+is refused if somebody has set another one since. A file with the document only, without an etag, replaces any document.
 Its schema is dist/schemas/desktop.json.`,
   'desktop reset': `ingle desktop reset [--json]
 Goes back to the document of the image.`,
