@@ -9,7 +9,17 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { TokenCheck } from '../../firmware/system/token.ts';
 import { callerOf } from './auth.ts';
 import { type Dispatch, isJournaled, type Routed } from './dispatch.ts';
-import { type Admitted, errorResponse, type Head, type Response, type Service } from './server.ts';
+import { errorResponse, type Head, type Response, type Service } from './server.ts';
+
+/** A request that was let in. */
+interface Asking {
+  head: Head;
+  caller: Caller;
+  routed: Routed;
+  body: Uint8Array;
+  /** Calls when the client has gone before its answer. */
+  left(f: () => void): void;
+}
 
 export function answering(o: {
   dispatch: Dispatch;
@@ -36,26 +46,16 @@ export function answering(o: {
     return { ...r, headers: { ...r.headers, ...said } };
   }
 
-  function handle(
-    head: Head,
-    caller: Caller,
-    routed: Routed,
-    body: Uint8Array,
-    left: (f: () => void) => void,
-  ): Response | Promise<Response> {
-    const owner_id = ownerOf(caller);
-    if (skills.owners().includes(owner_id)) return answerFor(owner_id, head, caller, routed, body, left);
-    const kept = body.slice();
-    return skills.addOwner(owner_id).then(() => answerFor(owner_id, head, caller, routed, kept, left));
+  function handle(a: Asking): Response | Promise<Response> {
+    const owner_id = ownerOf(a.caller);
+    if (skills.owners().includes(owner_id)) return answerFor(owner_id, a);
+    const kept = { ...a, body: a.body.slice() };
+    return skills.addOwner(owner_id).then(() => answerFor(owner_id, kept));
   }
 
   function answerFor(
     owner_id: string,
-    head: Head,
-    caller: Caller,
-    routed: Routed,
-    body: Uint8Array,
-    left: (f: () => void) => void,
+    { head, caller, routed, body, left }: Asking,
   ): Response | Promise<Response> {
     const { path, query, headers } = head;
     const given = headers['idempotency-key'];
@@ -92,7 +92,7 @@ export function answering(o: {
         maxBody: routed.endpoint.maxBody ?? MAX_BODY,
         isReadAtOnce: routed.endpoint.body !== 'raw' && head.headers['idempotency-key'] === undefined,
         handle(body, left) {
-          const answered = () => handle(head, caller, routed, body, left);
+          const answered = () => handle({ head, caller, routed, body, left });
           return routed.endpoint.deprecated ? dated(deprecation(routed.endpoint), answered) : answered();
         },
       };

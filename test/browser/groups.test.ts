@@ -5,11 +5,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { defaultScenario } from '../../firmware/desktop/default.ts';
 import type { House } from '../../services/cli/house/house.ts';
+import { home } from '../lab/browser/home.ts';
 import {
   askHub,
   at,
   countKept,
-  launch,
   online,
   openStatus,
   type Phone,
@@ -18,8 +18,6 @@ import {
   press,
   shot,
 } from '../lab/browser/phone.ts';
-import { startHouse } from '../lab/house.ts';
-import { started } from '../lab/started.ts';
 import { until } from '../lab/wait.ts';
 import { readDescription, sizes, styles } from '../size.ts';
 
@@ -27,16 +25,11 @@ let house: House;
 let browser: Browser;
 let desk: Phone;
 let pocket: Phone;
+const rooms = home(test);
 test.before(async () => {
-  [house, browser] = await started(startHouse(), launch());
-  desk = await phone(browser, { size: { width: 1280, height: 800 }, still: true });
-  await pairByLink(desk, house);
+  [house, browser, desk] = await rooms.paired({ phone: { size: { width: 1280, height: 800 }, still: true } });
   pocket = await phone(browser, { dark: true, still: true });
   await pairByLink(pocket, house, { newPasskey: true });
-});
-test.after(async () => {
-  await browser?.close();
-  await house?.stop();
 });
 
 const tile = (page: Page, id: string) => page.locator(`.tile[data-skill="${id}"]`);

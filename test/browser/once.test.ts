@@ -1,6 +1,5 @@
 // timeout: 400 s
 // Taps during repeated deaths of everything on the way: what the page has taken is done, and done once.
-import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
@@ -9,11 +8,10 @@ import { askHub, countKept, online, openStatus, type Phone } from '../lab/browse
 import { until } from '../lab/wait.ts';
 
 let house: House;
-let browser: Browser;
 let p: Phone;
 const rooms = home(test);
 test.before(async () => {
-  [house, browser, p] = await rooms.paired();
+  [house, , p] = await rooms.paired();
 });
 
 /** Commands the page still keeps: each leaves only when the hub has said done. */
