@@ -22,9 +22,11 @@ async function commandRoom(): Promise<Room> {
   if (room && roomKey === key) return room;
   room?.close();
   roomKey = key;
-  room = joinRoom(key, currentLink, () => {
+  const looked = () => {
     for (const f of [...waiting.values()]) f();
-  });
+  };
+  // What the hub refuses must not come again with each join.
+  room = joinRoom(key, currentLink, looked, closeCommands);
   return room;
 }
 

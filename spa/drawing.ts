@@ -1,6 +1,6 @@
 // What every part of a drawn tree works with: the scope of its values, their words, what a tap does.
 import type { FunctionComponent } from 'preact';
-import type { Act, Node, Value } from '../firmware/ui/tree.ts';
+import type { Act, Column, Node, Value } from '../firmware/ui/tree.ts';
 import { evaluate, plainText, type Scope } from '../firmware/ui/value.ts';
 import { shown } from './text.ts';
 
@@ -8,6 +8,26 @@ import { shown } from './text.ts';
 export interface Done {
   done: boolean;
   fields?: Record<string, unknown>;
+}
+
+/** A page of rows as it is asked for (`ui.query`). */
+export interface Asked {
+  query: string;
+  target?: string | undefined;
+  params: unknown;
+  /** From 0. */
+  page: number;
+  pageSize: number;
+  sort?: { key: string; descending: boolean } | undefined;
+  search?: string | undefined;
+}
+
+/** Rows that are not in the state. */
+export interface Rows {
+  /** @returns `total` counts the rows of all pages. @throws IngleError `not_supported` where nobody answers such queries */
+  page(asked: Asked, stop: AbortSignal): Promise<{ rows: readonly unknown[]; total: number }>;
+  /** By the name of a query: who asks it again, with parameters that go before their own. */
+  again: Map<string, Set<(params: unknown) => void>>;
 }
 
 export interface Drawing {
@@ -18,9 +38,27 @@ export interface Drawing {
    * Does what a tap means; settles when the hub has done it or it is safe in the outbox.
    * @param scope what its values see: that of the node, with what was typed
    * @param o.secret it is asked for at once and kept nowhere
+   * @param o.control where what became of it is shown
    */
-  act(act: Act, scope: Scope, o?: { secret: boolean }): Promise<Done>;
+  act(act: Act, scope: Scope, o?: { secret?: boolean; control?: string }): Promise<Done>;
+  /** The row that is drawn, and those it lies in. */
+  place?: string;
+  /** Who gives rows page by page. */
+  rows?: Rows;
+  /** Columns by which the table at hand can be put in order. */
+  order?: { now: Asked['sort']; by(c: Column): void };
 }
+
+/** The drawing of one row. One with an id is known by it wherever it moves. */
+export function inRow(d: Drawing, row: unknown, index: number): Drawing {
+  const { id } = Object(row) as { id?: unknown };
+  const name = typeof id === 'string' || typeof id === 'number' ? id : index;
+  return { ...d, scope: { ...d.scope, row }, place: `${d.place ?? ''}/${name}` };
+}
+
+/** Names a control by what it does and for which row, the same after a reload. */
+export const controlOf = (n: Of<'button' | 'form'>, d: Drawing): string =>
+  JSON.stringify([n.label, n.act, d.place]);
 
 export type Of<K extends Node['is']> = Extract<Node, { is: K }>;
 /** A part with a life of its own; `draw` is for the nodes in it. */

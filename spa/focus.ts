@@ -9,3 +9,22 @@ export function useFocusInside() {
   });
   return box;
 }
+
+/** Tab goes round inside a modal window. */
+export function keepInside(e: KeyboardEvent, box: HTMLElement): void {
+  const all = [
+    ...box.querySelectorAll<HTMLElement>(
+      'button:not([disabled]), select, input, a[href], summary, [tabindex="0"]',
+    ),
+  ].filter((x) => x.offsetParent !== null);
+  const [first, last] = [all[0], all.at(-1)];
+  if (!first || !last) {
+    e.preventDefault();
+    return;
+  }
+  const at = document.activeElement;
+  if (e.shiftKey ? at === first || at === box : at === last) {
+    e.preventDefault();
+    (e.shiftKey ? last : first).focus();
+  }
+}

@@ -1,9 +1,12 @@
 // What a person gives: forms, and fields that stand alone.
+export { sheet } from './nodes.css';
+
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Field } from '../firmware/ui/tree.ts';
 import { evaluate } from '../firmware/ui/value.ts';
-import { type Drawing, type Of, say, words } from './drawing.ts';
+import { controlOf, type Drawing, type Of, say, words } from './drawing.ts';
+import { Op, useOp } from './op.ts';
 import { t } from './text.ts';
 
 /** What a field gives: its text, a number, yes or no, or the values that are chosen. */
@@ -77,24 +80,27 @@ function FieldOf(o: { f: Field; d: Drawing; given: Given; error: string; change:
 export function Form({ n, d }: { n: Of<'form'>; d: Drawing }) {
   const [typed, setTyped] = useState<Record<string, Given>>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
-  const [busy, setBusy] = useState(false);
+  const [sending, setSending] = useState(false);
+  const control = controlOf(n, d);
+  const op = useOp(control);
+  const busy = sending || op?.is === 'pending';
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   }, [errors]);
   const given = (f: Field) => (Object.hasOwn(typed, f.name) ? typed[f.name]! : first(f, d));
-  const send = async (e: Event) => {
-    e.preventDefault();
-    if (busy) return;
+  const send = async (e?: Event) => {
+    e?.preventDefault();
+    if (sending) return;
     const open = n.fields.filter(
       (f) => f.required && Array.isArray(given(f)) && !(given(f) as string[]).length,
     );
     setErrors(Object.fromEntries(open.map((f) => [f.name, t('field_required')])));
     if (open.length > 0) return;
-    setBusy(true);
+    setSending(true);
     const scope = { ...d.scope, form: Object.fromEntries(n.fields.map((f) => [f.name, sent(f, given(f))])) };
     const secret = n.fields.some((f) => f.input === 'secret');
-    const { done, fields } = await d.act(n.act, scope, { secret }).finally(() => setBusy(false));
+    const { done, fields } = await d.act(n.act, scope, { secret, control }).finally(() => setSending(false));
     if (done) setTyped({});
     else
       setErrors(
@@ -109,6 +115,7 @@ export function Form({ n, d }: { n: Of<'form'>; d: Drawing }) {
     ${n.title !== undefined && html`<h3>${say(n.title, d)}</h3>`}
     ${n.fields.map((f) => html`<${FieldOf} key=${f.name} f=${f} d=${d} given=${given(f)} error=${errors[f.name] ?? ''} change=${change(f)} />`)}
     <button class="button second" aria-busy=${busy ? 'true' : undefined}>${busy && html`<span class="spin"></span>`}${say(n.label, d)}</button>
+    <${Op} of=${op} again=${send} />
   </form>`;
 }
 

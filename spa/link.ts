@@ -47,9 +47,16 @@ export interface Link {
   readonly up: boolean;
   /**
    * @param body is sent as JSON, or as it is where it comes in pieces
+   * @param stop ends the request; without it the wait for an answer has its own bound
    * @throws IngleError what the hub said, or `unavailable` when it is not reached.
    */
-  request<R>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<R>;
+  request<R>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+    stop?: AbortSignal,
+  ): Promise<R>;
   websocket(path: string): Promise<TunnelSocket>;
   readonly hubId: string;
   /** The present handshake's hash: what a passkey signs for the hub. */
@@ -72,8 +79,8 @@ const isPieces = (body: unknown): body is AsyncIterable<Uint8Array> =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 
 /** What of a request its body makes. */
-function sent(body: unknown, headers: Record<string, string>) {
-  const signal = AbortSignal.timeout(isPieces(body) ? UPLOAD_WAIT : ANSWER_WAIT);
+function sent(body: unknown, headers: Record<string, string>, stop?: AbortSignal) {
+  const signal = stop ?? AbortSignal.timeout(isPieces(body) ? UPLOAD_WAIT : ANSWER_WAIT);
   if (body === undefined) return { headers, signal };
   if (isPieces(body)) return { headers, body, signal };
   return {
@@ -254,12 +261,18 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     get up() {
       return admitted && channel?.state === 'open';
     },
-    async request<R>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    async request<R>(
+      method: string,
+      path: string,
+      body?: unknown,
+      headers: Record<string, string> = {},
+      stop?: AbortSignal,
+    ) {
       if (!tunnel) throw new IngleError('hub_offline', 'The hub is not reached.');
       const r = await tunnel.request({
         method,
         path,
-        ...sent(body, headers),
+        ...sent(body, headers, stop),
       });
       const text = fromUtf8(await r.body());
       let json: unknown = null;

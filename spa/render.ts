@@ -3,16 +3,17 @@ import { html } from 'htm/preact';
 import { Component, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Capability, Inline, Node, Tree, Value } from '../firmware/ui/tree.ts';
-import { evaluate, holds, toNumber } from '../firmware/ui/value.ts';
-import { type Drawing, type Of, type Part, say, words } from './drawing.ts';
+import { evaluate, holds, isLazy, toNumber } from '../firmware/ui/value.ts';
+import { controlOf, type Drawing, inRow, type Of, say } from './drawing.ts';
 import { face, glyph } from './glyphs.ts';
+import { Op, useOp } from './op.ts';
+import { table } from './table.ts';
 import { t } from './text.ts';
 
 const EACH = 500;
-const ROWS = 1000;
 const DEPTH = 60;
-/** What is here beyond the basic nodes; a tree that needs more is fitted. */
-const capabilities: readonly Capability[] = ['chart', 'input', 'tabs'];
+/** What a node brings by itself; a tree that needs more has another frame. */
+const byNode: readonly Capability[] = ['chart', 'input', 'tabs'];
 
 const note = (says: string) => html`<div class="v-note">${says}</div>`;
 
@@ -30,8 +31,11 @@ class Guard extends Component<{ children?: ComponentChildren; stamp: unknown }, 
 }
 
 /** A part that comes when it is first drawn; something of its size stands there until then. */
-function later<K extends Node['is']>(size: string, load: () => Promise<Part<K>>): Part<K> {
-  let here: Part<K> | undefined;
+function later<P extends object>(
+  size: string,
+  load: () => Promise<FunctionComponent<P>>,
+): FunctionComponent<P> {
+  let here: FunctionComponent<P> | undefined;
   return function Later(props) {
     const [failed, fail] = useState<boolean | null>(null);
     useEffect(() => {
@@ -48,22 +52,20 @@ function later<K extends Node['is']>(size: string, load: () => Promise<Part<K>>)
     return failed ? note(t('node_bad')) : html`<div class=${`bone ${size}`} aria-busy="true"></div>`;
   };
 }
-const Chart = later<'chart'>('v-bone-chart', () => import('./chart.ts').then((m) => m.ChartOf));
-const Tabs = later<'tabs'>('', () => import('./tabs.ts').then((m) => m.Tabs));
-const Form = later<'form'>('', () => import('./form.ts').then((m) => m.Form));
-const Input = later<'input'>('', () => import('./form.ts').then((m) => m.Input));
+const Chart = later('v-bone-chart', () => import('./chart.ts').then((m) => m.ChartOf));
+const Tabs = later('', () => import('./tabs.ts').then((m) => m.Tabs));
+const Form = later('', () => import('./form.ts').then((m) => m.sheet.then(() => m.Form)));
+const Input = later('', () => import('./form.ts').then((m) => m.sheet.then(() => m.Input)));
+const Paged = later('v-bone-chart', () => import('./rows.ts').then((m) => m.sheet.then(() => m.Paged)));
+const Beyond = later('v-bone-chart', () => import('./beyond.ts').then((m) => m.sheet.then(() => m.Beyond)));
 
 export function View({ tree, drawing }: { tree: Tree; drawing: Drawing }) {
-  const [fitted, setFitted] = useState<{ from: Tree; tree: Tree } | null>(null);
-  const fits = tree.needs.every((c) => capabilities.includes(c));
-  useEffect(() => {
-    if (!fits)
-      void import('../firmware/ui/fit.ts').then((m) =>
-        setFitted({ from: tree, tree: m.fit(tree, capabilities) }),
-      );
-  }, [tree]);
-  const { header = [], main } = fits ? tree : fitted?.from === tree ? fitted.tree : { main: [] };
-  return html`<${Guard} stamp=${tree}><div class="v-stack">${[...header, ...main].map((n) => draw(n, drawing))}</div><//>`;
+  const { header = [], main } = tree;
+  return html`<${Guard} stamp=${tree}>${
+    tree.needs.every((c) => byNode.includes(c))
+      ? html`<div class="v-stack">${[...header, ...main].map((n) => draw(n, drawing))}</div>`
+      : html`<${Beyond} tree=${tree} drawing=${drawing} draw=${draw} />`
+  }<//>`;
 }
 
 /** Gaps on the design's own steps, so that no inline style is needed. */
@@ -108,11 +110,9 @@ const draws: Draws = {
   each(n, d, depth) {
     const items = evaluate(n.of, d.scope);
     if (!Array.isArray(items) || items.length === 0) return n.none ? draw(n.none, d, depth + 1) : null;
-    return items
-      .slice(0, EACH)
-      .map((row: unknown) => draw(n.child, { ...d, scope: { ...d.scope, row } }, depth + 1));
+    return items.slice(0, EACH).map((row: unknown, i) => draw(n.child, inRow(d, row, i), depth + 1));
   },
-  table: (n, d, depth) => table(n, d, depth),
+  table: (n, d, depth) => (isLazy(n.rows) ? part(Paged, n, d) : table(n, d, draw, depth)),
   chart: (n, d) => part(Chart, n, d),
   button: (n, d) => part(Press, n, d),
   input: (n, d) => part(Input, n, d),
@@ -143,40 +143,18 @@ function draw(n: Node, d: Drawing, depth = 0): unknown {
   }
 }
 
-function table(n: Of<'table'>, d: Drawing, depth: number) {
-  const rows = evaluate(n.rows as Value, d.scope);
-  if (!Array.isArray(rows) || rows.length === 0) return html`<div class="v-empty">${t('no_rows')}</div>`;
-  const label = say(n.title, d) || n.columns.map((c) => say(c.label, d)).join(', ');
-  const body: unknown[] = [];
-  for (const row of rows.slice(0, ROWS)) {
-    d.left.parts -= n.columns.length;
-    if (d.left.parts < 0) break;
-    const of = { ...d, scope: { ...d.scope, row } };
-    body.push(
-      html`<tr>${n.columns.map((c) => {
-        if (c.cell) return html`<td>${draw(c.cell, of, depth + 1)}</td>`;
-        const value = evaluate({ path: ['row', c.key] }, of.scope);
-        return html`<td class=${typeof value === 'number' ? 'n' : ''}>${words(value, d)}</td>`;
-      })}</tr>`,
-    );
-  }
-  return html`<div class="v-table" tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead><tr>${n.columns.map((c) => html`<th scope="col">${say(c.label, d)}</th>`)}</tr></thead>
-      <tbody>${body}</tbody>
-    </table>
-  </div>`;
-}
-
 const tones = { plain: 'second', primary: '', danger: 'second danger' };
 
 function Press({ n, d }: { n: Of<'button'>; d: Drawing }) {
-  const [busy, setBusy] = useState(false);
+  const [pressed, setPressed] = useState(false);
+  const control = controlOf(n, d);
+  const op = useOp(control);
+  const busy = pressed || op?.is === 'pending';
   const press = async () => {
-    if (busy) return;
-    setBusy(true);
-    await d.act(n.act, d.scope).finally(() => setBusy(false));
+    if (pressed) return;
+    setPressed(true);
+    await d.act(n.act, d.scope, { control }).finally(() => setPressed(false));
   };
   return html`<button type="button" class=${`button ${tones[n.tone ?? 'plain']}`} aria-busy=${busy ? 'true' : undefined} onClick=${press}>
-    ${busy ? html`<span class="spin"></span>` : n.icon === 'refresh' && glyph('refresh')}${say(n.label, d)}</button>`;
+    ${busy ? html`<span class="spin"></span>` : n.icon === 'refresh' && glyph('refresh')}${say(n.label, d)}</button><${Op} of=${op} again=${press} />`;
 }

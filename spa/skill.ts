@@ -2,21 +2,20 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
-import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import { type IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
 import { overlayState } from '../firmware/ui/overlay.ts';
-import { type Act, type Path, TREE_VERSION, type Tree, type Value } from '../firmware/ui/tree.ts';
-import { evaluate, plainText, type Scope } from '../firmware/ui/value.ts';
+import { TREE_VERSION, type Tree } from '../firmware/ui/tree.ts';
+import { openActs } from './acts.ts';
 import { currentLink } from './current.ts';
-import { bounds, type Done, type Drawing } from './drawing.ts';
+import { bounds, type Drawing } from './drawing.ts';
 import { Elevate } from './elevate.ts';
-import { failed } from './entrance.ts';
 import { type Glyph, glyph } from './glyphs.ts';
-import { changes } from './icons.ts';
-import { Bones, openSkill } from './open.ts';
+import type { Link } from './link.ts';
+import { Bones } from './open.ts';
 import { View } from './render.ts';
 import { Stale } from './stale.ts';
-import { app, follow, type Icon, toast, useApp } from './store.ts';
+import { app, type Icon, useApp } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
 import { t, titleOf } from './text.ts';
 
@@ -27,17 +26,25 @@ type Gate = 'opening' | 'open' | 'elevate' | 'forbidden' | 'missing' | 'over';
 type OpenAnswer = Answer<typeof skillsApi.open>;
 
 interface Opened {
+  check: Promise<ReturnType<typeof import('./signed.ts').signatures>>;
   rooms: Room[];
   viewRoom: Room;
   stateRooms: Room[];
 }
 
-function joinSkill(keys: OpenAnswer, changed: () => void, refused: (e: IngleError) => void): Opened {
+function joinSkill(
+  link: Link,
+  keys: OpenAnswer,
+  changed: () => void,
+  refused: (e: IngleError) => void,
+): Opened {
   const join = (key: string) => joinRoom(key, currentLink, changed, refused);
   const viewRoom = join(keys.view);
   const over = [keys.own, keys.prefs].flatMap((key) => (key ? [key] : []));
   const stateRooms = [keys.state, ...over].map(join);
-  return { viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
+  const check = import('./signed.ts').then((m) => m.signatures(link, keys.view));
+  check.catch(() => {});
+  return { check, viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
 }
 
 export function Skill({ icon }: { icon: Icon }) {
@@ -46,9 +53,11 @@ export function Skill({ icon }: { icon: Icon }) {
   const [preview] = useState(() => app().open?.preview);
   const [, draw] = useState(0);
   const opened = useRef<Opened | null>(null);
-  const seen = useRef({ tree: null as Tree | null, state: {} as unknown, at: 0, raw: '' });
-  /** What was set here and nowhere else. */
-  const local = useRef<unknown>({});
+  const seen = useRef({
+    ...{ tree: null as Tree | null, state: {} as unknown, at: 0, raw: '' },
+    isForged: false,
+  });
+  const stored = useRef<unknown>({});
   const queued = useRef(false);
 
   const read = () => {
@@ -57,13 +66,36 @@ export function Skill({ icon }: { icon: Icon }) {
     const content = o.viewRoom.content();
     const tree = content['tree'] ?? (content['layout'] === undefined ? undefined : unknownTree('ui/v0'));
     if (tree !== undefined) {
-      const raw = JSON.stringify(tree);
-      // The hub has compiled it; what this application does not know yet is drawn as a note.
-      if (raw !== seen.current.raw) Object.assign(seen.current, { raw, tree: known(tree as Tree) });
+      const raw = JSON.stringify(content);
+      if (raw !== seen.current.raw) {
+        seen.current.raw = raw;
+        void check(o, raw, content, tree as Tree);
+      }
     }
-    const stored = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), {});
-    seen.current.state = overlayState(stored, local.current);
+    const first = seen.current.tree?.state ?? {};
+    stored.current = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), first);
+    seen.current.state = acts.over(stored.current);
     if (o.rooms.every((r) => r.live)) seen.current.at = Date.now();
+  };
+  /** Shows a view once the hub's signature on it and its tree is checked; the hub has compiled the one to the other. */
+  const check = async (o: Opened, raw: string, content: Record<string, unknown>, tree: Tree) => {
+    const ok = await o.check.then((c) => c(content)).catch(() => null);
+    if (seen.current.raw !== raw) return;
+    if (!ok)
+      // On its way, or the hub is not reached: what is shown stays until that is known. What is wrong may be put right.
+      setTimeout(
+        () => {
+          if (seen.current.raw === raw) seen.current.raw = '';
+          changed();
+        },
+        ok === null ? 300 : 3000,
+      );
+    if (ok === null) return;
+    // What this application does not know yet is drawn as a note.
+    if (ok) seen.current.tree = known(tree);
+    seen.current.isForged = !ok;
+    // A tree may bring the first state.
+    changed();
   };
   // Updates come in bursts; a frame's worth of them is one drawing.
   const changed = () => {
@@ -75,6 +107,7 @@ export function Skill({ icon }: { icon: Icon }) {
       draw((n) => n + 1);
     }, 30);
   };
+  const [acts] = useState(() => openActs(icon, () => stored.current, changed));
   const refused = (e: IngleError) => {
     if (e.code === 'assertion_required') setGate('elevate');
     else if (e.code === 'forbidden') setGate('forbidden');
@@ -94,7 +127,7 @@ export function Skill({ icon }: { icon: Icon }) {
         const asked = { skill_id: icon.skill_id, mode, ...(preview ? { preview } : {}) };
         const keys = await l.request<OpenAnswer>('POST', '/v1/open', asked);
         if (gone) return;
-        opened.current ??= joinSkill(keys, changed, refused);
+        opened.current ??= joinSkill(l, keys, changed, refused);
         setGate('open');
       } catch (e) {
         const error = toIngleError(e);
@@ -121,25 +154,16 @@ export function Skill({ icon }: { icon: Icon }) {
   const drawing: Drawing = {
     scope: { state: seen.current.state, meta: tree?.meta ?? {}, budget: { steps: bounds.steps } },
     left: { parts: bounds.parts },
-    async act(act, scope, o) {
-      if (act.do === 'set') {
-        local.current = overlayState(local.current, placed(act.at, evaluate(act.value, scope)));
-        changed();
-        return { done: true };
-      }
-      try {
-        return await does(icon, act, { ...scope, budget: { steps: bounds.steps } }, o?.secret);
-      } catch (e) {
-        failed(e);
-        return undone(e);
-      }
-    },
+    act: acts.act,
+    rows: acts.rows,
   };
   if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;
   if (gate === 'forbidden')
     return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
   if (gate === 'over')
     return html`<${Message} glyph="info" title=${t('preview_over')} lead=${t('preview_over_lead')} />`;
+  if (seen.current.isForged)
+    return html`<${Message} glyph="lock" title=${t('view_forged', { title: titleOf(icon) })} lead=${t('view_forged_lead')} />`;
   if (gate === 'missing' && !tree)
     return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: titleOf(icon) })} lead=${t('skill_missing_lead')} />`;
   if (!tree) return html`<${Bones} title=${titleOf(icon)} />`;
@@ -162,92 +186,6 @@ const unknownTree = (what: string): Tree =>
   ({ tree: TREE_VERSION, from: what, main: [{ is: what }], needs: [] }) as unknown as Tree;
 const known = (tree: Tree): Tree =>
   tree.tree === TREE_VERSION && Array.isArray(tree.main) ? tree : unknownTree(`tree ${tree.tree}`);
-
-/** A value at its place in the state, as what lies over it. */
-function placed({ path: [root, ...steps] }: Path, value: unknown): unknown {
-  // Items of arrays are the document's.
-  if (root !== 'state' || steps.some((s) => typeof s !== 'string')) return {};
-  return steps.reduceRight((inner: unknown, step) => ({ [step as string]: inner }), value);
-}
-
-const undone = (e: unknown): Done => {
-  const fields = e instanceof IngleError ? e.details?.['fields'] : undefined;
-  return fields !== null && typeof fields === 'object' && !Array.isArray(fields)
-    ? { done: false, fields: fields as Record<string, unknown> }
-    : { done: false };
-};
-
-/** The act as a command takes it. */
-function commandOf(icon: Icon, act: Act, scope: Scope) {
-  const text = (v: Value) => plainText(evaluate(v, scope));
-  const data = (v: Value | undefined) => evaluate(v ?? { object: {} }, scope);
-  switch (act.do) {
-    case 'get':
-      return { type: 'http.get', path: text(act.path) };
-    case 'post':
-      return { type: 'http.post', path: text(act.path), body: data(act.body) };
-    case 'publish':
-      return { type: 'bus.publish', topic: act.topic, payload: data(act.payload) };
-    case 'action': {
-      const given = { ...(data(act.payload) as object), ...(act.form ? (scope.form as object) : {}) };
-      const payload = {
-        type: 'ui.action',
-        action_id: act.id,
-        payload: given,
-        context: { skill: icon.skill_id },
-      };
-      return { type: 'bus.publish', topic: 'ui.action', payload };
-    }
-    default:
-      return undefined;
-  }
-}
-
-/**
- * Does an act: as a command, which waits in the outbox until the hub has done it. A secret is asked for at once, so that
- * neither outbox nor document has it.
- */
-async function does(icon: Icon, act: Act, scope: Scope, secret = false): Promise<Done> {
-  if (act.do === 'go') {
-    const to = app().icons?.find((i) => i.skill_id === act.skill);
-    if (to) openSkill(to, act.mode, app().link === 'up');
-    else if (/^https?:/.test(act.href ?? '')) window.open(act.href, '_blank', 'noopener,noreferrer');
-    return { done: true };
-  }
-  const action = commandOf(icon, act, scope);
-  if (!action) throw new IngleError('not_supported', 'This application does not know the action.');
-  if (secret && action.type === 'http.post') {
-    const link = currentLink();
-    if (!link?.up) throw new IngleError('hub_offline', 'A secret does not wait for the hub.');
-    await link.request('POST', action.path ?? '', action.body);
-    return { done: true };
-  }
-  const box = await changes();
-  const { done } = await box.enqueue({
-    method: 'COMMAND',
-    path: action.path ?? action.topic ?? '',
-    body: { skill_id: icon.skill_id, action },
-  });
-  // Of what the hub refuses the outbox tells.
-  const ended = done.then((): Done => ({ done: true }), undone);
-  if (app().link === 'up') box.online();
-  const result = await Promise.race([ended, unreached()]);
-  if (app().link !== 'up') toast(t('queued'));
-  return result ?? { done: true };
-}
-
-/** Settles when the hub is not reached: at once, or when it falls silent. */
-function unreached(): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (app().link === 'up') return;
-      stop();
-      resolve();
-    };
-    const stop = follow(look);
-    look();
-  });
-}
 
 function Message(o: { glyph: Glyph; title: string; lead: string }) {
   return html`<div class="gate"><div class="hero">${glyph(o.glyph)}</div><h3>${o.title}</h3><p class="soft">${o.lead}</p></div>`;

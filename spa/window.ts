@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import type { FunctionComponent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { keepInside } from './focus.ts';
 import { face, glyph } from './glyphs.ts';
 import { Bones, pageNames } from './open.ts';
 import type { Icon, Managing } from './store.ts';
@@ -80,23 +81,4 @@ export function Window(o: { icon: Icon | null; page?: Managing; docked: boolean 
       <div class="body">${Skill ? html`<${Skill} icon=${o.icon} />` : html`<${Bones} title=${title} />`}</div>
     </div>
   </div>`;
-}
-
-/** Tab goes round inside a modal window. */
-function keepInside(e: KeyboardEvent, box: HTMLElement): void {
-  const all = [
-    ...box.querySelectorAll<HTMLElement>(
-      'button:not([disabled]), select, input, a[href], summary, [tabindex="0"]',
-    ),
-  ].filter((x) => x.offsetParent !== null);
-  const [first, last] = [all[0], all.at(-1)];
-  if (!first || !last) {
-    e.preventDefault();
-    return;
-  }
-  const at = document.activeElement;
-  if (e.shiftKey ? at === first || at === box : at === last) {
-    e.preventDefault();
-    (e.shiftKey ? last : first).focus();
-  }
 }

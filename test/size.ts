@@ -28,8 +28,9 @@ const curves = /node_modules\/@noble\//;
  */
 const later =
   /^(spa\/(manage|people|hubs|owner|asked|invitation|gate|groups|regroup|rearrange|pages-aside)\b|firmware\/text\/spa-(skills|people|hubs|groups|aside)\.|node_modules\/uqr\/)/;
-/** Loaded on demand alone: forms of a skill's screen, and what fits a tree to a renderer. */
-const nodes = /^(spa\/form|firmware\/ui\/fit)\.ts$/;
+/** Loaded on demand alone: rare nodes of a skill's screen, what fits a tree to them, and what a tap does. */
+const nodes =
+  /^(spa\/((form|tabs|beyond|rows|paged|doing|topic|commands)\.ts|nodes\.css)|firmware\/(ui\/(fit|needs|query|iregexp|own)|text\/(tree|spa-rows))\.ts)$|node_modules\/json-p3\//;
 /** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
 export const portable = /node_modules\/tweetnacl\//;
 
@@ -75,12 +76,15 @@ export function sizes(d: Description): {
 } {
   const chunks = Object.keys(d.chunks);
   const having = (what: RegExp) => chunks.filter((f) => d.chunks[f]!.modules.some((m) => what.test(m)));
+  // A small node may be put into a chunk that is loaded anyway, and then counts with it.
+  const onlyNodes = chunks.filter((f) => d.chunks[f]!.modules.every((m) => nodes.test(m)));
   const entry = chunks.filter((f) => d.chunks[f]!.entry);
   const [lazy, nacl] = [having(curves), having(portable)];
   const weight = (files: string[]) => gzipOf(d, [...files, ...styles(d, files)]);
   const counted = (parts: string[]) => closure(d, parts).filter((f) => !lazy.includes(f));
-  const waiting = [...having(later), ...having(nodes)];
-  const rest = chunks.filter((f) => !lazy.includes(f) && !waiting.includes(f));
+  const rest = chunks.filter(
+    (f) => !lazy.includes(f) && !having(later).includes(f) && !onlyNodes.includes(f),
+  );
   return {
     code: weight(counted(entry)),
     live: weight(counted(rest.filter((f) => !nacl.includes(f)))),

@@ -62,26 +62,28 @@ export async function loadDocument(store: Transaction, key: string): Promise<Loa
   return { doc, rows: rows.length, next: (rows.at(-1)?.n ?? 0) + 1, index };
 }
 
+/** An update to be appended, and the document's row of the index with it. */
+export interface Append {
+  /** Number of the row. */
+  n: number;
+  data: Uint8Array;
+  /** `data` is the whole document, and takes the place of the rows before. */
+  isWhole: boolean;
+  index: IndexRow;
+}
+
 /**
- * Appends an update within a transaction; `state` is the document with it. Folds the rows when there are many.
- * @returns the new index row and how many rows there are now.
+ * What is to be written for an update of which `state` is the outcome. Rows are folded into one when there are many.
+ * @returns how many rows there will be, too
  */
-export async function appendUpdate(
-  tx: Transaction,
+export function appendOf(
   at: { key: string; next: number; rows: number; rev: number },
   update: Uint8Array,
   state: Y.Doc,
   about: { acl: readonly string[]; schema: string; ttl_sec: number; now: number },
   signer: Signer,
-): Promise<{ rows: number; index: IndexRow }> {
-  let rows = at.rows + 1;
-  let data = update;
-  if (rows > FOLD_ROWS) {
-    await tx.run('DELETE FROM doc_updates WHERE key = ?', at.key);
-    data = Y.encodeStateAsUpdate(state);
-    rows = 1;
-  }
-  await tx.run('INSERT INTO doc_updates (key, n, data) VALUES (?, ?, ?)', at.key, at.next, data);
+): Append & { rows: number } {
+  const isWhole = at.rows >= FOLD_ROWS;
   const etag = etagOf(readContent(state));
   const index: IndexRow = {
     key: at.key,
@@ -94,12 +96,32 @@ export async function appendUpdate(
     // View documents alone are signed: what they say becomes the owner's screen.
     signature: /\/view:/.test(at.key) ? signer.sign(at.key, etag) : '',
   };
-  const columns = Object.keys(index);
-  await tx.run(
-    `INSERT OR REPLACE INTO docs_index (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-    ...(Object.values(index) as Value[]),
-  );
-  return { rows, index };
+  const data = isWhole ? Y.encodeStateAsUpdate(state) : update;
+  return { n: at.next, data, isWhole, index, rows: isWhole ? 1 : at.rows + 1 };
+}
+
+/** Rows in one statement: each costs a way to another thread and back. */
+const ROWS = 100;
+
+/** Writes updates of different documents within a transaction. */
+export async function append(tx: Transaction, all: readonly Append[]): Promise<void> {
+  for (const a of all) if (a.isWhole) await tx.run('DELETE FROM doc_updates WHERE key = ?', a.index.key);
+  for (let i = 0; i < all.length; i += ROWS) {
+    const some = all.slice(i, i + ROWS);
+    await insert(
+      tx,
+      'INSERT INTO doc_updates (key, n, data)',
+      some.map((a) => [a.index.key, a.n, a.data]),
+    );
+    const columns = Object.keys(some[0]!.index).join(', ');
+    const rows = some.map((a) => Object.values(a.index) as Value[]);
+    await insert(tx, `INSERT OR REPLACE INTO docs_index (${columns})`, rows);
+  }
+}
+
+async function insert(tx: Transaction, into: string, rows: readonly Value[][]): Promise<void> {
+  const row = `(${rows[0]!.map(() => '?').join(', ')})`;
+  await tx.run(`${into} VALUES ${rows.map(() => row).join(', ')}`, ...rows.flat());
 }
 
 export async function deleteDocument(tx: Transaction, key: string): Promise<void> {
@@ -146,6 +168,14 @@ export async function listSkillDocuments(store: Transaction, skill_id: string): 
   const part = `/${skill_id}/`;
   const rows = await store.all<{ key: string }>('SELECT key FROM docs_index WHERE instr(key, ?) > 0', part);
   return rows.map((r) => r.key).filter((key) => parseKey(key).skill_id === skill_id);
+}
+
+/** When the first document reaches its time, Unix seconds; undefined where none ever will. */
+export async function nextExpiry(store: Transaction): Promise<number | undefined> {
+  const row = await store.get<{ at: number | null }>(
+    'SELECT min(updated_at + ttl_sec) AS at FROM docs_index WHERE ttl_sec > 0',
+  );
+  return row?.at ?? undefined;
 }
 
 /** Keys whose time to live is over. */

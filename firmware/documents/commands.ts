@@ -1,9 +1,11 @@
 // Runs what browsers wrote down, each id once: taken into the journal with the change, finished with its answer.
 
 import { createHash } from 'node:crypto';
+import { checked } from '../protocol/endpoint/check.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
+import { isToSkill, toSkill, uiTopics } from '../ui/topics.ts';
 import type { Principal } from './acl.ts';
 import type { Transaction } from './archive.ts';
 import {
@@ -86,6 +88,8 @@ export function runCommands(o: {
   dispatch: (call: Call) => Promise<Answer>;
   publish: (topic: string, payload: unknown) => void;
   event: (topic: string, payload: JsonObject) => void;
+  /** There will be something to sweep at this time, milliseconds since 1970. */
+  stirred?: (at: number) => void;
 }): Commands {
   const { store, library, log } = o;
   const running = new Map<string, Promise<unknown>>();
@@ -177,6 +181,7 @@ export function runCommands(o: {
           finishId(tx, entry.owner_id, entry.id, outcome, seconds()),
         );
         o.event('commands.finished', { id, status: outcome.status });
+        o.stirred?.(Date.now() + SHOWN_MS + 1000);
       })
       .catch((cause) => log.error('a command could not be finished', { id, cause }))
       .finally(() => {
@@ -189,11 +194,16 @@ export function runCommands(o: {
 
   async function perform(entry: JournalEntry): Promise<Outcome> {
     const command = entry.command as Command;
-    const { action } = command;
+    let { action } = command;
     if (action.type === 'bus.publish')
       try {
+        if (uiTopics[action.topic as keyof typeof uiTopics] && !isToSkill(action.topic))
+          throw new IngleError('forbidden', `A client does not say "${action.topic}".`);
+        if (isToSkill(action.topic)) checked(toSkill[action.topic].payload, action.payload);
         o.publish(action.topic, action.payload);
-        return { status: 'done', result: { status: 202, body: null } };
+        if (!isToSkill(action.topic)) return { status: 'done', result: { status: 202, body: null } };
+        const path = `/skills/${command.skill_id}/v1/${action.topic.replace('.', '/')}`;
+        action = { type: 'http.post', path, body: action.payload as Record<string, unknown> };
       } catch (e) {
         return { status: 'failed', error: toIngleError(e).body() };
       }

@@ -1,6 +1,7 @@
 // A document's content: JSON in the root Y.Map `content`, one entry a top-level key.
 import { createHash } from 'node:crypto';
 import type * as Y from 'yjs';
+import { canonical } from '../protocol/canonical.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { MAX_DEPTH } from '../protocol/limits.ts';
 
@@ -55,7 +56,7 @@ function mergeMap(doc: Y.Doc, name: string, patch: { [key: string]: Json | undef
       const value = given === undefined ? undefined : clean(given);
       if (value === undefined) {
         if (map.has(key)) map.delete(key);
-      } else if (canonical(map.get(key) as Json) !== canonical(value)) {
+      } else if (canonical(map.get(key)) !== canonical(value)) {
         doc.clientID = writerId(`${name}/${key}`);
         map.set(key, value);
       }
@@ -68,15 +69,6 @@ function writerId(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193) >>> 0;
   return (h | 0x1000) >>> 0;
-}
-
-/** JSON with sorted keys: equal content gives equal text. */
-export function canonical(value: Json | undefined): string {
-  if (value === undefined) return '';
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map((v) => canonical(v ?? null)).join(',')}]`;
-  const keys = Object.keys(value).sort();
-  return `{${keys.map((k) => `${JSON.stringify(k)}:${canonical(value[k] ?? null)}`).join(',')}}`;
 }
 
 /** Content hash of a snapshot: base64url SHA-256 of its canonical JSON. */

@@ -4,8 +4,9 @@ import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import { compile } from '../ui/compile.ts';
 import { isAclEntry, isPersonal, skillAcl } from './acl.ts';
-import { appendUpdate, deleteDocument, expiredDocuments, type IndexRow, loadDocument } from './archive.ts';
-import { readMeta, treeKey } from './content.ts';
+import { appendOf, deleteDocument, expiredDocuments, type IndexRow, loadDocument } from './archive.ts';
+import { openCommits } from './commits.ts';
+import { etagOf, type JsonObject, readContent, readMeta, treeKey } from './content.ts';
 import { parseDuration } from './duration.ts';
 import { commandsSkill, type DocumentKey, parseKey } from './key.ts';
 import { makeRoom, type Room } from './room.ts';
@@ -19,7 +20,11 @@ export interface Library {
   peek(key: string): Room | undefined;
   rooms(): Iterable<Room>;
   /** Access list of a document: what its index says, else what one of its kind begins with. */
-  acl(key: DocumentKey, index: IndexRow | undefined): string[];
+  acl(key: DocumentKey, index: Pick<IndexRow, 'acl'> | undefined): string[];
+  /** The same of a document that is open; undefined where it is not. */
+  aclNow(key: string): readonly string[] | undefined;
+  /** Somebody has left a room, or needs it no more. */
+  left(): void;
   /** Deletes a document nobody looks at. @returns false when somebody does. */
   remove(key: string): Promise<boolean>;
   /** Closes rooms nobody needs and deletes documents past their time. @returns the deleted keys. */
@@ -28,6 +33,8 @@ export interface Library {
   close(): Promise<void>;
 }
 
+/** How long a room that nobody needs stays in memory, seconds. */
+const IDLE_SEC = 30;
 /** How long commands and other device branches are kept without a change, seconds. */
 const DEVICE_TTL = 90 * 86_400;
 
@@ -36,10 +43,11 @@ export function isSkillDocument(key: DocumentKey): boolean {
   return key.skill_id !== commandsSkill && !isPersonal(key);
 }
 
-/** What a document is written in, as its index says: a view's front end, which its tree names. */
-function schemaOf(doc: Y.Doc): string {
-  const from = Object(doc.getMap('content').get(treeKey))['from'] as unknown;
-  return typeof from === 'string' ? from : 'ui/v0';
+/** What a document is written in: a view's front end, which its tree names; of a state, what its skill says beside it. */
+function schemaOf(key: DocumentKey, doc: Y.Doc, meta: JsonObject): string {
+  const tree = () => Object(doc.getMap('content').get(treeKey))['from'] as unknown;
+  const given = key.doc_type === 'view' ? tree() : meta['schema'];
+  return typeof given === 'string' && /^[a-z0-9./_-]{1,40}$/.test(given) ? given : 'ui/v0';
 }
 
 export function openLibrary(o: {
@@ -48,14 +56,21 @@ export function openLibrary(o: {
   log: Log;
   /** A room that must stay open though nobody looks. */
   needed: (key: string) => boolean;
-  changed?: (key: string) => void;
+  /** A document has another access list. */
+  aclChanged?: (key: string) => void;
+  /** There may be something to sweep at this time, milliseconds since 1970. */
+  stirred?: (at: number) => void;
 }): Library {
   const { store, signer } = o;
+  const commits = openCommits(store);
+  const lists = new Map<string, string[]>();
   const open = new Map<string, Promise<Room>>();
   const ready = new Map<string, Room>();
   const now = () => Math.floor(Date.now() / 1000);
 
-  function acl(key: DocumentKey, index: IndexRow | undefined): string[] {
+  const stir = (seconds: number) => o.stirred?.(Date.now() + seconds * 1000);
+
+  function acl(key: DocumentKey, index: Pick<IndexRow, 'acl'> | undefined): string[] {
     if (index) return JSON.parse(index.acl) as string[];
     return isSkillDocument(key) ? skillAcl(key.skill_id) : ['OWNER:read'];
   }
@@ -66,13 +81,13 @@ export function openLibrary(o: {
 
   function about(key: DocumentKey, next: Y.Doc) {
     const skill = isSkillDocument(key);
-    const meta = skill ? readMeta(next) : {};
+    const meta: JsonObject = skill ? readMeta(next) : {};
     const extra = Array.isArray(meta['acl'])
       ? meta['acl'].filter(isAclEntry).filter((a) => a.startsWith('ROLE:'))
       : [];
     return {
       acl: [...acl(key, undefined), ...extra.slice(0, 8)],
-      schema: key.doc_type === 'view' ? schemaOf(next) : 'ui/v0',
+      schema: schemaOf(key, next, meta),
       ttl_sec: skill ? (left(meta['until']) ?? parseDuration(meta['ttl']) ?? 0) : DEVICE_TTL,
       now: now(),
     };
@@ -83,32 +98,42 @@ export function openLibrary(o: {
     const at = await loadDocument(store, text);
     let { rows, next: n } = at;
     let rev = at.index?.rev ?? 0;
+    lists.set(text, acl(key, at.index));
     const room = makeRoom(
       text,
       at.doc,
       isSkillDocument(key) ? MAX_SKILL_DOCUMENT : MAX_OWNER_DOCUMENT,
       async (update, next, also) => {
-        const stored = await store.transaction(async (tx) => {
-          await also(tx);
-          return update
-            ? appendUpdate(tx, { key: text, next: n, rows, rev }, update, next, about(key, next), signer)
-            : undefined;
-        });
-        if (!stored) return;
+        const said = about(key, next);
+        const to = { key: text, next: n, rows, rev };
+        const a = update ? appendOf(to, update, next, said, signer) : null;
+        await commits(a, also);
+        if (!a) return;
         n++;
-        rows = stored.rows;
-        rev = stored.index.rev;
+        rows = a.rows;
+        rev = a.index.rev;
+        if (said.ttl_sec > 0) stir(said.ttl_sec + 1);
+        const before = lists.get(text);
+        lists.set(text, said.acl);
+        if (before?.join() !== said.acl.join()) o.aclChanged?.(text);
       },
-      () => o.changed?.(text),
+      async () => (await loadDocument(store, text)).doc,
       key.doc_type === 'view' ? compile : undefined,
     );
-    // A view that was stored without its tree, or with that of an older compiler, gets today's.
-    if (key.doc_type === 'view' && at.index)
-      await room
-        .write(() => {})
-        .catch((cause) => o.log.warn('a view is shown as it was compiled before', { key: text, cause }));
+    stir(IDLE_SEC);
+    if (key.doc_type === 'view' && at.index) await renew(text, room, at.index);
     ready.set(text, room);
     return room;
+  }
+
+  /** A view that was stored without its tree, or with that of an older compiler, gets today's. */
+  async function renew(text: string, room: Room, { signature }: IndexRow): Promise<void> {
+    // What somebody else wrote into the store gets no signature by the way.
+    if (!signer.verify(text, etagOf(readContent(room.doc)), signature))
+      return o.log.warn('a stored view does not bear the signature of this hub', { key: text });
+    await room
+      .write(() => {})
+      .catch((cause) => o.log.warn('a view is shown as it was compiled before', { key: text, cause }));
   }
 
   function unload(text: string): boolean {
@@ -117,14 +142,17 @@ export function openLibrary(o: {
     if (!room && open.has(text)) return false;
     ready.delete(text);
     open.delete(text);
+    lists.delete(text);
     room?.close();
     return true;
   }
 
   const library: Library = {
     acl,
+    aclNow: (key) => lists.get(key),
     peek: (key) => ready.get(key),
     rooms: () => ready.values(),
+    left: () => stir(IDLE_SEC),
     open(text) {
       let room = open.get(text);
       if (!room) {
@@ -143,7 +171,8 @@ export function openLibrary(o: {
       const gone: string[] = [];
       for (const key of await expiredDocuments(store, now()))
         if (!o.needed(key) && (await library.remove(key))) gone.push(key);
-      for (const key of [...ready.keys()]) if (!o.needed(key)) unload(key);
+      for (const [key, room] of [...ready])
+        if (!o.needed(key) && !unload(key) && room.members.size === 0) stir(IDLE_SEC);
       if (gone.length > 0) o.log.info('documents past their time are gone', { count: gone.length });
       return gone;
     },

@@ -10,7 +10,7 @@ export type ClientMessage =
   | { type: 'step1'; stateVector: Uint8Array }
   /** Sync step 2 or an update: both carry changes. `answer` is the former, which has all that step 1 asked for. */
   | { type: 'update'; update: Uint8Array; answer: boolean }
-  | { type: 'awareness'; update: Uint8Array; clients: number[] }
+  | { type: 'awareness'; update: Uint8Array }
   | { type: 'query-awareness' };
 
 const MAX_AWARENESS = 16 * 1024;
@@ -44,27 +44,13 @@ function decode(bytes: Uint8Array): ClientMessage {
       const update = only(readVarUint8Array(d));
       if (update.length > MAX_AWARENESS)
         throw new IngleError('too_large', 'The awareness message is too large.');
-      return { type: 'awareness', update, clients: awarenessClients(update) };
+      return { type: 'awareness', update };
     }
     case kind.queryAwareness:
       return only({ type: 'query-awareness' });
     default:
       throw bad('is of an unknown kind');
   }
-}
-
-/** The client ids an awareness update speaks for; each state must be JSON. */
-function awarenessClients(update: Uint8Array): number[] {
-  const d = createDecoder(update);
-  const clients: number[] = [];
-  const text = new TextDecoder('utf-8', { fatal: true });
-  for (let n = readVarUint(d); n > 0; n--) {
-    clients.push(readVarUint(d));
-    readVarUint(d);
-    JSON.parse(text.decode(readVarUint8Array(d)));
-  }
-  if (hasContent(d)) throw new IngleError('invalid_request', 'The awareness message has bytes left over.');
-  return clients;
 }
 
 function message(first: number, second: number | null, body: Uint8Array): Uint8Array {

@@ -1,17 +1,10 @@
 // A room: one document, those who look at it, and one line in which changes are tried, stored and then shown.
-import {
-  Awareness,
-  applyAwarenessUpdate,
-  encodeAwarenessUpdate,
-  removeAwarenessStates,
-} from 'y-protocols/awareness';
 import * as Y from 'yjs';
 import { IngleError } from '../protocol/errors.ts';
 import type { Compiled } from '../ui/compile.ts';
 import type { Problem } from '../ui/tree.ts';
 import type { Transaction } from './archive.ts';
-import type { Json, JsonObject } from './content.ts';
-import { readContent, sourceOf } from './content.ts';
+import { type Json, type JsonObject, readContent, sourceOf } from './content.ts';
 import {
   decodeMessage,
   encodeAwareness,
@@ -20,12 +13,20 @@ import {
   encodeStep2,
   encodeUpdate,
 } from './message.ts';
+import { isPlain } from './plain.ts';
+import { openPresence } from './presence.ts';
 import { type Change, GapError, plant, stage } from './staging.ts';
+import { undoing } from './undo.ts';
 
 /** One socket in a room. */
 export interface Member {
   send(bytes: Uint8Array): void;
+  /** Sends to every other member at once; where it is missing, each is sent to. */
+  cast?(bytes: Uint8Array): void;
+  /** Asked at each write. */
   readonly canWrite: boolean;
+  /** Whose socket it is. */
+  readonly who?: string;
 }
 
 export interface WriteOptions {
@@ -51,12 +52,12 @@ interface Writing extends WriteOptions {
 export type Commit = (
   update: Uint8Array | null,
   next: Y.Doc,
-  also: (tx: Transaction) => Promise<void>,
+  also?: (tx: Transaction) => Promise<void>,
 ) => Promise<void>;
 
 export interface Room {
   readonly key: string;
-  /** The document as stored; read it, and change it by `write` alone. */
+  /** The document; read it, and change it by `write` alone. It may be ahead of the disk by what is being stored now. */
   readonly doc: Y.Doc;
   readonly members: ReadonlySet<Member>;
   /** Settles when the change is on disk; only then others see it. */
@@ -72,7 +73,10 @@ export interface Room {
   flush(): Promise<void>;
   join(member: Member): void;
   leave(member: Member): void;
-  /** A message of a member. @throws IngleError when it is malformed or not allowed. */
+  /**
+   * A message of a member; settles when what it changes is on disk. A change that is refused is taken back at its author.
+   * @throws IngleError when it is malformed or not allowed
+   */
   receive(member: Member, bytes: Uint8Array, also?: WriteOptions['also']): Promise<void>;
   idle(): boolean;
   close(): void;
@@ -80,84 +84,177 @@ export interface Room {
 
 /** A skill's updates are written at most so often, milliseconds; after a rest, at once. */
 const GATHER_MS = 60;
-/** Awareness states one socket may keep. */
-const MAX_CLIENTS = 16;
 
+/**
+ * @param reload reads the document anew, where what was tried could not be stored
+ * @param compile for a view document, whose tree is the hub's alone to write
+ */
 export function makeRoom(
   key: string,
-  doc: Y.Doc,
+  stored: Y.Doc,
   maxBytes: number,
   commit: Commit,
-  changed: () => void,
+  reload?: () => Promise<Y.Doc>,
   compile?: Compile,
 ): Room {
   const members = new Set<Member>();
   const queue: Writing[] = [];
+  /** What waits for a moment at which the document is as the disk has it. */
+  const greetings: (() => void)[] = [];
+  let doc = stored;
+  /** Not less than what the document takes, bytes; 0: not known. */
+  let size = 0;
+  /** The document holds what could not be stored. */
+  let isSpoilt = false;
   let pumping: Promise<void> = Promise.resolve();
   let active = false;
   let gathered: Uint8Array[] = [];
   let timer: NodeJS.Timeout | undefined;
   let written = Number.NEGATIVE_INFINITY;
   let flushGathered: () => void = () => {};
-  let awareness: Awareness | undefined;
-  const clients = new Map<Member, Set<number>>();
+  const presence = openPresence<Member>();
+  const refused = new WeakSet<Writing>();
   /** Members that have answered step 1: nothing of theirs is lacking from then on. */
   const answered = new WeakSet<Member>();
 
-  doc.on('update', (update: Uint8Array, origin: unknown) => {
-    const bytes = encodeUpdate(update);
-    for (const m of members) if (m !== origin) m.send(bytes);
-  });
+  /** To every member, or to all but one; written once for all of them. */
+  function show(bytes: Uint8Array, but?: Member): void {
+    const [one] = but && members.has(but) ? [but] : members;
+    if (one?.cast) {
+      one.cast(bytes);
+      if (one !== but) one.send(bytes);
+    } else for (const m of members) if (m !== but) m.send(bytes);
+  }
 
-  /** A change tried, with the tree of what it leads to. */
-  async function tryOut(from: Y.Doc, w: Writing) {
+  /** Whether there is room for `more` bytes without a look at the whole. */
+  function hasRoom(more: number): boolean {
+    if (size === 0 || size + more > maxBytes) size = Y.encodeStateAsUpdate(doc).length;
+    return size + more <= maxBytes;
+  }
+
+  /** Tries a view's change on a copy, with the tree of what it leads to. */
+  async function tryView(w: Writing, compile: Compile): Promise<Tried> {
     // A view and its tree have a document's bytes each.
-    const tried = stage(from, w.change, compile ? 2 * maxBytes : maxBytes, compile !== undefined);
-    // What is stored already stays, also where a newer build stored what this one cannot judge.
-    if (tried.update) w.check?.(compile ? sourceOf(readContent(tried.next)) : readContent(tried.next));
-    if (!compile) return { ...tried, planted: null };
-    const source = sourceOf(readContent(tried.next));
-    if (tried.update && JSON.stringify(source).length > maxBytes)
-      throw new IngleError('too_large', `A document may have at most ${maxBytes} bytes.`);
-    const { tree, problems } = Object.keys(source).length > 0 ? await compile(source) : nothing;
-    const planted = plant(tried.next, tree as unknown as Json | undefined);
-    return { ...tried, planted, problems };
+    const { next, update } = stage(doc, w.change, 2 * maxBytes, true);
+    try {
+      // What changes nothing has nobody's word for what stands there; the hub itself may ask for today's tree.
+      if (!update && w.change instanceof Uint8Array) return { update, planted: null };
+      const source = sourceOf(readContent(next));
+      // What is stored already stays, also where a newer build stored what this one cannot judge.
+      if (update) w.check?.(source);
+      if (update && JSON.stringify(source).length > maxBytes)
+        throw new IngleError('too_large', `A document may have at most ${maxBytes} bytes.`);
+      const { tree, problems } = Object.keys(source).length > 0 ? await compile(source) : nothing;
+      return { update, planted: plant(next, tree as unknown as Json | undefined), problems };
+    } finally {
+      next.destroy();
+    }
+  }
+
+  /** Tries a change: in place where nothing can be wrong with it but its size, else on a copy. */
+  async function tryOut(w: Writing): Promise<Tried> {
+    if (compile) return tryView(w, compile);
+    if (w.change instanceof Uint8Array && !w.check && hasRoom(w.change.length) && isPlain(doc, w.change))
+      return { update: w.change, planted: null };
+    const { next, update } = stage(doc, w.change, maxBytes);
+    try {
+      if (update) w.check?.(readContent(next));
+    } finally {
+      next.destroy();
+    }
+    size = 0;
+    return { update, planted: null };
+  }
+
+  /** Applies a change that nothing is wrong with. `update` and `planted` are null where nothing changes. */
+  async function attempt(w: Writing): Promise<Tried> {
+    const tried = await tryOut(w);
+    const update = whole(tried);
+    if (!update) return tried;
+    let isNew = false;
+    const note = () => {
+      isNew = true;
+    };
+    doc.on('update', note);
+    try {
+      Y.applyUpdate(doc, update);
+      isSpoilt ||= doc.store.pendingStructs !== null || doc.store.pendingDs !== null;
+    } catch (e) {
+      isSpoilt = true;
+      throw e;
+    } finally {
+      doc.off('update', note);
+    }
+    // What is not known is looked at anew.
+    if (size > 0) size += update.length;
+    return isNew ? tried : { ...tried, update: null, planted: null };
+  }
+
+  /** Reads the document anew where it holds what could not be stored. */
+  async function restore(): Promise<void> {
+    if (!isSpoilt) return;
+    if (!reload) throw new IngleError('internal', 'The document cannot be read again.');
+    const before = doc;
+    doc = await reload();
+    before.destroy();
+    size = 0;
+    isSpoilt = false;
+  }
+
+  /** Tries, stores and shows what waits. @returns what is to be done again, one at a time */
+  async function turn(waiting: Writing[]): Promise<Writing[]> {
+    await restore();
+    const batch: ({ w: Writing } & Tried)[] = [];
+    for (const w of waiting)
+      try {
+        batch.push({ w, ...(await attempt(w)) });
+      } catch (e) {
+        w.reject(e);
+        if (isSpoilt) break;
+      }
+    const all = merged(batch.map(whole));
+    const also = batch.filter((b) => b.w.also);
+    try {
+      if (isSpoilt) throw new IngleError('internal', 'A change broke the document, and is taken back.');
+      if (all || also.length > 0) {
+        const more = async (tx: Transaction) => {
+          const content = readContent(doc);
+          for (const b of also) await b.w.also!(tx, content);
+        };
+        await commit(all, doc, also.length > 0 ? more : undefined);
+      }
+    } catch (e) {
+      isSpoilt ||= all !== null;
+      // Where that fails as well, the next change tries it again.
+      await restore().catch(() => {});
+      const open = waiting.filter((w) => !refused.has(w));
+      // One whose part cannot be stored takes nobody along.
+      if (open.length > 1) return open;
+      for (const w of open) w.reject(e);
+      return [];
+    }
+    const authors = new Set(batch.flatMap((b) => (whole(b) ? [b.w.from] : [])));
+    const [author] = authors.size === 1 ? authors : [];
+    if (all) show(encodeUpdate(all), author);
+    // Others have view and tree at once; who wrote the view alone lacks its tree.
+    const planted = merged(batch.map((b) => b.planted));
+    if (planted && author && members.has(author)) author.send(encodeUpdate(planted));
+    for (const b of batch) {
+      if (b.problems?.length) b.w.told?.(b.problems);
+      b.w.resolve();
+    }
+    return [];
   }
 
   async function pump(): Promise<void> {
     while (queue.length > 0) {
-      const batch: ({ w: Writing } & Tried)[] = [];
-      let next = doc;
-      for (const w of queue.splice(0)) {
-        try {
-          const tried = await tryOut(next, w);
-          next = tried.next;
-          batch.push({ w, ...tried });
-        } catch (e) {
-          w.reject(e);
-        }
-      }
-      const updates = batch.flatMap((b) => whole(b) ?? []);
+      const waiting = queue.splice(0);
       try {
-        if (updates.length > 0 || batch.some((b) => b.w.also)) {
-          const content = readContent(next);
-          await commit(updates.length ? Y.mergeUpdates(updates) : null, next, async (tx) => {
-            for (const b of batch) await b.w.also?.(tx, content);
-          });
-        }
+        for (const one of await turn(waiting)) await turn([one]);
       } catch (e) {
-        for (const b of batch) b.w.reject(e);
-        continue;
+        for (const w of waiting) w.reject(e);
       }
-      for (const b of batch) {
-        const update = whole(b);
-        if (update) Y.applyUpdate(doc, update, b.w.from);
-        // Others have had both at once; who wrote the view lacks its tree.
-        if (b.planted && b.w.from && members.has(b.w.from)) b.w.from.send(encodeUpdate(b.planted));
-        if (b.problems?.length) b.w.told?.(b.problems);
-        b.w.resolve();
-      }
-      changed();
+      for (const greet of greetings.splice(0)) greet();
     }
     // In the same turn as the look at the queue, so that no write falls between.
     active = false;
@@ -165,29 +262,40 @@ export function makeRoom(
 
   function write(change: Change, options: WriteOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
-      queue.push({ ...options, change, resolve, reject });
+      const w: Writing = {
+        ...options,
+        change,
+        resolve,
+        reject(e) {
+          refused.add(w);
+          reject(e);
+        },
+      };
+      queue.push(w);
       if (active) return;
       active = true;
       pumping = pump();
     });
   }
 
-  function presence(): Awareness {
-    if (awareness) return awareness;
-    const a = new Awareness(doc);
-    a.setLocalState(null);
-    a.on('update', (c: { added: number[]; updated: number[]; removed: number[] }) => {
-      const bytes = encodeAwareness(encodeAwarenessUpdate(a, [...c.added, ...c.updated, ...c.removed]));
-      // The sender hears itself too: y-websocket takes silence for a dead line.
-      for (const m of members) m.send(bytes);
-    });
-    awareness = a;
-    return a;
+  /** Now, or as soon as the document is as the disk has it. */
+  function greet(work: () => void): void {
+    if (active) greetings.push(work);
+    else work();
+  }
+
+  /** Takes a refused change back where it came from. */
+  async function undo(member: Member, change: Uint8Array): Promise<void> {
+    await new Promise<void>(greet);
+    const update = undoing(doc, change);
+    if (update && members.has(member)) member.send(encodeUpdate(update));
   }
 
   const room: Room = {
     key,
-    doc,
+    get doc() {
+      return doc;
+    },
     members,
     write,
     gather(update, check, failed, told) {
@@ -213,61 +321,67 @@ export function makeRoom(
     },
     join(member) {
       members.add(member);
-      // Whoever may not write is not asked what it has.
-      if (member.canWrite) member.send(encodeStep1(Y.encodeStateVector(doc)));
-      if (awareness && awareness.states.size > 0)
-        member.send(encodeAwareness(encodeAwarenessUpdate(awareness, [...awareness.states.keys()])));
+      greet(() => {
+        // Whoever may not write is not asked what it has.
+        if (member.canWrite) member.send(encodeStep1(Y.encodeStateVector(doc)));
+        const here = presence.all();
+        if (here) member.send(encodeAwareness(here));
+      });
     },
     leave(member) {
       members.delete(member);
-      const own = clients.get(member);
-      clients.delete(member);
-      if (awareness && own) removeAwarenessStates(awareness, [...own], null);
+      const gone = presence.leave(member);
+      if (gone) show(encodeAwareness(gone));
     },
     async receive(member, bytes, also) {
       const m = decodeMessage(bytes);
-      if (m.type === 'step1') member.send(encodeStep2(missing(doc, m.stateVector)));
+      if (m.type === 'step1')
+        await new Promise<void>((resolve, reject) =>
+          greet(() => {
+            try {
+              member.send(encodeStep2(missing(doc, m.stateVector)));
+              resolve();
+            } catch (e) {
+              reject(e);
+            }
+          }),
+        );
       else if (m.type === 'query-awareness') {
-        const a = presence();
-        member.send(encodeAwareness(encodeAwarenessUpdate(a, [...a.states.keys()])));
+        const here = presence.all();
+        if (here) member.send(encodeAwareness(here));
       } else if (m.type === 'awareness') {
-        const own = clients.get(member) ?? new Set<number>();
-        // Providers pass on what they hear of others, so a known id stays with whoever brought it.
-        for (const c of m.clients) if (!isKnown(c)) own.add(c);
-        if (own.size > MAX_CLIENTS)
-          throw new IngleError('forbidden', 'One socket speaks for too many clients.');
-        clients.set(member, own);
-        applyAwarenessUpdate(presence(), m.update, member);
+        const news = presence.hear(member, member.who ?? '', m.update);
+        // The sender hears itself too: y-websocket takes silence for a dead line.
+        if (news) show(encodeAwareness(news));
       } else if (member.canWrite) {
         if (m.answer) answered.add(member);
+        const isWhole = answered.has(member);
         try {
           await write(m.update, { from: member, also });
         } catch (e) {
           // Written while the member was away and sent before it heard step 1: its answer to that has it all.
-          if (!(e instanceof GapError) || answered.has(member)) throw e;
+          if (e instanceof GapError && !isWhole) return;
+          if (e instanceof IngleError && e.status < 500) await undo(member, m.update);
+          throw e;
         }
       } else if (stage(doc, m.update, Number.POSITIVE_INFINITY).update !== null) {
         const e = new IngleError('forbidden', 'This document may only be read.');
         member.send(encodeDenied(e.message));
+        await undo(member, m.update);
         throw e;
       }
     },
     idle: () => members.size === 0 && queue.length === 0 && !active && gathered.length === 0,
     close() {
       clearTimeout(timer);
-      awareness?.destroy();
       doc.destroy();
     },
   };
-  function isKnown(client: number): boolean {
-    for (const own of clients.values()) if (own.has(client)) return true;
-    return false;
-  }
   return room;
 }
 
+/** What a change is, once tried. */
 interface Tried {
-  next: Y.Doc;
   update: Uint8Array | null;
   /** The update that puts a view's tree beside it. */
   planted: Uint8Array | null;
@@ -276,10 +390,13 @@ interface Tried {
 
 const nothing = { tree: undefined, problems: [] };
 
-/** A change and the tree of what it leads to, as one update. */
-function whole({ update, planted }: Tried): Uint8Array | null {
-  return update && planted ? Y.mergeUpdates([update, planted]) : (update ?? planted);
+function merged(updates: readonly (Uint8Array | null)[]): Uint8Array | null {
+  const some = updates.filter((u) => u !== null);
+  return some.length > 1 ? Y.mergeUpdates(some) : (some[0] ?? null);
 }
+
+/** A change and the tree of what it leads to, as one update. */
+const whole = ({ update, planted }: Tried): Uint8Array | null => merged([update, planted]);
 
 function missing(doc: Y.Doc, stateVector: Uint8Array): Uint8Array {
   try {

@@ -67,6 +67,10 @@ export const skill1 = contract({
   },
   signals: {
     DueChanged: { doc: 'Another time is what Due answers now.', args: { at: 'd' } },
+    Said: {
+      doc: 'The skill tells a person something: a topic ui.toast, ui.notify or ui.route, and its payload as JSON.',
+      args: { owner_id: 's', topic: 's', payload: 's' },
+    },
     Update: {
       doc: "A skill's document has changed.",
       args: { owner_id: 's', doc: 's', update: 'ay' },

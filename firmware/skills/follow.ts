@@ -9,6 +9,7 @@ import type { Bus } from '../system/bus.ts';
 import { fromVariant } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
+import type { ToClient } from '../ui/topic-names.ts';
 import { skill1, skillBusName } from './contract.ts';
 import { documentKey, documents } from './documents.ts';
 import { type Answer, type Live, openLive, type SkillRequest } from './live.ts';
@@ -80,6 +81,10 @@ export async function followSkills(o: {
   makeRoom?: () => Promise<void>;
   /** A skill is there for an owner: what waited for it may go on. */
   attached: (skill_id: string) => void;
+  /** A skill tells a person something. */
+  said?: (skill_id: string, owner_id: string, topic: ToClient, payload: JsonObject) => void;
+  /** A skill is there no more, nor needs its documents. */
+  gone?: () => void;
 }): Promise<Skills> {
   const { bus, store, library, log } = o;
   const known = new Map<string, Known>();
@@ -160,6 +165,7 @@ export async function followSkills(o: {
       ...{ id, owner, bus, library, log },
       onMuted: () => setAvailable(id, false),
       onDue: (at) => o.due(id, at),
+      onSaid: (owner_id, topic, payload) => o.said?.(id, owner_id, topic, payload),
       async onHeard() {
         await attachAll(id, l);
         setAvailable(id, true);
@@ -207,6 +213,7 @@ export async function followSkills(o: {
     if (!l) return;
     live.delete(id);
     l.end();
+    o.gone?.();
     if (startable.has(id)) log.info('skill sleeps', { skill: id });
     else log.notice('skill is gone', { skill: id });
     setAvailable(id, startable.has(id));

@@ -8,12 +8,14 @@ import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { parseObject } from '../protocol/json.ts';
 import { toDict } from '../system/contract.ts';
 import { type Language, languages } from '../text/i18n.ts';
+import { isToClient, type ToClient } from '../ui/topic-names.ts';
 import { openInterest } from './interest.ts';
 import type { Answer } from './live.ts';
 import type { Answers } from './load.ts';
 import type { Manifest } from './manifest.ts';
 import { fromMark, marksOf } from './marks.ts';
 import { saidBySkill } from './said.ts';
+import { queryPath, topicPaths } from './screen-topics.ts';
 import type { JsonObject, Patch, Skill, SkillEndpoint, SkillReply, SkillRequest } from './sdk/skill.ts';
 import type { HubContext, HubSkill } from './skill.ts';
 import { openStorage, type Vault } from './storage.ts';
@@ -64,6 +66,8 @@ export function startHost(
     vault: Vault;
     clock?: Clock;
     update: (owner_id: string, doc: string, update: Uint8Array) => void;
+    /** Carries what the skill tells a person. */
+    say?: (owner_id: string, topic: ToClient, payload: JsonObject) => void;
     /** Told when another timer is the next. */
     due?: (at: number) => void;
     timeoutMs?: number;
@@ -111,6 +115,11 @@ export function startHost(
     viewers: (owner_id) => (owner_id === undefined ? allViewers() : (served.get(owner_id)?.viewers ?? 0)),
     state: (owner_id) => readContent(document(owner_id, 'state:main')),
     setState: (owner_id, patch) => mergeContent(document(owner_id, 'state:main'), patch),
+    tell(owner_id, topic, payload) {
+      document(owner_id, 'state:main');
+      if (!isToClient(topic)) throw new IngleError('invalid_request', `A skill tells no "${topic}".`);
+      o.say?.(owner_id, topic, payload as unknown as JsonObject);
+    },
     setView(owner_id, view) {
       const doc = document(owner_id, 'view:main');
       // The hub's tree stands beside the view, and is the hub's to change.
@@ -142,7 +151,7 @@ export function startHost(
     skill.endpoints.some((s) => s.method === e.method && s.path === e.path);
   const all = [
     ...skill.endpoints,
-    ...own.filter((e) => !isTaken(e)),
+    ...[...own, ...topicPaths(skill)].filter((e) => !isTaken(e)),
     ...(isAsked ? [interest.endpoint] : []),
   ];
   const { find } = router(all.map((endpoint) => ({ endpoint })));
@@ -163,7 +172,7 @@ export function startHost(
       headers: body ? { 'content-type': type } : {},
       body: new TextEncoder().encode(body),
     };
-    if (request.method === 'GET') return answer;
+    if (!isRemembered(request)) return answer;
     const doc = document(request.owner_id, 'state:main');
     const patch: Patch = reply.state?.(readContent(doc)) ?? {};
     const marks = marksOf(doc).filter((m) => m.id !== request.id);
@@ -255,13 +264,15 @@ export function startHost(
     async Request({ id, owner_id, method, path, headers, body }) {
       const s = served.get(owner_id);
       if (!s) throw new IngleError('unavailable', 'The skill does not serve this owner yet. Try again.');
-      if (method !== 'GET') {
+      const bare = path.split('?', 1)[0]!;
+      const isKept = isRemembered({ method, path: bare });
+      if (isKept) {
         const mark = marksOf(document(owner_id, 'state:main')).find((m) => m.id === id);
         if (mark) return fromMark(mark);
         const known = s.answers.get(id);
         if (known) return known;
       }
-      const [bare = '', query = ''] = path.split('?', 2);
+      const query = path.slice(bare.length + 1);
       const given = parseObject(body) as JsonObject;
       const request: SkillRequest = {
         id,
@@ -273,7 +284,7 @@ export function startHost(
         ...(headers['last-event-id'] ? { lastEventId: headers['last-event-id'] } : {}),
       };
       const result = answer(request);
-      if (method !== 'GET') {
+      if (isKept) {
         s.answers.set(id, result);
         // What failed may be tried again; what was done may not.
         result.then(
@@ -297,6 +308,10 @@ export function startHost(
     abandon,
   };
 }
+
+/** Whether a request is done once by its id; what changes nothing is simply done again. */
+const isRemembered = ({ method, path }: Pick<SkillRequest, 'method' | 'path'>): boolean =>
+  method !== 'GET' && path !== queryPath;
 
 function limit<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,10 +1,14 @@
 // A skill that runs: what it sends is stored, within what one skill may send; what is asked of it is answered.
 import * as Y from 'yjs';
+import type { JsonObject } from '../documents/content.ts';
 import type { Library } from '../documents/library.ts';
+import { checked } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Bus } from '../system/bus.ts';
 import type { Caller } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
+import { isToClient, type ToClient } from '../ui/topic-names.ts';
+import { toClient } from '../ui/topics.ts';
 import type { Problem } from '../ui/tree.ts';
 import { allowance } from './allowance.ts';
 import { skill1 } from './contract.ts';
@@ -56,6 +60,8 @@ export interface LiveOptions {
   log: Log;
   /** Nothing it sends is heard for a while: it is too much, or not what it may send. */
   onMuted(): void;
+  /** It tells a person something. */
+  onSaid?(owner_id: string, topic: ToClient, payload: JsonObject): void;
   /** Another timer of it is the next; it may sleep once this has settled. */
   onDue(at: number): Promise<void>;
   /** It is heard again; owners are to be attached anew. */
@@ -80,13 +86,31 @@ export function openLive(o: LiveOptions): Live {
   /** Matched by its own bus connection, so a skill that floods is unheard at the daemon. */
   async function hear(): Promise<void> {
     const from = { sender: o.owner, path: skill1.path, interface: skill1.name };
-    const [stop, unhear] = await Promise.all([
+    const stops = await Promise.all([
       bus.match({ ...from, member: 'Update' }, (s) => updated(s.body as [string, string, Uint8Array])),
       bus.match({ ...from, member: 'DueChanged' }, (s) => due(s.body[0] as number)),
+      bus.match({ ...from, member: 'Said' }, (s) => said(s.body as [string, string, string])),
     ]);
-    const both = async () => void (await Promise.all([stop(), unhear()]));
-    if (ended) await both();
-    else unlisten = both;
+    const all = async () => void (await Promise.all(stops.map((stop) => stop())));
+    if (ended) await all();
+    else unlisten = all;
+  }
+
+  function said([owner_id, topic, text]: [string, string, string]): void {
+    if (ended || !attached.has(owner_id) || !isToClient(topic)) return;
+    if (!allowed.spend(text.length)) {
+      mute();
+      return;
+    }
+    try {
+      o.onSaid?.(
+        owner_id,
+        topic,
+        checked(toClient[topic].payload, JSON.parse(text)) as unknown as JsonObject,
+      );
+    } catch (cause) {
+      log.warn('what a skill tells is refused', { skill: id, topic, cause });
+    }
   }
 
   /** Its newest word counts: an older one that is stored later is said no more. */

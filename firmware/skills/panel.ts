@@ -1,9 +1,9 @@
 // The page of a skill's screen: its tree drawn with its present state as still HTML, for programs that embed a page and
 // know no trees. Nothing in it runs. Pure.
 import { inLanguage, type Language } from '../text/i18n.ts';
-import { below, isLazy } from '../ui/needs.ts';
+import { below } from '../ui/needs.ts';
 import type { Inline, Node, Tree, Value } from '../ui/tree.ts';
-import { evaluate, holds, plainText, type Scope } from '../ui/value.ts';
+import { evaluate, holds, isLazy, plainText, type Scope } from '../ui/value.ts';
 
 const escaped = (s: string) => s.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 /** Rows of a table that are drawn. */

@@ -63,6 +63,8 @@ export async function serveSlot(
         names: bus.listNames,
       },
       due: (at) => served?.emit('DueChanged', { at }),
+      say: (owner_id, topic, payload) =>
+        served?.emit('Said', { owner_id, topic, payload: JSON.stringify(payload) }),
       update: (owner_id, doc, update) => served?.emit('Update', { owner_id, doc, update }),
     });
   }

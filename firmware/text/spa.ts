@@ -156,6 +156,11 @@ const en = {
   done: 'Done',
   sent: 'Sent',
   working: 'Working…',
+  op_done: 'Done',
+  op_failed: 'Not done: {why}',
+  view_forged: 'The screen of {title} is not shown',
+  view_forged_lead:
+    'It does not bear your hub’s signature, so somebody may have changed it. If this stays, look at the hub.',
   queued: 'Kept here. It will be sent when the hub answers.',
   action_failed: 'The hub did not do that: {message}',
   no_rows: 'Nothing here yet',
@@ -327,6 +332,11 @@ const ru: Record<SpaText, Text> = {
   done: 'Готово',
   sent: 'Отправлено',
   working: 'Выполняется…',
+  op_done: 'Готово',
+  op_failed: 'Не сделано: {why}',
+  view_forged: 'Экран «{title}» не показан',
+  view_forged_lead:
+    'На нём нет подписи вашего хаба: возможно, его кто-то изменил. Если это не пройдёт, проверьте хаб.',
   queued: 'Сохранено здесь. Уйдёт, когда хаб ответит.',
   action_failed: 'Хаб этого не сделал: {message}',
   no_rows: 'Пока пусто',

@@ -8,6 +8,7 @@ const en = {
   send: 'Send',
   open: 'Open',
   close: 'Close',
+  dialog: 'Dialog',
   listen: 'Listen',
   watch: 'Watch',
 } as const;
@@ -17,6 +18,7 @@ const ru: Record<keyof typeof en, string> = {
   send: 'Отправить',
   open: 'Открыть',
   close: 'Закрыть',
+  dialog: 'Диалог',
   listen: 'Слушать',
   watch: 'Смотреть',
 };

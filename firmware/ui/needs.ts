@@ -9,6 +9,7 @@ import {
   type Tree,
   type Value,
 } from './tree.ts';
+import { isLazy } from './value.ts';
 
 const slots = ['aside', 'modal', 'toast'] as const;
 
@@ -116,11 +117,6 @@ const ofField = (f: { label: Value; value?: Value; options?: readonly { label: V
   f.value,
   ...(f.options ?? []).map((o) => o.label),
 ];
-
-/** Whether rows are asked for page by page. */
-export function isLazy<T extends object>(rows: Value | T): rows is T {
-  return rows !== null && typeof rows === 'object' && 'query' in rows && !('of' in rows);
-}
 
 function asks(v: Maybe): boolean {
   if (v === null || typeof v !== 'object' || 'path' in v || 'i18n' in v) return false;

@@ -109,12 +109,14 @@ export function queryFault(query: string): string | null {
 /**
  * The values of the nodes a query finds, in its order.
  * @param query RFC 9535, at most 512 characters
+ * @param shared looks that are left to all queries of one drawing; each takes from them
  * @returns none where the query is faulty, or took more than it may
  */
-export function runQuery(query: string, value: unknown): unknown[] {
+export function runQuery(query: string, value: unknown, shared = { looks: MAX_LOOKS }): unknown[] {
   const made = compile(query);
   if (typeof made === 'string') return [];
-  left = MAX_LOOKS;
+  const given = Math.min(MAX_LOOKS, shared.looks);
+  left = given;
   try {
     const values: unknown[] = [];
     for (const node of made.query(counted(value) as JSONValue)) {
@@ -125,5 +127,7 @@ export function runQuery(query: string, value: unknown): unknown[] {
   } catch (e) {
     if (e instanceof Spent || e instanceof JSONPathError || e instanceof RangeError) return [];
     throw e;
+  } finally {
+    shared.looks -= given - Math.max(0, left);
   }
 }

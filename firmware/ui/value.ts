@@ -124,6 +124,11 @@ export function holds(c: Condition | undefined, scope: Scope, depth = 0): boolea
   }
 }
 
+/** Whether rows are asked for page by page. */
+export function isLazy<T extends object>(rows: Value | T): rows is T {
+  return rows !== null && typeof rows === 'object' && 'query' in rows && !('of' in rows);
+}
+
 const isSomething = (v: unknown): boolean => Boolean(v) && !(Array.isArray(v) && v.length === 0);
 
 /** A number of JSON, or the text of one as a field gives it. */

@@ -20,6 +20,7 @@ import { servicesApi } from '../../firmware/supervisor/api.ts';
 import { systemApi } from '../../firmware/system/api.ts';
 import { version } from '../../firmware/system/config.ts';
 import { localSecurity } from '../../firmware/system/local-api.ts';
+import { uiTopics } from '../../firmware/ui/topics.ts';
 import { updateApi } from '../../firmware/update/api.ts';
 
 export const areas = {
@@ -48,7 +49,7 @@ const described: Described = {
   description:
     'Over HTTP on this computer, and through the end-to-end channel from a paired browser. Errors have one shape.',
   areas,
-  topics: ioTopics,
+  topics: { ...ioTopics, ...uiTopics },
   ...localSecurity,
 };
 

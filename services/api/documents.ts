@@ -9,9 +9,10 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import { type Asked, type LocalEndpoint, type Offer, usableBy } from './dispatch.ts';
 import type { Response } from './server.ts';
+import type { Sync } from './sync.ts';
 
 export function documentEndpoints(
-  o: Offer & { store: Store; signer: ReturnType<typeof openSigner> },
+  o: Offer & { store: Store; signer: ReturnType<typeof openSigner>; sync: Pick<Sync, 'pass'> },
 ): LocalEndpoint[] {
   const handlers: Handlers<typeof documentsApi, Asked, Response> = {
     async index({ caller, query }) {
@@ -39,6 +40,10 @@ export function documentEndpoints(
         return rightsOf(key, acl, caller).read && !closed ? [{ ...row, acl }] : [];
       });
       return { documents, public_key: o.signer.publicKey };
+    },
+    async token({ caller, body }) {
+      const { room, token, until } = await o.sync.pass(body.room, caller);
+      return { room, params: { token }, expires_at: until };
     },
   };
   return bind(documentsApi, handlers);

@@ -1,12 +1,15 @@
 // ingle-api: the local API. Wires the documents, the skills and the paths to one server.
 import { join } from 'node:path';
-import { archiveSchema } from '../../firmware/documents/archive.ts';
+import { archiveSchema, nextExpiry } from '../../firmware/documents/archive.ts';
 import { type Call, runCommands } from '../../firmware/documents/commands.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
+import { addLine } from '../../firmware/documents/said.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
+import { openSweeps, type Sweeps } from '../../firmware/documents/sweeps.ts';
 import { hooksSchema, openHooks } from '../../firmware/hooks/hooks.ts';
 import { openVault } from '../../firmware/hooks/vault.ts';
 import { openBoots } from '../../firmware/node/boots.ts';
+import { isPersonId } from '../../firmware/people/person.ts';
 import { duesSchema, openDues } from '../../firmware/skills/dues.ts';
 import { followSkills, type Skills } from '../../firmware/skills/follow.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
@@ -81,8 +84,17 @@ const hooks = await openHooks({
 });
 let skills: Skills | undefined;
 let desktop: Desktop | undefined;
-const library = openLibrary({ store, signer, log, needed: (key) => skills?.isLive(key) ?? false });
+let sweeps: Sweeps | undefined;
+/** Closes the rooms of who lost a right; nobody is in one before there is a server. */
+let narrowed = () => {};
+const library = openLibrary({
+  ...{ store, signer, log },
+  needed: (key) => skills?.isLive(key) ?? false,
+  aclChanged: () => narrowed(),
+  stirred: (at) => sweeps?.by(at),
+});
 const commands = runCommands({
+  stirred: (at) => sweeps?.by(at),
   store,
   library,
   log,
@@ -101,6 +113,13 @@ const told: typeof observing.event = (topic, payload) => {
   observing.event(topic, payload);
   desktop?.changed();
 };
+/** Whether a skill may tell a person something, which their screens show whether they have shown a passkey or not. */
+function isToldTo(owner_id: string, skill_id: string): boolean {
+  const manifest = skills?.known().get(skill_id)?.manifest;
+  const role = desktop?.roleOf(owner_id) ?? (isPersonId(owner_id) ? undefined : 'owner');
+  const [given] = (manifest && role && desktop?.of(role, [manifest]).skills) ?? [];
+  return given !== undefined && !given.ownerOnly;
+}
 skills = await followSkills({
   bus,
   installed: installedIn(config, slots, log),
@@ -110,12 +129,19 @@ skills = await followSkills({
   log,
   event: told,
   attached: () => commands.wake(),
+  gone: library.left,
+  said(skill_id, owner_id, topic, payload) {
+    if (!isToldTo(owner_id, skill_id)) return;
+    const line = { id: crypto.randomUUID(), at: Date.now(), skill_id, topic, payload };
+    addLine(library, owner_id, line).catch((cause) => log.error('what a skill tells is lost', { cause }));
+  },
   due: dues.keep,
   makeRoom: () => people.makeRoom(),
 });
 const following = skills;
-desktop = await openDesktop({ store, library, skills, log, narrowed: () => sync.expire() });
+desktop = await openDesktop({ store, library, skills, log, narrowed: () => narrowed() });
 const sync = syncServer({ store, library, skills, desktop, commands, log });
+narrowed = sync.expire;
 const installs = await installing({
   ...{ bus, config, store, library, skills, sync, log },
   event: told,
@@ -152,7 +178,7 @@ const dispatch: Dispatch = dispatcher({
     }),
     ...updating,
     ...installs.endpoints,
-    ...documentEndpoints({ store, skills, desktop, signer }),
+    ...documentEndpoints({ store, skills, desktop, signer, sync }),
     ...desktopEndpoints({ scenario: desktop.scenario, skills }),
     ...skillEndpoints({ store, skills, desktop, library }),
   ],
@@ -163,7 +189,12 @@ const dispatch: Dispatch = dispatcher({
 
 const server = await listen(config.api.host, config.api.port, {
   ...answering({ dispatch, commands, skills, token }),
-  upgrade: (head) => sync.connect(head.path, callerOf(head.headers, token)),
+  upgrade({ path, headers, query }) {
+    const pass = headers['x-service-token'] === undefined ? query.get('token') : null;
+    if (pass === null) return sync.connect(path, callerOf(headers, token));
+    const { caller, until } = sync.holder(path, pass);
+    return sync.connect(path, caller, until);
+  },
 });
 
 // The owner is served before a browser comes, so that the first look finds a live screen.
@@ -180,13 +211,18 @@ await commands.resume();
 await installs.begin();
 dues.begin();
 
-const expiring = setInterval(() => sync.expire(), 5000);
-const sweeping = setInterval(() => {
-  commands
-    .sweep()
-    .then(() => library.sweep())
-    .catch((cause) => log.error('the sweep failed', { cause }));
-}, 30_000);
+sweeps = openSweeps({
+  async work() {
+    await commands.sweep();
+    await library.sweep();
+  },
+  next: async () => {
+    const at = await nextExpiry(store);
+    return at === undefined ? undefined : (at + 1) * 1000;
+  },
+  failed: (cause) => log.error('the sweep failed', { cause }),
+});
+library.left();
 
 process.on('SIGHUP', () => {
   token.reload();
@@ -197,10 +233,7 @@ life.onStop(desktop.close);
 life.onStop(installs.stop);
 life.onStop(dues.stop);
 life.onStop(() => server.close(3000));
-life.onStop(() => {
-  clearInterval(expiring);
-  clearInterval(sweeping);
-});
+life.onStop(sweeps.stop);
 life.onStop((status) => (status === 0 ? boots.end() : undefined));
 life.onStop(lifetime.stop);
 life.ready();

@@ -79,7 +79,7 @@ export function peopleEndpoints(o: {
   /** What somebody kept on this hub: documents, what they made of the icons. */
   const forget = (id: string): Promise<void> =>
     o.skills.removeOwner(id, async () => {
-      o.sync.expel((key) => key.owner_id === id, 'What you kept on this hub is gone.');
+      o.sync.expel((key, who) => key.owner_id === id || who === id, 'What you kept on this hub is gone.');
       const keys = (await listDocuments(o.store, `${id}/`, 100_000)).map((row) => row.key);
       await removeDocuments(o.library, keys);
       await o.desktop.forget(id);

@@ -4,15 +4,20 @@ import { etagOf, type JsonObject } from '../../firmware/documents/content.ts';
 import { commandsKey, formatKey } from '../../firmware/documents/key.ts';
 import type { Library } from '../../firmware/documents/library.ts';
 import { isOver, makePreview } from '../../firmware/documents/preview.ts';
+import { checked } from '../../firmware/protocol/endpoint/check.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
-import { IngleError } from '../../firmware/protocol/errors.ts';
+import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
+import { parseObject } from '../../firmware/protocol/json.ts';
 import type { Role } from '../../firmware/protocol/roles.ts';
 import { actionsOf, checkInput } from '../../firmware/skills/actions.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
+import type { Answer } from '../../firmware/skills/live.ts';
 import type { Mode } from '../../firmware/skills/manifest.ts';
+import { actionPath, queryPath } from '../../firmware/skills/screen-topics.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import { pickBranch } from '../../firmware/ui/overlay.ts';
+import { toSkill, uiPage } from '../../firmware/ui/topics.ts';
 import type { Desktop } from './desktop.ts';
 import { type Asked, type LocalEndpoint, usable, usableBy } from './dispatch.ts';
 import type { Response } from './server.ts';
@@ -78,11 +83,30 @@ export function skillEndpoints(p: Parts): LocalEndpoint[] {
       checkInput(manifest, method, params.path, bytes);
       const known: Record<string, string> = last_event_id ? { 'last-event-id': last_event_id } : {};
       const asked = { id, owner_id, method, path, headers: known, body: bytes };
+      const topic = isToTopic(method, `/v1/${params.path}`);
+      if (topic) checked(toSkill[topic].payload, parseObject(bytes));
       const a = await skills.request(params.skill_id, asked);
+      if (topic === 'ui.query') checkPage(a);
       return { status: a.status, headers: headersOf(a.headers['content-type']), body: a.body };
     },
   };
   return bind(skillsApi, handlers);
+}
+
+/** The topic of screens that a request of a client carries. */
+function isToTopic(method: string, path: string): 'ui.action' | 'ui.query' | undefined {
+  if (method !== 'POST') return undefined;
+  return path === actionPath ? 'ui.action' : path === queryPath ? 'ui.query' : undefined;
+}
+
+/** @throws IngleError `internal` where a skill answers a query with something that is no page */
+function checkPage({ status, body }: Answer): void {
+  if (status >= 400) return;
+  try {
+    checked(uiPage, JSON.parse(new TextDecoder().decode(body)));
+  } catch (cause) {
+    throw new IngleError('internal', `The skill's answer is no page of rows: ${toIngleError(cause).message}`);
+  }
 }
 
 const texts = ['text/plain', 'text/html', 'text/event-stream'].map((t) => `${t}; charset=utf-8`);

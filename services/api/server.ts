@@ -6,6 +6,7 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from 'uWebSockets.js';
+import { openBucket, type Rate, rate, take } from '../../firmware/protocol/bucket.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import { MAX_BODY } from '../../firmware/protocol/limits.ts';
 
@@ -53,6 +54,10 @@ export interface Streaming {
 /** An open WebSocket. */
 export interface Socket {
   send(bytes: Uint8Array): void;
+  /** Hears what others of the topic cast, from now on. */
+  subscribe(topic: string): void;
+  /** Sends to every other socket of the topic, framed once for all of them. */
+  cast(topic: string, bytes: Uint8Array): void;
   /** Closes with a code of RFC 6455 and a reason of at most 120 bytes. */
   end(code: number, reason: string): void;
 }
@@ -85,6 +90,8 @@ const MAX_OF_ONE = 64;
 /** Bodies above MAX_BODY under way, as they are held in memory. */
 const MAX_LARGE = 4;
 const MAX_SOCKETS = 256;
+/** Handshakes at once, and a second, whoever asks: looked at before the token is. */
+const handshakes = rate(2 * MAX_SOCKETS, 50);
 const MAX_MESSAGE = 256 * 1024;
 const MAX_UNSENT = 2 * 1024 * 1024;
 /** How long a client may take to send a body, milliseconds. */
@@ -107,6 +114,8 @@ interface Exchange {
   left?: () => void;
   late?: () => void;
 }
+
+const closed: Socket = { send() {}, subscribe() {}, cast() {}, end() {} };
 
 interface UserData {
   events: SocketEvents;
@@ -198,8 +207,17 @@ function copyOf(chunk: ArrayBuffer): Uint8Array {
   return copy;
 }
 
-/** @throws IngleError `conflict` when the address is taken. */
-export function listen(host: string, port: number, service: Service): Promise<Server> {
+/**
+ * @param limits others than a hub's, where something else is measured
+ * @throws IngleError `conflict` when the address is taken.
+ */
+export function listen(
+  host: string,
+  port: number,
+  service: Service,
+  limits: { sockets: number; handshakes: Rate } = { sockets: MAX_SOCKETS, handshakes },
+): Promise<Server> {
+  const shaking = openBucket(limits.handshakes, Date.now());
   let requests = 0;
   let large = 0;
   let streams = 0;
@@ -387,10 +405,12 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       const keys = ['key', 'protocol', 'extensions'].map((n) => head.headers[`sec-websocket-${n}`] ?? '');
       try {
         if (closing) throw new IngleError('unavailable', 'The hub is stopping.');
-        if (sockets.size >= MAX_SOCKETS)
+        if (!take(shaking, limits.handshakes, Date.now()))
+          throw new IngleError('rate_limited', 'Too many sockets are being opened.', { retry_after: 1 });
+        if (sockets.size >= limits.sockets)
           throw new IngleError('rate_limited', 'Too many sockets at once.', { retry_after: 5 });
         const events = service.upgrade(head);
-        res.upgrade({ events, socket: { send() {}, end() {} } }, keys[0]!, keys[1]!, keys[2]!, context);
+        res.upgrade({ events, socket: closed }, keys[0]!, keys[1]!, keys[2]!, context);
       } catch (e) {
         respond(res, errorResponse(e), { isHead: false, isGathered: false, aborted: false, due: 0 });
       }
@@ -401,6 +421,12 @@ export function listen(host: string, port: number, service: Service): Promise<Se
       data.socket = {
         send(bytes) {
           if (!gone) ws.send(bytes, true);
+        },
+        subscribe(topic) {
+          if (!gone) ws.subscribe(topic);
+        },
+        cast(topic, bytes) {
+          if (!gone) ws.publish(topic, bytes, true);
         },
         end(code, reason) {
           if (gone) return;
@@ -417,8 +443,7 @@ export function listen(host: string, port: number, service: Service): Promise<Se
     close(ws) {
       const data = ws.getUserData();
       sockets.delete(data.socket);
-      data.socket.send = () => {};
-      data.socket.end = () => {};
+      Object.assign(data.socket, closed);
       data.events.close();
     },
   });

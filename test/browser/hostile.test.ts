@@ -1,13 +1,11 @@
 // timeout: 300 s
 // Thousands of hostile views in a real browser under the application's own policy: none runs a script, none blanks the
 // page, and what is drawn holds nothing that could run.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compileV0 } from '../../firmware/ui/v0/compile.ts';
+import { type DrawnPage, drawnPage } from '../lab/browser/drawn.ts';
 import { launch } from '../lab/browser/phone.ts';
 import { viewOf } from '../ui/views.ts';
 
@@ -55,42 +53,16 @@ window.drawAll = async (list) => {
   return bad;
 };
 `;
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; report-uri /report";
 
-let server: Server;
+let site: DrawnPage;
 let browser: Browser;
-let at = '';
-const reports: string[] = [];
 test.before(async () => {
-  const { outputFiles } = await build({
-    stdin: { contents: page, resolveDir: process.cwd(), loader: 'ts' },
-    bundle: true,
-    write: false,
-    format: 'iife',
-    target: 'es2022',
-    logLevel: 'silent',
-  });
-  const script = outputFiles[0]!.text;
-  server = createServer((req, res) => {
-    if (req.url === '/report') {
-      req.on('data', (d: Buffer) => reports.push(String(d)));
-      req.on('end', () => res.writeHead(204).end());
-    } else if (req.url === '/page.js') res.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
-    else
-      res
-        .writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
-        .end(
-          '<!doctype html><html lang="en"><title>x</title><body><div id="app"></div><script src="/page.js"></script>',
-        );
-  });
-  await new Promise<void>((ok) => server.listen(0, '127.0.0.1', ok));
-  at = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  site = await drawnPage(page);
   browser = await launch();
 });
 test.after(async () => {
   await browser?.close();
-  server?.close();
+  site?.close();
 });
 
 async function drawAll(p: Page, list: unknown[]): Promise<string[]> {
@@ -102,7 +74,7 @@ async function drawAll(p: Page, list: unknown[]): Promise<string[]> {
 
 test('none runs a script, none is a blank page, and the policy has nothing to report', async () => {
   const p = await browser.newPage();
-  await p.goto(at);
+  await p.goto(site.url);
   const bad: string[] = [];
   for (let from = 0; from < VIEWS; from += BATCH) {
     const batch = Array.from({ length: BATCH }, (_, i) => {
@@ -114,13 +86,13 @@ test('none runs a script, none is a blank page, and the policy has nothing to re
   assert.equal(bad.slice(0, 10), []);
   const ran = await p.evaluate(() => (window as unknown as { ran: string[] }).ran);
   assert.equal([...new Set(ran)].slice(0, 10), []);
-  assert.equal(reports, []);
+  assert.equal(site.reports, []);
   await p.close();
 });
 
 test('a part that is not known, one that breaks and one beyond all bounds are each a note, and the rest is drawn', async () => {
   const p = await browser.newPage();
-  await p.goto(at);
+  await p.goto(site.url);
   const say = (text: string) => ({ is: 'title', text });
   const rows = Array.from({ length: 30_000 }, (_, n) => ({ n }));
   const tree = {

@@ -9,7 +9,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as Y from 'yjs';
 import { archiveSchema, loadDocument } from '../../firmware/documents/archive.ts';
-import { mergeContent, readContent } from '../../firmware/documents/content.ts';
+import { etagOf, mergeContent, readContent } from '../../firmware/documents/content.ts';
+import { openSigner } from '../../firmware/documents/sign.ts';
 import { run } from '../../firmware/system/exec.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import type { House } from '../../services/cli/house/house.ts';
@@ -267,7 +268,7 @@ test('icons are moved by keyboard and by hand, and the order is the same after a
   await settled(first);
 });
 
-test('a part of a newer hub that this build cannot draw is named, and the rest is drawn', async () => {
+test('a view without the signature of the hub is not shown, and of one with it what this build cannot draw is named', async () => {
   // A newer hub stored it: this one refuses such a view at its door.
   await house.hold('api');
   const { owner_id } = (await house.status()).uplink;
@@ -286,7 +287,22 @@ test('a part of a newer hub that this build cannot draw is named, and the rest i
   );
   await store.close();
   house.release('api');
-  await openLantern(p.page);
+  await lantern(p.page).locator('.open').click();
+  // Whoever wrote it there had not the hub's key.
+  await p.page.getByText('is not shown').waitFor();
+  assert.is(await p.page.getByText('It glows brightly').count(), 0);
+  await house.hold('api');
+  const again = await openStore(join(house.data, 'hub/api/api.db'), archiveSchema);
+  const signer = openSigner(join(house.data, 'hub/api/document.key'));
+  const etag = etagOf(readContent(doc));
+  await again.run(
+    'UPDATE docs_index SET etag = ?, signature = ? WHERE key = ?',
+    etag,
+    signer.sign(key, etag),
+    key,
+  );
+  await again.close();
+  house.release('api');
   await p.page.getByText('"dial" is not known').waitFor();
   await p.page.getByText('/layout/children/1/type').waitFor();
   await p.page.getByText('It glows brightly').waitFor();

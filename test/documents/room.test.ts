@@ -1,8 +1,11 @@
-// How a room writes what a skill sends: after a rest at once, and what follows together.
+// How a room writes: what a skill sends after a rest at once, what comes together in one, what is refused not at all.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as Y from 'yjs';
-import { makeRoom } from '../../firmware/documents/room.ts';
+import { mergeContent, readContent } from '../../firmware/documents/content.ts';
+import { encodeUpdate } from '../../firmware/documents/message.ts';
+import { type Member, makeRoom } from '../../firmware/documents/room.ts';
+import { copyOf } from '../../firmware/documents/staging.ts';
 import { until } from '../lab/wait.ts';
 
 const test = suite('rooms');
@@ -23,7 +26,6 @@ test('the first update after a rest is written before any time passes, those rig
     new Y.Doc(),
     1e6,
     async () => void commits.push(commits.length),
-    () => {},
   );
   const [first, ...others] = sent(20);
   const fail = (e: unknown) => {
@@ -41,16 +43,128 @@ test('the first update after a rest is written before any time passes, those rig
 
 test('who needs what was sent before does not wait for the gathering', async () => {
   let commits = 0;
-  const room = makeRoom(
-    'o1/lamp/state:main',
-    new Y.Doc(),
-    1e6,
-    async () => void commits++,
-    () => {},
-  );
+  const room = makeRoom('o1/lamp/state:main', new Y.Doc(), 1e6, async () => void commits++);
   for (const u of sent(3)) room.gather(u, undefined, () => {});
   await room.flush();
   assert.equal([commits, room.doc.getMap('content').get('n')], [1, 3]);
+  room.close();
+});
+
+/** A client as its provider leaves it: what is cast to it is applied, what it changes is sent. */
+function client(room: ReturnType<typeof makeRoom>, canWrite = true) {
+  const doc = copyOf(room.doc);
+  const faults: unknown[] = [];
+  let sending: Promise<unknown> = Promise.resolve();
+  const member: Member = {
+    canWrite,
+    send(bytes) {
+      // Sync step 2 and updates: kind, step, length, update.
+      if (bytes[0] !== 0 || bytes[1] === 0) return;
+      let at = 2;
+      while (bytes[at++]! & 0x80);
+      Y.applyUpdate(doc, bytes.subarray(at), 'hub');
+    },
+  };
+  doc.on('update', (u: Uint8Array, origin: unknown) => {
+    if (origin !== 'hub')
+      sending = room.receive(member, encodeUpdate(u)).catch((e) => void faults.push((e as Error).message));
+  });
+  room.join(member);
+  return { doc, member, faults, sent: () => sending, content: () => readContent(doc) };
+}
+const roomOf = (content: object, maxBytes = 1e4) => {
+  const stored = new Y.Doc();
+  mergeContent(stored, content as never);
+  const disk: Uint8Array[] = [Y.encodeStateAsUpdate(stored)];
+  const fails = { next: false };
+  const room = makeRoom(
+    'o1/lamp/state:main',
+    stored,
+    maxBytes,
+    async (update) => {
+      await new Promise((done) => setTimeout(done, 1));
+      if (fails.next) throw new Error('the disk is full');
+      if (update) disk.push(update);
+    },
+    async () => {
+      const doc = new Y.Doc();
+      for (const u of disk) Y.applyUpdate(doc, u);
+      return doc;
+    },
+  );
+  return { room, disk, fails };
+};
+
+test('what several write meanwhile is one commit, and reaches everybody', async () => {
+  const { room, disk } = roomOf({});
+  const all = Array.from({ length: 5 }, () => client(room));
+  for (const [i, c] of all.entries()) c.doc.getMap('content').set(`k${i}`, i);
+  await Promise.all(all.map((c) => c.sent()));
+  assert.is(disk.length, 1 + 2, 'the first at once, the others together');
+  for (const c of all) assert.equal(c.content(), { k0: 0, k1: 1, k2: 2, k3: 3, k4: 4 });
+  room.close();
+});
+
+test('a refused change is told, undone at its author, and nobody else sees any of it', async () => {
+  const { room, disk } = roomOf({ a: 1, gone: [2] });
+  const seen: number[] = [];
+  const witness = client(room, false);
+  witness.doc.on('update', () => seen.push(1));
+  const reader = client(room, false);
+  reader.doc.transact(() => {
+    reader.doc.getMap('content').set('a', 'forged');
+    reader.doc.getMap('content').delete('gone');
+    reader.doc.getMap('content').set('more', new Y.Map([['x', 1]]));
+  });
+  await reader.sent();
+  assert.match(String(reader.faults), /only be read/);
+  const writer = client(room);
+  writer.doc.getMap('content').set('a', 'x'.repeat(20_000));
+  await writer.sent();
+  assert.match(String(writer.faults), /at most 10000 bytes/);
+  for (const c of [reader, writer, witness]) assert.equal(c.content(), { a: 1, gone: [2] });
+  assert.equal([disk.length, seen.length], [1, 0]);
+  assert.equal(readContent(room.doc), { a: 1, gone: [2] });
+  room.close();
+});
+
+test('a document keeps its bound, however its changes came', async () => {
+  const { room } = roomOf({ a: 'x'.repeat(8000) });
+  // By the hub and so on a copy first, then by a client in place.
+  await room.write((doc) => mergeContent(doc, { c: 1 }));
+  const author = client(room);
+  author.doc.getMap('content').set('b', 'y'.repeat(5000));
+  await author.sent();
+  assert.match(String(author.faults), /at most 10000 bytes/);
+  assert.equal(Object.keys(readContent(room.doc)).sort(), ['a', 'c']);
+  room.close();
+});
+
+test('a change that cannot be stored is in nobody, not even in what the room answers', async () => {
+  const { room, fails } = roomOf({ a: 1 });
+  const [author, other] = [client(room), client(room)];
+  fails.next = true;
+  author.doc.getMap('content').set('a', 2);
+  await author.sent();
+  assert.match(String(author.faults), /disk is full/);
+  assert.equal([readContent(room.doc), other.content()], [{ a: 1 }, { a: 1 }]);
+  fails.next = false;
+  other.doc.getMap('content').set('b', 3);
+  await other.sent();
+  assert.equal(readContent(room.doc), { a: 1, b: 3 });
+  room.close();
+});
+
+test('who joins while a change is being stored is answered when it is', async () => {
+  const { room, disk } = roomOf({});
+  const author = client(room);
+  author.doc.getMap('content').set('a', 1);
+  const heard: number[] = [];
+  room.join({ canWrite: true, send: () => heard.push(disk.length) });
+  assert.equal(heard, []);
+  await author.sent();
+  await until(() => heard.length > 0, 'the greeting');
+  assert.equal([...new Set(heard)], [2]);
   room.close();
 });
 

@@ -95,6 +95,42 @@ test('whoever wrote a view gets its tree, and others get both at once', async ({
   await store.close();
 });
 
+test('a refused change of a view is undone at its author; two that write at once have one view with its tree', async ({
+  dir,
+}) => {
+  const { docs, store } = await library(dir);
+  const room = await docs.open('o1/lamp/view:owner/o1');
+  await room.write(update(room.doc, view('true')));
+  const whole = { ...view('true'), tree: treeOf(view('true')) };
+  const seen: JsonObject[] = [];
+  const join = () => {
+    const doc = copyOf(room.doc);
+    const member: Member = {
+      canWrite: true,
+      send(bytes) {
+        const m = decodeMessage(bytes);
+        if (m.type === 'update') Y.applyUpdate(doc, m.update);
+      },
+    };
+    room.join(member);
+    const write = (content: JsonObject, clientID: number) => {
+      const u = update(doc, content, clientID);
+      Y.applyUpdate(doc, u);
+      return room.receive(member, encodeUpdate(u));
+    };
+    return { doc, write };
+  };
+  const [a, b, c] = [join(), join(), join()];
+  b.doc.on('update', () => seen.push(readContent(b.doc)));
+  const e = await a.write({ ...view('x'.repeat(300_000)), tree: 'forged' }, 88).catch((e) => e);
+  assert.is(e.code, 'too_large');
+  assert.equal([readContent(a.doc), seen], [whole, []]);
+  await Promise.all([c.write({ layout: { type: 'title', text: 'c' } }, 89), b.write({ tree: 'forged' }, 90)]);
+  const both = { ...view('c'), tree: treeOf(view('c')) };
+  for (const doc of [a.doc, b.doc, c.doc, room.doc]) assert.equal(readContent(doc), both);
+  await store.close();
+});
+
 test('what anybody writes under the key of the tree does not stay', async ({ dir }) => {
   const { docs, store } = await library(dir);
   const room = await docs.open(key);
@@ -122,16 +158,20 @@ test('what anybody writes under the key of the tree does not stay', async ({ dir
   await store.close();
 });
 
+/** A view without a tree, as a build from before there were trees left it. */
+async function storeOld(store: Store, content: JsonObject, signature: string): Promise<void> {
+  const old = new Y.Doc();
+  mergeContent(old, content);
+  await store.run('INSERT INTO doc_updates (key, n, data) VALUES (?, 1, ?)', key, Y.encodeStateAsUpdate(old));
+  await store.run(
+    "INSERT INTO docs_index VALUES (?, '[\"OWNER:read\"]', 'ui/v0', 0, 0, ?, 7, ?)",
+    ...[key, etagOf(content), signature],
+  );
+}
+
 test('a view from before there were trees gets its own when it is loaded, once', async ({ dir }) => {
   const a = await library(dir);
-  const old = new Y.Doc();
-  mergeContent(old, view('old'));
-  await a.store.run(
-    'INSERT INTO doc_updates (key, n, data) VALUES (?, 1, ?)',
-    key,
-    Y.encodeStateAsUpdate(old),
-  );
-  await a.store.run("INSERT INTO docs_index VALUES (?, '[\"OWNER:read\"]', 'ui/v0', 0, 0, 'x', 7, 'x')", key);
+  await storeOld(a.store, view('old'), a.signer.sign(key, etagOf(view('old'))));
   assert.equal(readContent((await a.docs.open(key)).doc)['tree'], treeOf(view('old')));
   assert.is((await stored(a.store)).index!.rev, 8);
   await a.store.close();
@@ -139,6 +179,24 @@ test('a view from before there were trees gets its own when it is loaded, once',
   await b.docs.open(key);
   assert.is((await stored(b.store)).index!.rev, 8);
   await b.store.close();
+});
+
+test('what somebody else wrote into the store gets neither tree nor signature, until its skill writes again', async ({
+  dir,
+}) => {
+  const { docs, store, signer } = await library(dir);
+  await storeOld(store, view('forged'), signer.sign(key, etagOf(view('true'))));
+  const room = await docs.open(key);
+  // As a skill that has nothing new answers when it is attached.
+  await room.write(Y.encodeStateAsUpdate(room.doc));
+  const { content, index } = await stored(store);
+  assert.equal([content, index!.rev], [view('forged'), 7]);
+  assert.not(signer.verify(key, etagOf(content), index!.signature));
+  await room.write(update(room.doc, view('true')));
+  const again = await stored(store);
+  assert.equal(again.content, { ...view('true'), tree: treeOf(view('true')) });
+  assert.ok(signer.verify(key, again.index!.etag, again.index!.signature));
+  await store.close();
 });
 
 test('a document without a source has no tree, and a state may call a key of its own so', async ({ dir }) => {

@@ -203,14 +203,25 @@ test('what an older build took in under the id as it came is not done again', as
 test('a command of a screen may speak on the bus below "ui." alone', async ({ hub }) => {
   const bus = await connect(hub.bus.address);
   const heard: unknown[] = [];
-  await bus.subscribe('ui.action', (_t, p) => heard.push(p));
+  await bus.subscribe('ui.other', (_t, p) => heard.push(p));
   const d = device(hub);
   const say = (id: string, topic: string) => ({
     ...refresh(id),
     action: { type: 'bus.publish', topic, payload: { a: 1 } },
   });
-  d.write('say-1', say('say-1', 'ui.action'));
+  d.write('say-1', say('say-1', 'ui.other'));
   d.write('say-2', say('say-2', 'scenario.cancel.7'));
+  // What the contract of a topic does not carry, what only a skill says, and a skill that takes no actions.
+  d.write('say-4', say('say-4', 'ui.action'));
+  d.write('say-5', say('say-5', 'ui.toast'));
+  const action = { type: 'bus.publish', topic: 'ui.action', payload: { action_id: 'x' } };
+  d.write('say-6', { ...refresh('say-6'), action });
+  for (const [id, code] of [
+    ['say-4', 'invalid_request'],
+    ['say-5', 'forbidden'],
+    ['say-6', 'not_found'],
+  ] as const)
+    assert.is(((await d.finished(id))['error'] as JsonObject)['error'], code, id);
   assert.is((await d.finished('say-1'))['status'], 'done');
   assert.is((await d.finished('say-2'))['status'], 'failed');
   // A NUL would cost the hub its place on the bus.

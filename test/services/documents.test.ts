@@ -28,6 +28,7 @@ import {
 import { openSigner } from '../../firmware/documents/sign.ts';
 import { copyOf, MAX_OWNER_DOCUMENT, stage } from '../../firmware/documents/staging.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { etagIn, isSigned } from '../../firmware/protocol/signed.ts';
 import { contentCheck } from '../../firmware/skills/documents.ts';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { logger } from '../../firmware/system/log.ts';
@@ -355,9 +356,21 @@ test('nobody sees a change before it is on disk', async ({ dir }) => {
 test('view documents are signed, and a changed etag no longer verifies', async ({ dir }) => {
   const { docs, store, signer } = await library(join(dir, 'c.db'), dir);
   const key = 'o1/weather/view:main';
-  await (await docs.open(key)).write((doc) => mergeContent(doc, { schema: 'ui/v0' }));
+  const room = await docs.open(key);
+  await room.write((doc) => mergeContent(doc, { schema: 'ui/v0' }));
   const row = (await store.get<{ etag: string; signature: string }>('SELECT * FROM docs_index'))!;
   assert.ok(signer.verify(key, row.etag, row.signature));
+  // As a browser checks it.
+  assert.is(await etagIn(readContent(room.doc)), row.etag);
+  const signed = { key, etag: row.etag, signature: row.signature };
+  assert.ok(await isSigned(signer.publicKey, signed));
+  for (const bad of [
+    { key: 'o1/other/view:main' },
+    { etag: etagOf({}) },
+    { signature: '' },
+    { signature: '!' },
+  ])
+    assert.not(await isSigned(signer.publicKey, { ...signed, ...bad }), JSON.stringify(bad));
   assert.not(signer.verify(key, etagOf({ schema: 'x' }), row.signature));
   assert.not(signer.verify('o1/other/view:main', row.etag, row.signature));
   assert.is(statSync(join(dir, 'key')).mode & 0o777, 0o600);

@@ -8,7 +8,8 @@ import { WebsocketProvider } from 'y-websocket';
 import * as Y from 'yjs';
 import type { Principal } from '../../firmware/documents/acl.ts';
 import { readContent } from '../../firmware/documents/content.ts';
-import { encodeStep1, encodeStep2, encodeUpdate } from '../../firmware/documents/message.ts';
+import { encodeAwareness, encodeStep1, encodeStep2, encodeUpdate } from '../../firmware/documents/message.ts';
+import { encodeStates } from '../../firmware/documents/presence.ts';
 import { tried, until } from '../lab/wait.ts';
 import { principal, startHub, type TestHub } from './hub.ts';
 
@@ -321,6 +322,97 @@ test('a right to an admin skill that runs out closes its sockets', async ({ hub 
     if (joined) break;
   }
   console.warn = warn;
+});
+
+test('a browser joins by a room token as its params, for that room and as itself', async ({ hub }) => {
+  const room = 'o1/hub_status/state:device/phone9';
+  const ask = (body: object, as: Partial<Principal> = { browser: 'phone9' }) =>
+    hub.ask('POST', '/docs/token', { as, body });
+  const { status, body } = await ask({ room: `owner/${room}` });
+  assert.equal([status, body.room], [200, room]);
+  assert.ok(body.expires_at - Date.now() <= 300_000);
+  const open = (at: string, params: Record<string, string>) => {
+    const doc = new Y.Doc();
+    docs.push(doc);
+    return new WebsocketProvider(`${hub.base.replace('http', 'ws')}/sync`, at, doc, {
+      WebSocketPolyfill: WebSocket as unknown as typeof globalThis.WebSocket,
+      disableBc: true,
+      params,
+    });
+  };
+  const a = open(room, body.params);
+  await until(() => a.synced, 'a join by token');
+  a.doc.getMap('content').set('by', 'token');
+  const b = join(hub, room, { browser: 'phone9' });
+  await until(
+    tried(() => b.content()['by'] === 'token'),
+    'the change',
+  );
+  for (const p of [a, b]) 'end' in p ? p.end() : p.destroy();
+  const refused = (at: string, token: string) =>
+    new Promise((resolve) => {
+      const ws = new WebSocket(`${hub.base.replace('http', 'ws')}/sync/${at}?token=${token}`);
+      ws.on('unexpected-response', (_q, r) => resolve(r.statusCode));
+      ws.on('open', () => resolve('open'));
+      ws.on('error', () => {});
+    });
+  const { token } = body.params as { token: string };
+  assert.is(await refused('o1/hub_status/state:device/phone8', token), 401);
+  assert.is(await refused(room, `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`), 401);
+  assert.is(await refused(room, ''), 401);
+  // Who may not join gets no token either.
+  assert.is((await ask({ room: 'o2/hub_status/state:main' })).status, 403);
+  assert.is((await ask({ room: 'o1/nobody/state:main' })).status, 404);
+  assert.is((await ask({ room: 'o1/hub_status/state:main' }, { elevated_until: 1 })).status, 401);
+});
+
+test('what a reader writes is gone from its own document when it has been told so', async ({ hub }) => {
+  const warn = console.warn;
+  console.warn = () => {};
+  const a = join(hub, 'o1/hub_status/view:main', {});
+  await a.synced();
+  const before = a.content();
+  a.doc.transact(() => {
+    a.doc.getMap('content').set('schema', 'forged');
+    a.doc.getMap('content').delete('layout');
+  });
+  assert.is((await a.closed).code, 4403);
+  console.warn = warn;
+  assert.equal(a.content(), before);
+  a.end();
+});
+
+test('nobody speaks for a client of another socket', async ({ hub }) => {
+  const room = 'o1/hub_status/state:main';
+  const a = join(hub, room, {});
+  const witness = join(hub, room, { browser: 'phone2' });
+  await Promise.all([a.synced(), witness.synced()]);
+  a.provider.awareness.setLocalState({ name: 'a' });
+  const name = () => witness.provider.awareness.getStates().get(a.doc.clientID)?.['name'];
+  await until(
+    tried(() => name() === 'a'),
+    'presence',
+  );
+  const forger = await bare(hub, room, { browser: 'phone3' });
+  const say = (client: number, state: object | null) =>
+    forger.ws.send(encodeAwareness(encodeStates([{ client, clock: 1000, json: JSON.stringify(state) }])));
+  say(a.doc.clientID, { name: 'forged' });
+  say(a.doc.clientID, null);
+  say(7, { name: 'itself' });
+  say(a.doc.clientID, { name: 'forged' });
+  await until(
+    tried(() => witness.provider.awareness.getStates().get(7)?.['name'] === 'itself'),
+    'what it says of itself',
+  );
+  assert.is(name(), 'a');
+  forger.ws.terminate();
+  await until(
+    tried(() => !witness.provider.awareness.getStates().has(7)),
+    'its absence',
+  );
+  assert.is(name(), 'a');
+  a.end();
+  witness.end();
 });
 
 test('workspaces are counted and sized while somebody is in them, for their owner alone', async ({ hub }) => {

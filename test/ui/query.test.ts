@@ -66,6 +66,16 @@ test('a query sees own properties alone', () => {
   assert.equal(runQuery('$.length', { length: 3 }), [3]);
 });
 
+test('all queries of a drawing share what they may take', () => {
+  const data = Array.from({ length: 2000 }, (_, i) => ({ i }));
+  const left = { looks: 100_000 };
+  let found = 0;
+  for (let i = 0; i < 1000; i++) found += runQuery('$[?@.i >= 0]', data, left).length > 0 ? 1 : 0;
+  assert.ok(found > 0 && found < 30, String(found));
+  assert.ok(left.looks >= 0 && left.looks < 100_000, String(left.looks));
+  assert.is(runQuery('$[0].i', data).length, 1, 'others have their own');
+});
+
 test('what a query finds is the data itself, no guarded copy', () => {
   const data = { a: [{ b: 1 }] };
   assert.ok(runQuery('$.a[?@.b == 1]', data)[0] === data.a[0]);

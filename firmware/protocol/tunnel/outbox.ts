@@ -29,6 +29,8 @@ export interface Outbox {
   /** Connected (again): send what waits. Also called after each enqueue while online. */
   online(): void;
   offline(): void;
+  /** How a change that waits ends, also one of an earlier page: as `done` of `enqueue`. */
+  outcome(id: string): Promise<unknown>;
   /** What waits, oldest first. */
   readonly pending: readonly Op[];
   /** Stops timers; what waits stays stored. */
@@ -63,7 +65,19 @@ const BACKOFF_MAX = 30_000;
 /** Opens the outbox with what an earlier page left. */
 export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
   const pending = (await o.storage.load()).sort((a, b) => a.seq - b.seq);
-  const waiters = new Map<string, { resolve(answer: unknown): void; reject(e: IngleError): void }>();
+  type Waiter = { done: Promise<unknown>; resolve(answer: unknown): void; reject(e: IngleError): void };
+  const waiters = new Map<string, Waiter>();
+  function wait(id: string): Promise<unknown> {
+    const known = waiters.get(id);
+    if (known) return known.done;
+    let settle: Omit<Waiter, 'done'>;
+    const done = new Promise<unknown>((resolve, reject) => {
+      settle = { resolve, reject };
+    });
+    done.catch(() => {});
+    waiters.set(id, { done, ...settle! });
+    return done;
+  }
   let seq = pending.at(-1)?.seq ?? 0;
   let isOnline = false;
   let flushing = false;
@@ -112,10 +126,10 @@ export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
 
   return {
     pending,
+    outcome: wait,
     async enqueue(given) {
       const op: Op = { id: `o${toBase64url(random(16))}`, seq: ++seq, created: Date.now(), ...given };
-      const done = new Promise<unknown>((resolve, reject) => waiters.set(op.id, { resolve, reject }));
-      done.catch(() => {});
+      const done = wait(op.id);
       // One after the other: an op must not be sent before one that was asked for earlier is stored.
       try {
         await storing.add(() => o.storage.put(op));

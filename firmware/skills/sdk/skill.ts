@@ -40,6 +40,43 @@ export interface SkillReply {
   state?: (now: Readonly<JsonObject>) => Patch;
 }
 
+/** What somebody did on a screen: `{ action_id, payload, context }` of the topic ui.action. */
+export interface UiAction extends Omit<SkillRequest, 'method' | 'path' | 'query' | 'body'> {
+  action_id: string;
+  payload: JsonObject;
+  context: { skill?: string; path?: string; session?: string };
+}
+
+/** A page of rows that a table asks for: the topic ui.query. */
+export interface UiQuery {
+  owner_id: string;
+  query: string;
+  params: JsonObject;
+  /** From 0. */
+  page: number;
+  pageSize: number;
+  sort?: { key: string; descending?: boolean };
+  search: string;
+}
+
+export interface UiPage {
+  /** At most 500. */
+  rows: Json[];
+  /** Rows of all pages. */
+  total: number;
+}
+
+/** What a skill tells a person who looks. A text is for every reader, or one for each language. */
+export interface Told {
+  'ui.toast': { text: string | Record<string, string>; kind?: 'info' | 'warning' | 'error' };
+  'ui.notify': {
+    title: string | Record<string, string>;
+    body?: string | Record<string, string>;
+    tag?: string;
+  };
+  'ui.route': { area: 'main' | 'side' | 'modal'; to: string; params?: JsonObject };
+}
+
 export interface SkillEndpoint {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `/v1/...`; a segment `{name}` takes any one segment. */
@@ -152,6 +189,11 @@ export interface SkillContext {
   setView(owner_id: string, view: object): void;
   publish(topic: string, payload: Json): void;
   /**
+   * Tells a person something, on every screen they have and the next one they open.
+   * @throws IngleError `invalid_request` for what the topic does not carry
+   */
+  tell<K extends keyof Told>(owner_id: string, topic: K, payload: Told[K]): void;
+  /**
    * Fetches over https through the hub, from hosts that `permissions.hosts` of the manifest names. An answer has at most
    * 1 MiB and 15 s; a skill has 4 fetches at once and 60 a minute.
    * @throws IngleError `forbidden` for another host or one that is not public, `invalid_request`, `rate_limited`,
@@ -163,6 +205,10 @@ export interface SkillContext {
 export interface Skill {
   /** Paths below `/v1/`. `/v1/ui/manifest` and `/v1/ui/panel` are answered for a ui/v0 screen where none is here. */
   endpoints: readonly SkillEndpoint[];
+  /** Somebody did something on the screen (ui.action). Once for each id; what `state` changes is stored with that. */
+  action?(action: UiAction): SkillReply | Promise<SkillReply>;
+  /** A page of rows for a table (ui.query). It may be asked at any time and changes nothing. */
+  query?(query: UiQuery): UiPage | Promise<UiPage>;
   /** A new owner is served; its state may hold what was stored. */
   attached?(owner_id: string): void;
   /** The number of viewers changed. */

@@ -4,8 +4,10 @@ import * as Y from 'yjs';
 import { readContent } from '../../documents/content.ts';
 import { checkAsked } from '../../fetch/request.ts';
 import { utf8 } from '../../protocol/bytes.ts';
+import { checked } from '../../protocol/endpoint/check.ts';
 import { IngleError, isErrorCode } from '../../protocol/errors.ts';
 import type { Language } from '../../text/i18n.ts';
+import { toClient, toSkill, uiPage } from '../../ui/topics.ts';
 import { memoryDisk } from '../disk.ts';
 import { contentCheck } from '../documents.ts';
 import { type Fetches, fetchOver } from '../fetch.ts';
@@ -14,7 +16,7 @@ import { openKept } from '../keep.ts';
 import { checkManifest, type Manifest } from '../manifest.ts';
 import { openStorage } from '../storage.ts';
 import type { Clock } from '../timers.ts';
-import type { Json, JsonObject, SkillDefinition, SkillLog, SkillStorage } from './skill.ts';
+import type { Json, JsonObject, SkillDefinition, SkillLog, SkillStorage, UiPage, UiQuery } from './skill.ts';
 import type { View } from './view.ts';
 
 /** A refusal with details goes as an answer in the one error shape; to a test it is the error it was. */
@@ -60,6 +62,8 @@ export interface TestSkill {
   readonly now: number;
   /** What it has published, in order. */
   readonly published: readonly { topic: string; payload: Json }[];
+  /** What it has told people, in order. */
+  readonly told: readonly { owner_id: string; topic: string; payload: Json }[];
   /** What it has logged as errors. */
   readonly errors: readonly string[];
   /** What is stored, as the skill's own `ctx.storage`. */
@@ -73,6 +77,10 @@ export interface TestSkill {
     path: string,
     o?: { owner_id?: string; body?: JsonObject; id?: string; lastEventId?: string },
   ): Promise<TestReply>;
+  /** Presses something: ui.action. @throws IngleError as `request` does */
+  action(action_id: string, payload?: JsonObject, o?: { owner_id?: string; id?: string }): Promise<TestReply>;
+  /** Asks for rows: ui.query. @throws IngleError as `request` does */
+  query(query: string, o?: Partial<Omit<UiQuery, 'query'>>): Promise<UiPage>;
   state(owner_id?: string): JsonObject;
   /** The view. @throws IngleError `invalid_request` for one the hub would refuse, with every fault */
   view(owner_id?: string): View;
@@ -135,6 +143,7 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
   const disk = memoryDisk();
   const clock = givenTime(o.now ?? Date.UTC(2026, 0, 1));
   const published: { topic: string; payload: Json }[] = [];
+  const told: { owner_id: string; topic: string; payload: Json }[] = [];
   const errors: string[] = [];
   const owners = new Map<string, Map<string, Y.Doc>>();
   const none = () => {};
@@ -161,23 +170,25 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
     };
 
   async function start(): Promise<void> {
-    const checked = checkManifest(manifest);
-    const vault = await openKept(disk, checked.version, { log: { ...log, error }, migrate: code.migrate });
+    const own = checkManifest(manifest);
+    const vault = await openKept(disk, own.version, { log: { ...log, error }, migrate: code.migrate });
     const nowhere = (): never => {
       throw new IngleError('not_supported', 'There is no bus in a test.');
     };
     storage = openStorage(vault);
-    host = startHost(checked, code, {
+    host = startHost(own, code, {
       vault,
       clock,
       context: {
         language: o.language ?? 'en',
         log: { ...log, error },
-        fetch: fetchOver(fetches(checked)),
+        fetch: fetchOver(fetches(own)),
         publish: (topic, payload) => published.push({ topic, payload }),
         client: nowhere,
         names: nowhere,
       },
+      say: (owner_id, topic, payload) =>
+        told.push({ owner_id, topic, payload: checked(toClient[topic].payload, payload) as unknown as Json }),
       update: (owner_id, doc, update) => Y.applyUpdate(owners.get(owner_id)!.get(doc)!, update),
     });
     for (const owner_id of owners.keys()) await attach(owner_id);
@@ -200,6 +211,21 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
     if (!docs) throw new IngleError('not_found', `The owner "${one}" is not attached.`);
     return readContent(docs.get(doc)!);
   };
+  async function request(
+    ...[method, path, { owner_id, body, id, lastEventId } = {}]: Parameters<TestSkill['request']>
+  ): Promise<TestReply> {
+    const given = new TextEncoder().encode(body ? JSON.stringify(body) : '');
+    const one = owner_id ?? owners.keys().next().value ?? '';
+    const headers: Record<string, string> = lastEventId ? { 'last-event-id': lastEventId } : {};
+    const asked = { id: id ?? `t${randomUUID()}`, owner_id: one, method, path, headers, body: given };
+    const r = await running().implementation.Request(asked, caller);
+    await settle();
+    const text = new TextDecoder().decode(r.body);
+    const isJson = r.headers['content-type'] === 'application/json';
+    const said = isJson ? (JSON.parse(text) as Json) : text || undefined;
+    if (r.status >= 400) refuse(said);
+    return { status: r.status, body: said };
+  }
   const stop = (killed: boolean) => {
     const h = host;
     host = undefined;
@@ -214,6 +240,7 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
       return clock.now();
     },
     published,
+    told,
     errors,
     get storage() {
       return storage!;
@@ -223,18 +250,15 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
       await running().implementation.Watch({ owner_id, viewers }, caller);
       await settle();
     },
-    async request(method, path, { owner_id, body, id, lastEventId } = {}) {
-      const given = new TextEncoder().encode(body ? JSON.stringify(body) : '');
-      const one = owner_id ?? owners.keys().next().value ?? '';
-      const headers: Record<string, string> = lastEventId ? { 'last-event-id': lastEventId } : {};
-      const asked = { id: id ?? `t${randomUUID()}`, owner_id: one, method, path, headers, body: given };
-      const r = await running().implementation.Request(asked, caller);
-      await settle();
-      const text = new TextDecoder().decode(r.body);
-      const isJson = r.headers['content-type'] === 'application/json';
-      const said = isJson ? (JSON.parse(text) as Json) : text || undefined;
-      if (r.status >= 400) refuse(said);
-      return { status: r.status, body: said };
+    request,
+    async action(action_id, payload = {}, a = {}) {
+      const body = checked(toSkill['ui.action'].payload, { action_id, payload }) as unknown as JsonObject;
+      return request('POST', '/v1/ui/action', { ...a, body });
+    },
+    async query(query, { owner_id, ...a } = {}) {
+      const body = checked(toSkill['ui.query'].payload, { query, ...a }) as unknown as JsonObject;
+      const r = await request('POST', '/v1/ui/query', { ...(owner_id ? { owner_id } : {}), body });
+      return checked(uiPage, r.body) as unknown as UiPage;
     },
     state: (owner_id) => content('state:main', owner_id),
     view(owner_id) {

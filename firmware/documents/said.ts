@@ -1,0 +1,33 @@
+// What skills tell a person: the newest lines, in a document that every screen of theirs can join.
+import type { ToClient } from '../ui/topic-names.ts';
+import type { Json, JsonObject } from './content.ts';
+import { formatKey } from './key.ts';
+import type { Library } from './library.ts';
+
+/** Lines that are kept. */
+const KEPT = 16;
+
+/** The document of a person's desktop, which the hub alone writes. */
+export const desktopKey = (owner_id: string): string =>
+  formatKey({ owner_id, skill_id: 'desktop', doc_type: 'state', branch: 'main' });
+
+/** A line of `said`: `id` is new for each, `at` in Unix milliseconds. */
+export interface Line extends JsonObject {
+  id: string;
+  at: number;
+  skill_id: string;
+  topic: ToClient;
+  payload: JsonObject;
+}
+
+/** Writes a line; a notice takes the place of the one with its tag. Settles when it is on the disk. */
+export async function addLine(library: Pick<Library, 'open'>, owner_id: string, line: Line): Promise<void> {
+  const room = await library.open(desktopKey(owner_id));
+  await room.write((doc) => {
+    const content = doc.getMap<Json>('content');
+    const before = (content.get('said') ?? []) as Line[];
+    const tag = line.payload['tag'];
+    const stays = (l: Line) => tag === undefined || l.skill_id !== line.skill_id || l.payload['tag'] !== tag;
+    content.set('said', [...before.filter(stays), line].slice(-KEPT));
+  });
+}

@@ -1,0 +1,120 @@
+// What is applied without a trial is what a trial would let through.
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as Y from 'yjs';
+import { mergeContent, readContent } from '../../firmware/documents/content.ts';
+import { isPlain } from '../../firmware/documents/plain.ts';
+import { copyOf, stage } from '../../firmware/documents/staging.ts';
+
+const test = suite('plain updates');
+
+/** The update by which `change` leads on from a copy of `doc`. */
+function made(doc: Y.Doc, change: (d: Y.Doc) => void, client?: number): Uint8Array {
+  const copy = copyOf(doc);
+  if (client !== undefined) copy.clientID = client;
+  const parts: Uint8Array[] = [];
+  copy.on('update', (u: Uint8Array) => parts.push(u));
+  copy.transact(() => change(copy));
+  return parts.length === 1 ? parts[0]! : Y.mergeUpdates(parts);
+}
+const doc = new Y.Doc();
+mergeContent(doc, { a: 1, b: { c: [2] } });
+doc.getMap('content').set('nested', new Y.Map([['k', 1]]));
+const content = (d: Y.Doc) => d.getMap('content');
+
+test('keys that are set, set again and taken away are plain', () => {
+  assert.ok(
+    isPlain(
+      doc,
+      made(doc, (d) => content(d).set('n', { x: [1, null, 'y'] })),
+    ),
+  );
+  assert.ok(
+    isPlain(
+      doc,
+      made(doc, (d) => content(d).set('a', 2)),
+    ),
+  );
+  assert.ok(
+    isPlain(
+      doc,
+      made(doc, (d) => content(d).delete('a')),
+    ),
+  );
+  assert.ok(
+    isPlain(
+      doc,
+      made(doc, (d) => d.getMap('meta').set('ttl', '8h')),
+    ),
+  );
+  const run = made(doc, (d) => {
+    for (let i = 0; i < 9; i++) content(d).set('a', i);
+  });
+  assert.ok(isPlain(doc, run));
+});
+
+test('what is to be tried is not plain: other types, other roots, gaps, what is no JSON, what is deep', () => {
+  let deep: unknown = 1;
+  for (let i = 0; i < 40; i++) deep = [deep];
+  const rows: [string, Uint8Array][] = [
+    ['a type', made(doc, (d) => content(d).set('t', new Y.Array()))],
+    ['in a type', made(doc, (d) => (content(d).get('nested') as Y.Map<unknown>).set('k', 2))],
+    ['another root', made(doc, (d) => d.getArray('other').push([1]))],
+    ['a list of that name', made(doc, (d) => d.getText('body').insert(0, 'x'))],
+    ['bytes', made(doc, (d) => content(d).set('u', new Uint8Array(3)))],
+    ['undefined', made(doc, (d) => content(d).set('u', undefined))],
+    ['a document', made(doc, (d) => content(d).set('u', new Y.Doc()))],
+    ['deep', made(doc, (d) => content(d).set('u', deep))],
+    ['nothing', new Uint8Array()],
+  ];
+  const far = copyOf(doc);
+  content(far).set('x', 1);
+  rows.push(['a gap', made(far, (d) => content(d).set('x', 2), far.clientID)]);
+  rows.push(['beside what is not here', made(far, (d) => content(d).set('x', 3))]);
+  for (const [what, update] of rows) assert.not(isPlain(doc, update), what);
+});
+
+test('a plain update makes of the document what its trial makes', () => {
+  const step = fc.tuple(fc.constantFrom('a', 'b', 'nested', 'd'), fc.option(fc.jsonValue({ maxDepth: 3 })));
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), fc.nat(3), (steps, client) => {
+      const update = made(
+        doc,
+        (d) => {
+          for (const [key, value] of steps)
+            if (value === null) content(d).delete(key);
+            else content(d).set(key, value);
+        },
+        client + 100,
+      );
+      const { next } = stage(doc, update, 1e6);
+      if (!isPlain(doc, update)) return;
+      const applied = copyOf(doc);
+      Y.applyUpdate(applied, update);
+      assert.equal(readContent(applied), readContent(next));
+      assert.is(applied.store.pendingStructs, null);
+    }),
+  );
+});
+
+test('whatever bytes are called plain can be applied whole', () => {
+  const good = made(doc, (d) => content(d).set('a', 'b'));
+  const bent = fc
+    .tuple(fc.nat(good.length - 1), fc.nat(255), fc.integer({ min: 1, max: good.length }))
+    .map(([at, to, cut]) => {
+      const bytes = good.slice();
+      bytes[at] = to;
+      return bytes.subarray(0, cut);
+    });
+  fc.assert(
+    fc.property(bent, (bytes) => {
+      if (!isPlain(doc, bytes)) return;
+      const { next } = stage(doc, bytes, 1e6);
+      assert.is(next.store.pendingStructs, null);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test.run();

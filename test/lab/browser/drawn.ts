@@ -1,0 +1,49 @@
+// A page that draws trees: what a test writes for it, bundled with the application, under the application's own policy.
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { build } from 'esbuild';
+
+export interface DrawnPage {
+  url: string;
+  /** What the policy had to report. */
+  reports: string[];
+  close(): void;
+}
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; report-uri /report";
+
+/** @param contents TypeScript, as if it lay at the top of the tree; it finds `#app` */
+export async function drawnPage(contents: string): Promise<DrawnPage> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    target: 'es2022',
+    logLevel: 'silent',
+  });
+  const files: Record<string, [type: string, body: string]> = {
+    '/page.js': ['text/javascript', outputFiles[0]!.text],
+    '/styles.css': ['text/css', readFileSync('spa/styles.css', 'utf8')],
+  };
+  const html =
+    '<!doctype html><html lang="en"><title>x</title><link rel="stylesheet" href="/styles.css"><body><div id="app"></div><script src="/page.js"></script>';
+  const reports: string[] = [];
+  const server = createServer((req, res) => {
+    if (req.url === '/report') {
+      req.on('data', (d: Buffer) => reports.push(String(d)));
+      req.on('end', () => res.writeHead(204).end());
+      return;
+    }
+    const [type, body] = files[req.url ?? ''] ?? ['text/html', html];
+    res.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(body);
+  });
+  await new Promise<void>((ok) => server.listen(0, '127.0.0.1', ok));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    reports,
+    close: () => void server.close(),
+  };
+}
