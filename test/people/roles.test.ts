@@ -80,7 +80,14 @@ test('kids and guests reach nothing but their own desktop, and people no elevate
       .map((e) => e.path)
       .sort(),
     [
-      ...['/api/skills/actions', '/docs/index', '/skills/{skill_id}/v1/{path*}', '/v1/brand', '/v1/icons'],
+      ...[
+        '/api/skills/actions',
+        '/docs/index',
+        '/docs/token',
+        '/skills/{skill_id}/v1/{path*}',
+        '/v1/brand',
+        '/v1/icons',
+      ],
       ...['/v1/icons/arrangement', '/v1/icons/order', '/v1/icons/pin', '/v1/me', '/v1/open'],
     ],
   );

@@ -1,4 +1,5 @@
 // timeout: 240 s
+// gate: out, 25 s
 // 100,000 hostile views and states through all that happens between a skill and a page: compiled, fitted, worked out.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
