@@ -218,8 +218,10 @@ export async function openInstaller(p: InstallParts) {
         await vacate(row.key);
         await running.forget(row.key);
         await owned((o) => (o.first.has(row.key) ? withFirst(o, row.key, undefined) : o));
-        await rows.drop(row.key);
+        // Of what is not listed any more nothing is left.
+        await row.remember({ kept: [] });
         await tidy();
+        await rows.drop(row.key);
         p.gone(row.key);
       });
     },

@@ -310,6 +310,24 @@ on('what is removed leaves nothing, and its name is free for another publisher',
   );
 });
 
+on('a skill that is being removed is listed until its last folder has gone', async (b) => {
+  const real = openDisk(join(b.c.data, 'skills/bundles'));
+  const seen: unknown[] = [];
+  const i: Installer = await b.open({
+    disk: {
+      async remove(path) {
+        if (path.startsWith('lamp')) seen.push(state(i));
+        await real.remove(path);
+      },
+    },
+  });
+  await installed(i, '1.0.0');
+  seen.length = 0;
+  await i.remove('lamp');
+  await settled(i, undefined);
+  assert.equal([seen, b.bundles()], [['removing'], []]);
+});
+
 on('a publisher nobody trusts may be looked at and not used; a revoked one neither', async (b) => {
   const i = await b.open();
   await i.prepare(packed('1.0.0', 'lamp', other));
