@@ -97,14 +97,17 @@ const machines = heavy
 const worker = async (queue) => {
   for (let file = queue.shift(); file; file = queue.shift()) await test(file);
 };
+/** Runs `count` files at a time; what is patient runs beside them, mostly while they wait. */
+const lanes = (all, count) => {
+  const [patient, others] = [true, false].map((is) => all.filter((f) => headOf(f).patient === is));
+  return Promise.all([...Array.from({ length: count }, () => worker(others)), worker(patient)]);
+};
 const { compile } = isGate ? await import('./compile.mjs') : {};
 const compiled = await compile?.(files);
 // Several files of the gate spend their time waiting for an answer that does not come.
-await Promise.all(Array.from({ length: isGate ? 4 : 2 }, () => worker(light)));
+await lanes(light, isGate ? 4 : 2);
 await worker(heavy.filter((f) => !machines.includes(f)));
-// What is patient runs beside these two, mostly while they wait.
-const [patient, others] = [true, false].map((is) => machines.filter((f) => headOf(f).patient === is));
-await Promise.all([worker(others), worker(others), worker(patient)]);
+await lanes(machines, 2);
 if (files.length === 0) {
   console.log(`No test file matches ${only.join(' ')}`);
   failed++;

@@ -1,4 +1,4 @@
-// timeout: 1800 s, alone
+// timeout: 2700 s, patient
 // The root as it is packed: made twice from the same inputs, and looked through. Needs root rights.
 import { createHash } from 'node:crypto';
 import {

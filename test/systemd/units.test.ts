@@ -102,6 +102,21 @@ test('every activation file names a unit that is there', () => {
   }
 });
 
+test('a factory reset waits until each service that keeps something has stopped', () => {
+  const reset = readFileSync(`${folder}/ingle-reset.service`, 'utf8');
+  const stopped = [...reset.matchAll(/^ExecStart=\S+systemctl stop (.*)$/gm)].flatMap((m) => m[1]!.split(' '));
+  const keeps = readdirSync(folder)
+    .filter((f) => f.endsWith('.service'))
+    .filter((f) => /^(StateDirectory|PartOf)=.*ingle/m.test(readFileSync(`${folder}/${f}`, 'utf8')))
+    // It makes the name of this machine again at its next start; the console shows that the reset goes on.
+    .filter((f) => !['ingle-identity.service', 'ingle-serial@.service'].includes(f));
+  const wanted = keeps.map((f) => f.replace('@.', '@*.'));
+  assert.equal(
+    wanted.filter((f) => !stopped.includes(f)),
+    [],
+  );
+});
+
 test('what looks at a hub takes no time from what it looks at, also while the hub starts', () => {
   const weight = (unit: string, key: string) => {
     const text = readFileSync(`systemd/units/${unit}.service`, 'utf8');

@@ -117,7 +117,7 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
       return bootSeconds;
     },
     async run(cmd, r = {}) {
-      return need().run(cmd, r.timeoutMs ?? 60_000, r.input);
+      return need().run(cmd, r.timeoutMs ?? 120_000, r.input);
     },
     async must(cmd, r) {
       const s = await vm.run(cmd, r);
@@ -125,7 +125,7 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
       return s.stdout.trim();
     },
     async until(cmd, r = {}) {
-      const end = Date.now() + (r.timeoutMs ?? 60_000);
+      const end = Date.now() + (r.timeoutMs ?? 120_000);
       let last: Said = { code: -1, stdout: '', stderr: '' };
       let wait = 125;
       while (Date.now() < end) {

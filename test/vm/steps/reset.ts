@@ -17,9 +17,9 @@ export function reset(check: Check): void {
     const pid = await vm.must('systemctl show -P MainPID ingle-setup');
     await call(vm, 'Setup1', 'FactoryReset', 's', 'erase');
     await vm.until(`test ! -e /var/lib/ingle/setup/factory-reset && ! systemctl is-active -q ingle-reset`, {
-      timeoutMs: 180_000,
+      timeoutMs: 240_000,
     });
-    await vm.until(`test "$(systemctl show -P MainPID ingle-setup)" != ${pid}`, { timeoutMs: 120_000 });
+    await vm.until(`test "$(systemctl show -P MainPID ingle-setup)" != ${pid}`, { timeoutMs: 240_000 });
     const s = await reach(vm, 'the channels of a new hub', (x) => x.channels.includes('softap'));
     assert.equal([s.attempts, s.ssid], [1, ''], await journal(vm));
     assert.is.not((await secrets(vm)).psk, before.psk);
@@ -29,7 +29,7 @@ export function reset(check: Check): void {
     assert.is((await wifiStatus(vm)).station, 'off');
     assert.match(await refusal(vm, 'Audio1 LoadProfile'), /No pair/);
     await vm.until('systemctl is-active ingle-uplink && systemctl is-active ingle-api', {
-      timeoutMs: 120_000,
+      timeoutMs: 240_000,
     });
     assert.is(await owner(), '');
     assert.is(await vm.must('systemctl --failed --plain --no-legend'), '', await journal(vm));
