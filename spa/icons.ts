@@ -12,6 +12,7 @@ import {
   type ManagerView,
   placed,
 } from '../firmware/ui/arranged.ts';
+import type { Told } from '../firmware/ui/topic-names.ts';
 import { takeBrand } from './brand.ts';
 import { currentLink } from './current.ts';
 import { erase, readAll, write } from './database.ts';
@@ -86,6 +87,8 @@ const documents = [
 ];
 let rooms: Room[] = [];
 let due: ReturnType<typeof setTimeout> | undefined;
+/** What skills tell was read since the documents were joined. */
+let hasRead = false;
 
 /** Reads the documents when nothing came for a moment, so that what belongs together shows together. */
 function readSoon(after = 30): void {
@@ -96,10 +99,11 @@ function readSoon(after = 30): void {
 async function read(): Promise<void> {
   const [view, state, manager, arrangement] = rooms.map((r) => r.content()) as unknown as [
     Partial<DesktopView>,
-    Partial<DesktopState>,
+    Partial<DesktopState> & { said?: Told[] },
     Partial<ManagerView>,
     Partial<Arrangement>,
   ];
+  if (isLive()) hear(state.said ?? []);
   if (!view?.layout || !view.behavior || !state.available || !manager.icons || !arrangement.order) return;
   // What the person has changed and the hub does not know yet stays as they see it.
   if ((await changes()).pending.length > 0) return;
@@ -109,6 +113,14 @@ async function read(): Promise<void> {
     panel: view.behavior.onIconClick.endsWith('panel'),
   });
   if (isLive()) openPreview(icons);
+}
+
+/** What skills tell comes with the first line of it. */
+function hear(lines: Told[]): void {
+  const isFirst = !hasRead;
+  hasRead = true;
+  const hub = session()?.hub_id;
+  if (hub && lines.length > 0) import('./said.ts').then((m) => m.heard(lines, hub, isFirst)).catch(() => {});
 }
 
 const isLive = () => rooms.length > 0 && rooms.every((r) => r.live) && app().link !== 'unserved';
@@ -158,6 +170,7 @@ async function join(): Promise<void> {
 function leave(): void {
   for (const r of rooms) r.close();
   rooms = [];
+  hasRead = false;
 }
 
 async function onChange(): Promise<void> {

@@ -28,9 +28,9 @@ const curves = /node_modules\/@noble\//;
  */
 const later =
   /^(spa\/(manage|people|hubs|owner|asked|invitation|gate|groups|regroup|rearrange|pages-aside)\b|firmware\/text\/spa-(skills|people|hubs|groups|aside)\.|node_modules\/uqr\/)/;
-/** Loaded on demand alone: rare nodes of a skill's screen, what fits a tree to them, and what a tap does. */
+/** Loaded on demand alone: rare nodes of a screen, what fits a tree to them, what a tap does, and what a skill tells. */
 const nodes =
-  /^(spa\/((form|tabs|beyond|rows|paged|doing|topic|commands)\.ts|nodes\.css)|firmware\/(ui\/(fit|needs|query|iregexp|own)|text\/(tree|spa-rows))\.ts)$|node_modules\/json-p3\//;
+  /^(spa\/((form|tabs|beyond|rows|paged|doing|topic|commands|said)\.ts|nodes\.css)|firmware\/(ui\/(fit|needs|query|iregexp|own)|text\/(tree|spa-rows))\.ts)$|node_modules\/json-p3\//;
 /** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
 export const portable = /node_modules\/tweetnacl\//;
 

@@ -1,5 +1,5 @@
 // What skills tell a person: the newest lines, in a document that every screen of theirs can join.
-import type { ToClient } from '../ui/topic-names.ts';
+import type { Told } from '../ui/topic-names.ts';
 import type { Json, JsonObject } from './content.ts';
 import { formatKey } from './key.ts';
 import type { Library } from './library.ts';
@@ -11,14 +11,7 @@ const KEPT = 16;
 export const desktopKey = (owner_id: string): string =>
   formatKey({ owner_id, skill_id: 'desktop', doc_type: 'state', branch: 'main' });
 
-/** A line of `said`: `id` is new for each, `at` in Unix milliseconds. */
-export interface Line extends JsonObject {
-  id: string;
-  at: number;
-  skill_id: string;
-  topic: ToClient;
-  payload: JsonObject;
-}
+export interface Line extends JsonObject, Told<JsonObject> {}
 
 /** Writes a line; a notice takes the place of the one with its tag. Settles when it is on the disk. */
 export async function addLine(library: Pick<Library, 'open'>, owner_id: string, line: Line): Promise<void> {

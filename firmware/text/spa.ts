@@ -162,6 +162,7 @@ const en = {
   view_forged_lead:
     'It does not bear your hub’s signature, so somebody may have changed it. If this stays, look at the hub.',
   queued: 'Kept here. It will be sent when the hub answers.',
+  said_open: 'Open',
   action_failed: 'The hub did not do that: {message}',
   no_rows: 'Nothing here yet',
 } as const;
@@ -338,6 +339,7 @@ const ru: Record<SpaText, Text> = {
   view_forged_lead:
     'На нём нет подписи вашего хаба: возможно, его кто-то изменил. Если это не пройдёт, проверьте хаб.',
   queued: 'Сохранено здесь. Уйдёт, когда хаб ответит.',
+  said_open: 'Открыть',
   action_failed: 'Хаб этого не сделал: {message}',
   no_rows: 'Пока пусто',
 };

@@ -233,6 +233,45 @@ async function moveByKeyboard(page: Page, words: RegExp): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
+test('what a skill tells is shown once, under its name; a notice waits for who was away, and leads to the skill', async () => {
+  const { page } = p;
+  const tell = async (topic: string, payload: object) => {
+    const body = { topic, payload };
+    const r = await askHub(house, '/skills/lantern/v1/tell', { method: 'POST', body });
+    assert.is(r.status, 200, await r.text());
+  };
+  const toast = page.locator('.toast');
+  const shows = (text: string) => toast.filter({ hasText: text }).waitFor();
+  await tell('ui.toast', { text: { en: 'It is dark.', ru: 'Темно.' } });
+  await shows('Lantern: It is dark.');
+  await toast.waitFor({ state: 'detached' });
+  await page.goto('about:blank');
+  await tell('ui.toast', { text: 'For nobody.' });
+  await tell('ui.notify', { title: '<b>Oil</b>', body: 'It is running low.', tag: 'oil' });
+  await tell('ui.notify', { title: 'Oil', body: 'It is out.', tag: 'oil' });
+  await page.goBack();
+  await at(page, 'desktop');
+  await shows('Lantern: Oil. It is out.');
+  await shot(page, 'desktop-notice');
+  await toast.getByRole('button', { name: 'Open' }).click();
+  await page.locator('[data-window="lantern"] [data-live="yes"]').waitFor();
+  await closeWindow(page);
+  await page.reload();
+  await at(page, 'desktop');
+  await online(page);
+  await tell('ui.notify', { title: 'It is light.' });
+  const before: string[] = [];
+  await until(async () => {
+    const said = await toast
+      .locator('span')
+      .textContent({ timeout: 100 })
+      .catch(() => null);
+    if (said && said !== before.at(-1)) before.push(said);
+    return said?.includes('It is light.') ?? false;
+  }, 'the next line');
+  assert.equal(before, ['Lantern: It is light.']);
+});
+
 test('icons are moved by keyboard and by hand, and the order is the same after a reload', async () => {
   const { page } = p;
   const first = await shown(page);

@@ -83,6 +83,14 @@ export const skill: SkillDefinition = {
       },
       {
         method: 'POST',
+        path: '/v1/tell',
+        answer({ owner_id, body }) {
+          ctx.tell(owner_id, body['topic'] as 'ui.toast', body['payload'] as never);
+          return { body: {} };
+        },
+      },
+      {
+        method: 'POST',
         path: '/v1/whisper',
         answer: ({ body }) => ({ body: {}, state: () => ({ secret: String(body['word']).length }) }),
       },

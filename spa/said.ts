@@ -1,0 +1,61 @@
+// What skills tell the person (`ui.toast`, `ui.notify`): each line is shown once on this browser. A toast is for who
+// looks now; a notice waits for the next look. The name of the skill stands before it, so that none speaks as the hub.
+import { inLanguage } from '../firmware/text/i18n.ts';
+import type { Told } from '../firmware/ui/topic-names.ts';
+import { read, write } from './database.ts';
+import { openSkill } from './open.ts';
+import { app, follow, toast } from './store.ts';
+import { t, titleOf } from './text.ts';
+
+/** A line that fills a phone says less than its beginning. */
+const LONG = 200;
+
+/** Ids of the lines that were there at the last look. */
+let seen: { hub: string; ids: Set<string> } | undefined;
+let waiting: Told[] = [];
+let last: Promise<unknown> = Promise.resolve();
+follow(next);
+
+const words = (of: unknown) =>
+  (typeof of === 'string' ? of : (inLanguage({ i18n: of }, app().language) ?? '')).slice(0, LONG);
+
+function show({ skill_id, topic, payload }: Told): void {
+  const icon = app().icons?.find((i) => i.skill_id === skill_id);
+  const said = ['title', 'body', 'text'].map((k) => words(payload[k])).filter(Boolean);
+  // Another place to show is for who draws work areas.
+  if (!icon || said.length === 0 || topic === 'ui.route') return;
+  const isThere = topic === 'ui.toast' || app().open?.skill_id === skill_id;
+  const way = { text: t('said_open'), act: () => openSkill(icon) };
+  toast(`${titleOf(icon)}: ${said.join('. ')}`, isThere ? undefined : way);
+}
+
+function next(): void {
+  while (!app().toast && waiting.length > 0) show(waiting.shift()!);
+}
+
+async function take(lines: readonly Told[], hub: string, isFirst: boolean): Promise<void> {
+  const name = `said:${hub}`;
+  if (seen?.hub !== hub) {
+    const kept = await read('prefs', name).catch(() => undefined);
+    // A browser that has just come has no part in what was told before.
+    const known = Array.isArray(kept) ? (kept as string[]) : isFirst ? lines.map((l) => l.id) : [];
+    seen = { hub, ids: new Set(known) };
+  }
+  const before = seen.ids;
+  const fresh = lines.filter((l) => !before.has(l.id) && !(isFirst && l.topic === 'ui.toast'));
+  seen.ids = new Set(lines.map((l) => l.id));
+  // What is shown again after a failure of storage is the lesser evil.
+  await write('prefs', name, [...seen.ids]).catch(() => {});
+  // What its skill has replaced, or too many others have, is told no more.
+  waiting = [...waiting, ...fresh].filter((l) => seen?.ids.has(l.id));
+  next();
+}
+
+/**
+ * Takes the lines as the document of the desktop has them now.
+ * @param isFirst nobody has looked at this hub's desktop just before
+ */
+export function heard(lines: readonly Told[], hub: string, isFirst: boolean): Promise<unknown> {
+  last = last.then(() => take(lines, hub, isFirst));
+  return last;
+}
