@@ -1,8 +1,7 @@
 // A page that draws trees: what a test writes for it, bundled with the application, under the application's own policy.
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { build } from 'esbuild';
+import { bundlePage } from '../../../services/cli/ui/bundle.ts';
 
 export interface DrawnPage {
   url: string;
@@ -16,17 +15,10 @@ const policy =
 
 /** @param contents TypeScript, as if it lay at the top of the tree; it finds `#app` */
 export async function drawnPage(contents: string): Promise<DrawnPage> {
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
-    bundle: true,
-    write: false,
-    format: 'iife',
-    target: 'es2022',
-    logLevel: 'silent',
-  });
+  const { script, style } = await bundlePage(process.cwd(), contents);
   const files: Record<string, [type: string, body: string]> = {
-    '/page.js': ['text/javascript', outputFiles[0]!.text],
-    '/styles.css': ['text/css', readFileSync('spa/styles.css', 'utf8')],
+    '/page.js': ['text/javascript', script],
+    '/styles.css': ['text/css', style],
   };
   const html =
     '<!doctype html><html lang="en"><title>x</title><link rel="stylesheet" href="/styles.css"><body><div id="app"></div><script src="/page.js"></script>';

@@ -1,0 +1,40 @@
+// A page that draws screens as the application does and is not the application: `ingle ui preview`, and tests.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Bundled {
+  script: string;
+  style: string;
+}
+
+/**
+ * Bundles a page with the application's renderer.
+ * @param top the checkout
+ * @param contents TypeScript, as if it lay at the top of the checkout
+ * @throws what esbuild has to say; where it is not installed, too
+ */
+export async function bundlePage(top: string, contents: string): Promise<Bundled> {
+  const { build } = await import('esbuild');
+  const sheets = [readFileSync(join(top, 'spa/styles.css'), 'utf8')];
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: top, loader: 'ts' },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    target: 'es2022',
+    logLevel: 'silent',
+    plugins: [
+      {
+        // In the application a chunk brings its sheet (rollup.page.js); here all of them are there from the start.
+        name: 'sheets',
+        setup(b) {
+          b.onLoad({ filter: /\.css$/ }, ({ path }) => {
+            sheets.push(readFileSync(path, 'utf8'));
+            return { loader: 'js', contents: 'export const sheet = Promise.resolve();' };
+          });
+        },
+      },
+    ],
+  });
+  return { script: outputFiles[0]!.text, style: sheets.join('\n') };
+}
