@@ -27,8 +27,9 @@ const define = { INGLE_VERSION: JSON.stringify(version) };
 /** Modules dependencies ask for at run time and do without. */
 const optional = ['x11', 'usocket', 'bufferutil', 'utf-8-validate', 'encoding', 'supports-color'];
 const builtin = new Set(builtinModules);
-/** esbuild builds skills of developers, where it is installed: a program of its own cannot be in a bundle. */
-const external = (id) => id.startsWith('node:') || builtin.has(id) || id === 'esbuild' || isAbsent(id);
+/** What authors of skills work with in a checkout: esbuild is a program of its own, and a hub reads no YAML of theirs. */
+const ofAuthors = ['esbuild', 'yaml'];
+const external = (id) => id.startsWith('node:') || builtin.has(id) || ofAuthors.includes(id) || isAbsent(id);
 
 function onwarn(warning, warn) {
   // A page whose import is left as it stands would fail in the browser; better that the build does.

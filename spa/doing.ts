@@ -65,7 +65,7 @@ const undone = (e: unknown): Done => {
 };
 
 /** The act as a command takes it. */
-function commandOf(icon: Icon, act: Act, scope: Scope) {
+export function commandOf(icon: Icon, act: Act, scope: Scope) {
   const text = (v: Value) => plainText(evaluate(v, scope));
   const data = (v: Value | undefined) => evaluate(v ?? { object: {} }, scope);
   switch (act.do) {

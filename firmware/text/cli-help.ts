@@ -45,6 +45,7 @@ const en = {
   skill build <folder>    build a skill
   skill test <folder>     run a skill's tests, without a hub
   skill dev <folder>      run a skill in the hub of npm start, anew at each save
+  ui preview <file>       show a document of a screen as people will see it, anew at each save
   skill key new <file>    a publisher's key, to sign packages of skills with
   skill key show <file>   its id and its public key
   skill pack <folder>     a skill's folder as one file
@@ -194,6 +195,11 @@ Builds the files *.test.ts of the folder and runs them by Node's test runner. Th
   'skill dev': `ingle skill dev <folder> [--json]
 Runs a skill in the hub that "npm start" runs hereabouts, in developer mode: its title says so, and nobody signed it.
 Each save builds it and starts it anew. A new skill needs one restart of the hub. Runs until Ctrl+C.`,
+  'ui preview': `ingle ui preview <file> [--port <n>] [--json]
+Shows a document of a screen in a browser, on a phone and a desk, in light and dark, with what is to be put right, and
+draws it anew at each save. A file *.json or *.yaml is ui/v0, USDL, UMF or A2UI, *.md is ULM, *.jsonl messages of A2UI.
+Beside screen.json, screen.state.json holds what the skill's state would be. Nothing is sent to a hub.
+  --port <n>   the port of the page on this computer; without it a free one`,
   'skill key new': `ingle skill key new <file> [--json]
 Makes a publisher's key (Ed25519, PKCS#8 in PEM) that only the file's owner may read. A file that is there stays.`,
   'skill key show': `ingle skill key show <file> [--json]
@@ -307,6 +313,7 @@ const ru: Record<keyof typeof en, string> = {
   skill build <папка>     собрать навык
   skill test <папка>      запустить проверки навыка, без хаба
   skill dev <папка>       запустить навык в хабе из npm start, заново при сохранении
+  ui preview <файл>       показать документ экрана таким, каким его увидят
   skill key new <файл>    ключ издателя, которым подписывают пакеты навыков
   skill key show <файл>   номер ключа и открытый ключ
   skill pack <папка>      папка навыка одним файлом
@@ -457,6 +464,11 @@ const ru: Record<keyof typeof en, string> = {
   'skill dev': `ingle skill dev <папка> [--json]
 Запускает навык в хабе из "npm start" поблизости, в режиме разработчика: это видно в названии, подписи нет. При каждом
 сохранении собирает и запускает его заново. Новому навыку нужен один перезапуск хаба. Работает до Ctrl+C.`,
+  'ui preview': `ingle ui preview <файл> [--port <n>] [--json]
+Показывает документ экрана в браузере: на телефоне и на компьютере, в светлой и тёмной теме, с тем, что нужно исправить,
+и рисует заново при каждом сохранении. Файл *.json или *.yaml — ui/v0, USDL, UMF или A2UI, *.md — ULM, *.jsonl —
+сообщения A2UI. Рядом с screen.json файл screen.state.json хранит состояние навыка. Хабу ничего не отправляется.
+  --port <n>   порт страницы на этом компьютере; без него — свободный`,
   'skill key new': `ingle skill key new <файл> [--json]
 Делает ключ издателя (Ed25519, PKCS#8 в PEM), который читает только владелец файла. Существующий файл не меняется.`,
   'skill key show': `ingle skill key show <файл> [--json]

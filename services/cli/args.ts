@@ -87,6 +87,7 @@ export const commands = {
   'skill build': { arguments: ['folder'], takes: { folder: ['<folder>'] } },
   'skill test': { arguments: ['folder'], takes: { folder: ['<folder>'] } },
   'skill dev': { arguments: ['folder'], takes: { folder: ['<folder>'] } },
+  'ui preview': { values: ['port'], arguments: ['file'], takes: { file: ['<file>'] } },
   'skill key new': { arguments: ['file'] },
   'skill key show': { arguments: ['file'] },
   'skill pack': { values: ['key', 'out'], arguments: ['folder'] },

@@ -59,6 +59,7 @@ type Look =
   | 'desktop set'
   | 'desktop reset'
   | 'completion'
+  | 'ui preview'
   | 'doctor'
   | 'hub stop'
   | 'hub restart'
@@ -174,6 +175,14 @@ const looks: Record<
     );
     say.event({ shell, script });
     say.line(script.trimEnd());
+    return 0;
+  },
+  async 'ui preview'(say, language, { port }, { arguments: [file = ''] }) {
+    const [{ preview }, { previewTextOf }] = await Promise.all([
+      import('./ui/preview.ts'),
+      import('./ui/text.ts'),
+    ]);
+    await preview(file, { port, language }, say, previewTextOf(language));
     return 0;
   },
   async 'hub stop'(say, _, { data }) {
