@@ -51,6 +51,7 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
     ...{ text: 'Hello', lang: 'en', level: 'info', topic: 'external.door' },
     ...{ document: defaultScenario, etag: etagOf(defaultScenario as never) },
     ...{ view: { schema: 'ui/v0', layout: { type: 'text', text: 'Hello' } }, state: {} },
+    room: `${owner.owner_id}/hub_status/view:main`,
     ...{ pins: ['hub_status'], groups: [{ name: 'Home', skills: ['hub_status'] }] },
     ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0', role: 'guest', until: 0 },
   };
