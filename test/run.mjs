@@ -35,8 +35,8 @@ const order = [
   'uplink',
   'cli',
   'update',
-  'browser',
   'image',
+  'browser',
   'vm',
   'bench',
 ];

@@ -1,4 +1,4 @@
-// timeout: 2700 s, patient
+// timeout: 1800 s
 // The root as it is packed: made twice from the same inputs, and looked through. Needs root rights.
 import { createHash } from 'node:crypto';
 import {
