@@ -14,6 +14,7 @@ import { openStore } from '../../root/records/sqlite/store.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { authenticator } from '../lab/authenticator.ts';
 import { ended as end, child as tether } from '../lab/child.ts';
+import { programOf } from '../lab/program.ts';
 import { until, within } from '../lab/wait.ts';
 
 export { until };
@@ -33,7 +34,7 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
   let child: ChildProcess;
   let log = '';
   async function launch() {
-    const line = [...command, process.execPath, '--import', 'tsx', 'root/main.ts'];
+    const line = [...command, process.execPath, ...programOf('root/main.ts')];
     child = tether(line[0]!, line.slice(1), {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {

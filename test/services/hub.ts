@@ -16,6 +16,7 @@ import { freePort } from '../../services/cli/house/runtime.ts';
 import { privateBus } from '../lab/bus.ts';
 import { ended, tethered } from '../lab/child.ts';
 import { type InstalledSkill, install } from '../lab/installed.ts';
+import { programOf } from '../lab/program.ts';
 import { tried, until, within } from '../lab/wait.ts';
 
 export const owner: Principal = { owner_id: 'o1', browser: 'phone1', role: 'owner', elevated_until: 4e9 };
@@ -105,7 +106,7 @@ export async function startHub(
   const values = Object.entries(env).map(([name, value]) => `export ${name}='${value}'\n`);
   writeFileSync(
     join(activation, 'start'),
-    `${values.join('')}cd '${process.cwd()}' && exec '${process.execPath}' --import tsx services/skill-host/main.ts "$1"\n`,
+    `${values.join('')}cd '${process.cwd()}' && exec '${process.execPath}' ${programOf('services/skill-host/main.ts').join(' ')} "$1"\n`,
   );
   const base = `http://127.0.0.1:${port}`;
   const children = new Map<string, ChildProcess>();
@@ -113,7 +114,7 @@ export async function startHub(
   const flags = o.asUnit ? /LASTING_FLAGS=([^"]+)/.exec(unit)![1]!.split(' ') : [];
 
   function spawn(name: string, args: string[]): ChildProcess {
-    const [first, ...rest] = [...tethered, process.execPath, ...flags, '--import', 'tsx', ...args];
+    const [first, ...rest] = [...tethered, process.execPath, ...flags, ...args];
     const child = start(first!, rest, {
       env,
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -165,14 +166,17 @@ export async function startHub(
       };
     },
     async startApi(): Promise<void> {
-      spawn('api', ['services/api/main.ts']);
+      spawn('api', programOf('services/api/main.ts'));
       await until(
         tried(async () => (await fetch(`${base}/health/ready`)).status === 200),
         'the API',
       );
     },
     startSkill(id: string, slot = slotOf(id)): void {
-      spawn(slot === slots.get(id) ? id : `slot ${slot}`, ['services/skill-host/main.ts', `${slot}`]);
+      spawn(slot === slots.get(id) ? id : `slot ${slot}`, [
+        ...programOf('services/skill-host/main.ts'),
+        `${slot}`,
+      ]);
     },
     async kill(name: string): Promise<void> {
       const child = children.get(name);

@@ -5,6 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bot1 } from '../../firmware/setup/bot-contract.ts';
 import { introspection } from '../../firmware/system/contract.ts';
+import { programOf } from '../lab/program.ts';
 import { until } from '../lab/wait.ts';
 import { fakeHub } from './fake-hub.ts';
 
@@ -85,7 +86,7 @@ test('a person with the PIN sets up the hub in a messenger; without it nobody do
   const hub = await fakeHub({ online: true, radios: 1 });
   const m = await messenger();
   await hub.setup.begin();
-  const child = spawn(process.execPath, ['--import', 'tsx', 'services/bot/main.ts'], {
+  const child = spawn(process.execPath, programOf('services/bot/main.ts'), {
     env: {
       ...process.env,
       INGLE_BUS_ADDRESS: hub.address,

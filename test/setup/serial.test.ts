@@ -21,6 +21,7 @@ import { topics } from '../../firmware/io/topics.ts';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
 import { checkSecret, hashSecret } from '../../firmware/setup/console-secret.ts';
 import { packetType, serialPacket } from '../../firmware/setup/improv.ts';
+import { programOf } from '../lab/program.ts';
 import { until } from '../lab/wait.ts';
 import { fakeHub } from './fake-hub.ts';
 
@@ -92,7 +93,7 @@ async function consoleOn(
     started(socat),
   ]);
   const far_ = line(far);
-  const program = [process.execPath, '--import', 'tsx', 'services/serial/main.ts'];
+  const program = [process.execPath, ...programOf('services/serial/main.ts')];
   const [command = '', ...args] = asleep
     ? ['sh', 'image/overlay/usr/lib/ingle/console', near, ...program]
     : [...program, near];

@@ -13,6 +13,7 @@ import { audio1 } from '../../firmware/audio/contract.ts';
 import { answer, probes } from '../../firmware/setup/portal.ts';
 import { deviceJson, findDevice, readDevice } from '../../image/device.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
+import { programOf } from '../lab/program.ts';
 import { until } from '../lab/wait.ts';
 import { fakeHub } from './fake-hub.ts';
 
@@ -22,7 +23,7 @@ mkdirSync(shots, { recursive: true });
 /** The wizard's own process before a hub whose radios are made up. */
 async function wizard(hub: { address: string }, env: Record<string, string> = {}) {
   const [port, tls] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
-  const child = spawn(process.execPath, ['--import', 'tsx', 'services/wizard/main.ts'], {
+  const child = spawn(process.execPath, programOf('services/wizard/main.ts'), {
     env: {
       ...process.env,
       INGLE_BUS_ADDRESS: hub.address,

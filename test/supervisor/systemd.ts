@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { connect } from '../../firmware/system/bus.ts';
 import { contract } from '../../firmware/system/contract.ts';
 import { child } from '../lab/child.ts';
+import { programOf } from '../lab/program.ts';
 import { until } from '../lab/wait.ts';
 
 const name = 'org.freedesktop.systemd1';
@@ -127,7 +128,7 @@ export async function supervise({
   hub: { env: Record<string, string>; bus: { address: string } };
   journal: { path: string };
 }): Promise<ChildProcess> {
-  const program = child(process.execPath, ['--import', 'tsx', 'services/supervisor/main.ts'], {
+  const program = child(process.execPath, programOf('services/supervisor/main.ts'), {
     env: { ...process.env, ...hub.env, INGLE_UNITS: 'systemd/units', PATH: journal.path },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -104,7 +104,9 @@ test('every activation file names a unit that is there', () => {
 
 test('a factory reset waits until each service that keeps something has stopped', () => {
   const reset = readFileSync(`${folder}/ingle-reset.service`, 'utf8');
-  const stopped = [...reset.matchAll(/^ExecStart=\S+systemctl stop (.*)$/gm)].flatMap((m) => m[1]!.split(' '));
+  const stopped = [...reset.matchAll(/^ExecStart=\S+systemctl stop (.*)$/gm)].flatMap((m) =>
+    m[1]!.split(' '),
+  );
   const keeps = readdirSync(folder)
     .filter((f) => f.endsWith('.service'))
     .filter((f) => /^(StateDirectory|PartOf)=.*ingle/m.test(readFileSync(`${folder}/${f}`, 'utf8')))

@@ -11,6 +11,7 @@ import { start, stop } from '../../firmware/system/exec.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import type { UpdateState } from '../../firmware/update/machine.ts';
 import { privateBus } from '../lab/bus.ts';
+import { programOf } from '../lab/program.ts';
 import { tried, until } from '../lab/wait.ts';
 import { bundleText, type FakeBundle, type FakeRauc, fakeRauc, freshMachine } from './rauc.ts';
 
@@ -166,7 +167,7 @@ export async function startUpdate(
     },
     restartFile: join(runtime, 'update', 'restart'),
     async begin(): Promise<void> {
-      child = start(process.execPath, ['--import', 'tsx', 'services/update/main.ts'], {
+      child = start(process.execPath, programOf('services/update/main.ts'), {
         env,
         stdio: ['ignore', 'inherit', 'inherit'],
       });

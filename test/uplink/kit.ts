@@ -23,6 +23,7 @@ import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { privateBus } from '../lab/bus.ts';
 import { ended as end, child as tether } from '../lab/child.ts';
+import { programOf } from '../lab/program.ts';
 import { newTab, until } from '../root/kit.ts';
 
 type Tab = Awaited<ReturnType<typeof newTab>>;
@@ -111,7 +112,7 @@ export async function startUplink(o: {
   let log = '';
   let root = o.root;
   async function launch() {
-    child = tether(process.execPath, ['--import', 'tsx', 'services/uplink/main.ts'], {
+    child = tether(process.execPath, programOf('services/uplink/main.ts'), {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         ...process.env,
