@@ -94,6 +94,8 @@ const MAX_SOCKETS = 256;
 const handshakes = rate(2 * MAX_SOCKETS, 50);
 const MAX_MESSAGE = 256 * 1024;
 const MAX_UNSENT = 2 * 1024 * 1024;
+/** The largest refused body that is read to its end, bytes. */
+const MAX_DROPPED = 16 * 1024 * 1024;
 /** How long a client may take to send a body, milliseconds. */
 const BODY_MS = 15_000;
 /** The same of a large one, which comes through the relay of a slow line. */
@@ -109,6 +111,8 @@ interface Exchange {
   /** Nothing more is to be answered. */
   aborted: boolean;
   streaming?: Streaming;
+  /** Of its body, bytes, as its head says; NaN where it does not. */
+  size: number;
   /** Until when its body has come, on the clock of `performance`; 0 once it is there. */
   due: number;
   left?: () => void;
@@ -250,8 +254,8 @@ export function listen(
       // uWebSockets writes 200 by itself.
       if (r.status !== 200) res.writeStatus(String(r.status));
       writeHeaders(res, r.headers);
-      // After a refused body the rest of it may still come; such a connection is not used again.
-      const isLast = r.status === 413;
+      // Who still sends hears the answer only once what is sent was read; without an end to it the connection ends.
+      const isLast = r.status === 413 && !(state.size <= MAX_DROPPED);
       if (state.isHead) {
         // uWebSockets would wait for a length it is told, and the next request end the connection; it takes `undefined`
         // for one, too.
@@ -280,7 +284,13 @@ export function listen(
 
   app.any('/*', (res, req) => {
     const head = readHead(req);
-    const state: Exchange = { isHead: head.method === 'HEAD', isGathered: true, aborted: false, due: 0 };
+    const state: Exchange = {
+      isHead: head.method === 'HEAD',
+      isGathered: true,
+      aborted: false,
+      size: 0,
+      due: 0,
+    };
     let counted = true;
     let admitted: Admitted | undefined;
     let most = MAX_BODY;
@@ -341,7 +351,8 @@ export function listen(
         throw new IngleError('rate_limited', 'Too many requests of one browser at once.', { retry_after: 1 });
       admitted = letIn;
       byWho.set(letIn.who, mine + 1);
-      makeRoom(Number(head.headers['content-length'] ?? 0));
+      state.size = Number(head.headers['content-length'] ?? Number.NaN);
+      makeRoom(state.size);
     } catch (e) {
       return refuse(e);
     }
@@ -412,7 +423,7 @@ export function listen(
         const events = service.upgrade(head);
         res.upgrade({ events, socket: closed }, keys[0]!, keys[1]!, keys[2]!, context);
       } catch (e) {
-        respond(res, errorResponse(e), { isHead: false, isGathered: false, aborted: false, due: 0 });
+        respond(res, errorResponse(e), { isHead: false, isGathered: false, aborted: false, size: 0, due: 0 });
       }
     },
     open(ws) {

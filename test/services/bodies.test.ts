@@ -45,6 +45,42 @@ test('an endpoint takes what it says it takes, with a length or in chunks, and n
   assert.is((await post(`${base}/small`, MAX_BODY + 1))[0], 413);
 });
 
+test('whose body is too large hears so, however long it takes to send it, and goes on with the same connection', async ({
+  base,
+  server,
+}) => {
+  for (let i = 0; i < 20; i++) assert.is((await post(`${base}/large`, 4_000_000))[0], 413, `${i}`);
+  assert.is((await post(`${base}/large`, 4_000_000, true))[0], 413);
+  const answers: string[] = [];
+  const one = connect(server.port, '127.0.0.1');
+  one.on('error', (e) => answers.push(e.message));
+  one.on('data', (d) => {
+    for (const [, status] of String(d).matchAll(/HTTP\/1\.1 (\d+)/g)) answers.push(status!);
+  });
+  const head = (size: number) => `POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: ${size}\r\n\r\n`;
+  one.write(head(LARGEST + 50_000));
+  await until(() => answers.length === 1, 'the refusal, before the body has come');
+  for (let i = 0; i < 35; i++) one.write(new Uint8Array(10_000));
+  one.write(`${head(3)}abc`);
+  await until(() => answers.length === 2, 'the next answer');
+  assert.equal(answers, ['413', '200']);
+  one.destroy();
+});
+
+test('a body without an end is not read to the end', async ({ server }) => {
+  const one = connect(server.port, '127.0.0.1');
+  let isClosed = false;
+  one.on('close', () => {
+    isClosed = true;
+  });
+  one.on('error', () => {});
+  one.write(`POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: ${1e12}\r\n\r\n`);
+  await until(() => {
+    if (!isClosed) one.write(new Uint8Array(100_000));
+    return isClosed;
+  }, 'the end of the connection');
+});
+
 test('who may not call sends no large body', async ({ base }) => {
   assert.is((await post(`${base}/forbidden`, MAX_BODY + 1))[0], 403);
 });
