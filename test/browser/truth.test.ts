@@ -146,7 +146,7 @@ test('a root that stands still is what is named, and neither the phone nor the h
   assert.ok(took < SAID, `${took} ms`);
   console.log(`FIGURE silent_root_shown_ms ${Math.round(took)}`);
   assert.is(await said(page), 'Service not reached');
-  const notice = await page.locator('[data-live="no"] [role="status"]').textContent();
+  const notice = await page.locator('[data-live="no"] .banner [role="status"]').textContent();
   assert.match(notice!, /service between this device and your hub does not answer/);
   assert.ok(Number.isFinite(await age(page)), 'its “connected” has no age');
   thaw('root');
