@@ -1,4 +1,5 @@
 // A service for service.test.ts: says on its output what it does, and takes orders from its input.
+import { lookup } from 'node:dns';
 import { createInterface } from 'node:readline';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Contract } from '../../firmware/system/contract.ts';
@@ -48,6 +49,10 @@ if (how.includes('idle') || how.includes('busy')) life.leaveWhenIdle(60_000, () 
 life.ready();
 void order('touch').then(life.touch);
 void order('rest').then(() => (busy = false));
+void order('ask').then(() => {
+  lookup('root.example', () => say('answered'));
+  say('asking');
+});
 void order('crash').then(() => {
   throw new Error('unforeseen');
 });

@@ -1,5 +1,6 @@
 // A service's life, with real processes on a private bus and systemd's own way to be told of it.
 import type { ChildProcess } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +20,12 @@ const receiver =
   'socket(S,AF_UNIX,SOCK_DGRAM,0);bind(S,sockaddr_un($ARGV[0]));$|=1;print "$b\\n" while defined recv(S,$b,4096,0)';
 
 /** Begins the service of living.ts; `address` is its bus. */
-async function living(how: string, address: string, env: Record<string, string> = {}) {
+async function living(
+  how: string,
+  address: string,
+  env: Record<string, string> = {},
+  before: readonly string[] = [],
+) {
   const dir = mkdtempSync(join(tmpdir(), 'ingle-life-'));
   const socket = join(dir, 'notify');
   const systemd = child('perl', ['-MSocket', '-e', receiver, socket], {
@@ -28,7 +34,8 @@ async function living(how: string, address: string, env: Record<string, string> 
   let told = '';
   systemd.stdout!.on('data', (d: Buffer) => (told += d));
   await until(() => readdirSync(dir).includes('notify'), 'the socket of systemd');
-  const service = child(process.execPath, ['--import', 'tsx', 'test/system/living.ts', how], {
+  const [first, ...rest] = [...before, process.execPath, '--import', 'tsx', 'test/system/living.ts', how];
+  const service = child(first!, rest, {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, INGLE_BUS_ADDRESS: address, NOTIFY_SOCKET: socket, ...env },
   });
@@ -45,6 +52,7 @@ async function living(how: string, address: string, env: Record<string, string> 
     told: () => told,
     order: (text: string) => service.stdin!.write(`${text}\n`),
     kill: (signal: NodeJS.Signals) => service.kill(signal),
+    signal: () => service.signalCode,
     alive: () => service.exitCode === null && service.signalCode === null,
     says: (text: string) => until(() => out.includes(text), `"${text}" of the service`),
     tells: (text: string) => until(() => told.includes(text), `${text} to systemd`),
@@ -69,6 +77,34 @@ test.after.each(() => {
   for (const c of running.splice(0)) c.kill('SIGKILL');
 });
 test.after((c) => c.stop());
+
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.log('SKIP a name server of its own needs root rights');
+(isRoot ? test : test.skip)('a name server that does not answer holds up no stop', async ({ address }) => {
+  const server = createSocket('udp4');
+  await new Promise<void>((done) => server.bind(53, '127.0.0.99', done));
+  const dir = mkdtempSync(join(tmpdir(), 'ingle-names-'));
+  const file = join(dir, 'resolv.conf');
+  // It waits longer than this test.
+  writeFileSync(file, 'nameserver 127.0.0.99\noptions timeout:30 attempts:5\n');
+  const mounted = `mount --bind '${file}' /etc/resolv.conf && exec "$@"`;
+  const l = await living('', address, {}, ['unshare', '-m', 'sh', '-c', mounted, 'sh']);
+  try {
+    await l.says('serving');
+    const asked = new Promise((done) => server.once('message', done));
+    l.order('ask');
+    await within(asked, 'its question');
+    l.kill('SIGTERM');
+    await l.ended();
+    assert.equal(l.lines().slice(-3), inOrder);
+    // systemd takes this signal for an orderly end, too.
+    assert.is(l.signal(), 'SIGTERM');
+  } finally {
+    server.close();
+    l.tidy();
+    rmSync(dir, { recursive: true });
+  }
+});
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   test(`READY once it is there; ${signal} stops it in order, told to systemd, with status 0`, async ({
