@@ -1,3 +1,4 @@
+// gate: out, 14 s
 // Packages of skills: made, read, and refused whatever is changed in them.
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
