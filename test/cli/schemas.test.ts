@@ -1,5 +1,4 @@
 // gate: out, 20 s
-// gate: in, it bundles in this process and starts no program
 // The published schemas: valid by a validator that is not ours, right about every file there is, and of one mind with
 // the checks of the product.
 
