@@ -4,8 +4,9 @@ import type { Json, JsonObject } from './content.ts';
 import { formatKey } from './key.ts';
 import type { Library } from './library.ts';
 
-/** Lines that are kept. */
+/** Lines that are kept, and those of one skill, so that none crowds another out. */
 const KEPT = 16;
+const KEPT_OF_ONE = 4;
 
 /** The document of a person's desktop, which the hub alone writes. */
 export const desktopKey = (owner_id: string): string =>
@@ -21,6 +22,8 @@ export async function addLine(library: Pick<Library, 'open'>, owner_id: string, 
     const before = (content.get('said') ?? []) as Line[];
     const tag = line.payload['tag'];
     const stays = (l: Line) => tag === undefined || l.skill_id !== line.skill_id || l.payload['tag'] !== tag;
-    content.set('said', [...before.filter(stays), line].slice(-KEPT));
+    const all = [...before.filter(stays), line];
+    const mine = all.filter((l) => l.skill_id === line.skill_id).slice(-KEPT_OF_ONE);
+    content.set('said', all.filter((l) => l.skill_id !== line.skill_id || mine.includes(l)).slice(-KEPT));
   });
 }
