@@ -110,6 +110,8 @@ test('the state beside it is what the skill would have stored', async () => {
   await frame('Desk, dark').getByText('It says "from the hub"').waitFor();
   write('{', join(dir, 'orders.state.json'));
   await page.getByText('orders.state.json is left out').waitFor();
+  write('5', join(dir, 'orders.state.json'));
+  await page.getByText('a state is an object').waitFor();
   await drawn('Screws');
 });
 

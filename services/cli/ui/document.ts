@@ -1,7 +1,7 @@
 // A document of a screen as its author's file has it, compiled as a hub compiles it.
 import { readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { MAX_BODY } from '../../../firmware/protocol/limits.ts';
+import { MAX_SKILL_DOCUMENT } from '../../../firmware/documents/staging.ts';
 import type { Language } from '../../../firmware/text/i18n.ts';
 import { compile, frontEndOf } from '../../../firmware/ui/compile.ts';
 import type { Previewed } from '../../../firmware/ui/previewed.ts';
@@ -31,7 +31,9 @@ async function sourceOf(file: string, text: string): Promise<Record<string, unkn
 
 function stateIn(file: string): unknown {
   if (!statSync(file, { throwIfNoEntry: false })) return {};
-  return JSON.parse(readFileSync(file, 'utf8'));
+  const state = JSON.parse(readFileSync(file, 'utf8')) as unknown;
+  if (!isObject(state)) throw new Error('a state is an object.');
+  return state;
 }
 
 /**
@@ -49,9 +51,9 @@ export async function lookAt(
   const broken = (fault: string): Previewed => ({ ...last, file: name, language, problems: [], fault });
   let source: Record<string, unknown>;
   try {
-    const text = readFileSync(file, 'utf8');
-    if (text.length > MAX_BODY) return broken(t('tooLarge', { kib: MAX_BODY / 1024 }));
-    source = await sourceOf(file, text);
+    if (statSync(file).size > MAX_SKILL_DOCUMENT)
+      return broken(t('tooLarge', { kib: MAX_SKILL_DOCUMENT / 1024 }));
+    source = await sourceOf(file, readFileSync(file, 'utf8'));
   } catch (e) {
     const why = (e as Error).message.split('\n')[0]!;
     return broken(t('notParsed', { why: /[.!?]$/.test(why) ? why : `${why}.` }));
