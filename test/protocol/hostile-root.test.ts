@@ -1,3 +1,4 @@
+// gate: out, 12 s
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,3 +1,4 @@
+// gate: out, 9 s
 // The typed code when an answer does not come: what is sent again by itself, what stops, and what is counted.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

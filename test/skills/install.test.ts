@@ -1,4 +1,5 @@
 // timeout: 280 s
+// gate: out, 12 s
 // Installing packages with real files and a real store: each step cut short, a full disk, and every rule of who may.
 import {
   existsSync,

@@ -1,3 +1,4 @@
+// gate: out, 6 s
 // Whatever a document of USDL, ULM, UMF or A2UI holds, it becomes a tree of the tree's types that leads nowhere but to
 // https:, mailto: and the application, and does not take long.
 import { test } from 'uvu';

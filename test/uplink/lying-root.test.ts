@@ -1,3 +1,4 @@
+// gate: out, 8 s
 // A member of a subnet under a root that lies: whatever root offers, the member takes no place but the one it was shown
 // or had, and holds to the hub it has met.
 import { mkdtempSync, rmSync } from 'node:fs';
