@@ -11,6 +11,7 @@ const MOST = 256;
 const MOST_OF_ONE = 16;
 
 interface Pass {
+  /** Its text, as bytes: base64url has several texts for the same bytes, and one of them is the token. */
   secret: Buffer;
   room: string;
   caller: Caller;
@@ -32,7 +33,8 @@ export interface Passes {
 /** In memory alone: a restart ends them all, and whoever may join asks for another. */
 export function openPasses(now: () => number = Date.now): Passes {
   const passes = new Map<string, Pass>();
-  const nobody = { secret: randomBytes(32), room: '', caller: null, until: 0 };
+  const secretText = () => Buffer.from(randomBytes(32).toString('base64url'));
+  const nobody = { secret: secretText(), room: '', caller: null, until: 0 };
 
   function drop(which: (p: Pass) => boolean, keep = 0): void {
     const some = [...passes].filter(([, p]) => which(p));
@@ -42,17 +44,17 @@ export function openPasses(now: () => number = Date.now): Passes {
   return {
     give(room, caller) {
       const id = randomBytes(9).toString('base64url');
-      const secret = randomBytes(32);
+      const secret = secretText();
       const until = now() + PASS_MS;
       drop((p) => p.until <= now());
       drop((p) => whose(p.caller) === whose(caller), MOST_OF_ONE - 1);
       drop(() => true, MOST - 1);
       passes.set(id, { secret, room, caller, until });
-      return { token: `${id}${secret.toString('base64url')}`, until };
+      return { token: `${id}${secret}`, until };
     },
     check(token, room) {
       const pass = passes.get(token.slice(0, 12)) ?? nobody;
-      const given = Buffer.from(token.slice(12), 'base64url');
+      const given = Buffer.from(token.slice(12));
       // Of another length it is none, and a length is no secret.
       const isSame = given.length === pass.secret.length && timingSafeEqual(given, pass.secret);
       if (!isSame || pass.room !== room || pass.until <= now())

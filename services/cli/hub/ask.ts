@@ -13,7 +13,7 @@ export interface At {
 }
 
 /** Until the API has said what it has, until it answers, and between two pieces of an answer, milliseconds. */
-export const waits = { first: 10_000, answer: 60_000 };
+export const waits = { first: 30_000, answer: 60_000 };
 
 export type Ask = (
   url: URL,
