@@ -82,7 +82,7 @@ check(
   'during the retest: after the boot the hub is in its network, and waits for its owner',
   async ({ vm }) => {
     await joins(vm);
-    await vm.until('journalctl -b -u ingle-setup -o cat | grep -q -- "-> RETEST"', { timeoutMs: 180_000 });
+    await vm.until('journalctl -b -u ingle-setup -o cat | grep -q -- "-> RETEST"');
     await keeps(vm, 'RETEST|READY');
     const kept = await cut(vm);
     figure('after_the_retest_cut', kept.how);

@@ -53,8 +53,7 @@ const kept = "SELECT json_set(memory, '$.state', state) AS json FROM ladder";
 const lookNow = 'node --snapshot-blob=/usr/lib/ingle/node.blob /run/look.cjs';
 
 /** Waits until setup has kept one of these states: what is only said yet, a power cut may take. */
-export const keeps = (vm: Vm, states: string) =>
-  vm.must(`timeout 170 ${lookNow} '${states}'`, { timeoutMs: 180_000 });
+export const keeps = (vm: Vm, states: string) => vm.must(`timeout 290 ${lookNow} '${states}'`);
 
 export interface Kept {
   /** The event by which the ladder went on after the boot: fresh, resume or retest; known or known_limits once a browser is paired. */
@@ -89,7 +88,7 @@ export async function cut(vm: Vm, look?: (cut: PowerCut) => Promise<void>): Prom
   await vm.put('/run/look.cjs', inspect);
   // The ladder is at work when it answers.
   await reach(vm, 'the ladder after a power cut', (s) => s.state !== 'BOOT');
-  const said = await vm.must(lookNow, { timeoutMs: 180_000 });
+  const said = await vm.must(lookNow);
   const found = said
     .split('\n')
     .map((line) => JSON.parse(line) as { file: string; integrity_check: string; json?: string });
@@ -137,6 +136,6 @@ export async function complete(vm: Vm): Promise<string> {
     const failed = (x: SetupStatus) => x.state === 'CHANNELS' && x.error === 'wifi';
     s = await reach(vm, 'ready, or a reason', (x) => isReady(x) || failed(x), 240_000);
   }
-  await vm.until(`test -z "$(${strays})"`, { timeoutMs: 60_000 });
+  await vm.until(`test -z "$(${strays})"`);
   return s.state;
 }

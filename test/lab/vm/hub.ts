@@ -108,7 +108,6 @@ export async function curl(
   const host = o.host ? `-H 'Host: ${o.host}'` : '';
   return vm.must(
     `ip netns exec phone curl -sS -m 60 --retry 20 --retry-connrefused --retry-delay 1 ${o.flags ?? ''} ${host} ${post} 'http://10.42.0.1${path}'`,
-    { timeoutMs: 150_000 },
   );
 }
 
@@ -142,7 +141,7 @@ export async function startRoot(vm: Vm): Promise<void> {
 }
 
 export const rootAnswers = (vm: Vm) =>
-  vm.until('ip netns exec home curl -sf -m 5 http://127.0.0.1:8080/health/live', { timeoutMs: 120_000 });
+  vm.until('ip netns exec home curl -sf -m 5 http://127.0.0.1:8080/health/live');
 
 /** Between root and the home network: for a while nothing gets through. */
 export async function cutOffRoot(vm: Vm, meanwhile: () => Promise<void>): Promise<void> {

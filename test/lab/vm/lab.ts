@@ -19,7 +19,11 @@ import { flashDisk } from './flashed.ts';
 import { type BootOptions, type Machine, powerOn, realTime } from './machine.ts';
 import { losePower, type PowerCut, watched } from './power.ts';
 
+/** A machine beside two others has a third of a processor, and all it does is emulated, milliseconds. */
+export const PATIENCE = 300_000;
+
 export interface RunOptions {
+  /** PATIENCE where nothing is said. */
   timeoutMs?: number;
   input?: string | Uint8Array;
 }
@@ -117,7 +121,7 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
       return bootSeconds;
     },
     async run(cmd, r = {}) {
-      return need().run(cmd, r.timeoutMs ?? 120_000, r.input);
+      return need().run(cmd, r.timeoutMs ?? PATIENCE, r.input);
     },
     async must(cmd, r) {
       const s = await vm.run(cmd, r);
@@ -125,7 +129,7 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
       return s.stdout.trim();
     },
     async until(cmd, r = {}) {
-      const end = Date.now() + (r.timeoutMs ?? 120_000);
+      const end = Date.now() + (r.timeoutMs ?? PATIENCE);
       let last: Said = { code: -1, stdout: '', stderr: '' };
       let wait = 125;
       while (Date.now() < end) {

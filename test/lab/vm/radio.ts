@@ -107,6 +107,5 @@ export async function phoneLeaves(vm: Vm, namespace: string): Promise<void> {
 export async function phoneAddress(vm: Vm, namespace: string, radio: string): Promise<string> {
   return vm.must(
     `${inside(namespace)} /run/lab/bin/busybox udhcpc -i ${radio} -n -q -t 10 -T 2 -O 114 -s /run/lab/bin/dhcp.sh 2>&1`,
-    { timeoutMs: 90_000 },
   );
 }

@@ -1,6 +1,6 @@
 // Wi-Fi of the hub in the lab: its own word on it, the radios around it, and the phone in its access point.
 import { call, home, journal, plain, reach, type SetupStatus, secrets } from './hub.ts';
-import { pause, type Vm } from './lab.ts';
+import { PATIENCE, pause, type Vm } from './lab.ts';
 import { lendRadio, phoneAddress, phoneJoins, type RouterOptions, router } from './radio.ts';
 
 export interface WifiStatus {
@@ -24,7 +24,7 @@ export async function wifiReaches(
   vm: Vm,
   what: string,
   holds: (s: WifiStatus) => boolean,
-  timeoutMs = 120_000,
+  timeoutMs = PATIENCE,
 ): Promise<WifiStatus> {
   for (const end = Date.now() + timeoutMs; ; ) {
     const s = await wifiStatus(vm).catch((e) => e as Error);
@@ -45,7 +45,6 @@ export const oneIsIn = (vm: Vm) => wifiReaches(vm, 'one client', (s) => s.detail
 export async function plugRadios(vm: Vm, two = false): Promise<void> {
   await vm.must(
     'systemctl start ingle-wifi && systemctl kill -s STOP ingle-wifi && modprobe mac80211_hwsim radios=4 regtest=5',
-    { timeoutMs: 120_000 },
   );
   await vm.until('test -e /sys/class/net/wlan3');
   if (!two) await lendRadio(vm, 'wlan1', 'second');

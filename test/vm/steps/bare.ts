@@ -38,7 +38,7 @@ export function bare(check: Check): void {
     async ({ vm }) => {
       figure('boot_to_first_command_s', vm.bootSeconds.toFixed(1));
       await reach(vm, 'the console', (s) => s.state === 'CONSOLE');
-      await vm.until('systemctl is-system-running --wait || true', { timeoutMs: 180_000 });
+      await vm.until('systemctl is-system-running --wait || true');
       assert.is(await vm.must('systemctl --failed --plain --no-legend'), '', await journal(vm));
       assert.is(await vm.must(strays), '');
       assert.match(await vm.must('findmnt -no FSTYPE,OPTIONS /'), /^erofs\s+ro/);
@@ -48,7 +48,7 @@ export function bare(check: Check): void {
   check('a button held for some seconds starts setup again; a touch does not', async ({ vm }) => {
     const button = await plugButton(vm, 0x198);
     // As the service's listener, not its name, is what must be there before somebody presses.
-    await vm.until(`pgrep -u ingle-setup -f 'cat ${button}'`, { timeoutMs: 120_000 });
+    await vm.until(`pgrep -u ingle-setup -f 'cat ${button}'`);
     const press = (s: number) =>
       vm.must(
         `for v in 1 0; do ${evemu}-event --sync ${button} --type EV_KEY --code 408 --value $v; [ $v = 1 ] && sleep ${s}; done; true`,

@@ -25,9 +25,7 @@ const joins = (vm: Vm, psk: string) =>
 /** The phone is back in the access point that waited for it, by itself, and reads why. */
 async function reasonThere(vm: Vm): Promise<SetupStatus> {
   await reach(vm, 'the channels again', (s) => s.state === 'CHANNELS' && s.error === 'wifi');
-  await vm.until('wpa_cli -p /run/lab-wpa-phone -i wlan2 status | grep -q wpa_state=COMPLETED', {
-    timeoutMs: 120_000,
-  });
+  await vm.until('wpa_cli -p /run/lab-wpa-phone -i wlan2 status | grep -q wpa_state=COMPLETED');
   return json<SetupStatus>(vm, '/api/status');
 }
 
@@ -52,7 +50,7 @@ export function join(check: Check): void {
       // There is no sound card here, so ready has its limits.
       assert.equal([s.state, s.ssid, s.online], ['READY_WITH_LIMITS', home.ssid, true], await journal(vm));
       assert.match(await ladderLog(vm), /CONNECTING -> RETEST/);
-      await vm.until(`test -z "$(${strays})"`, { timeoutMs: 60_000 });
+      await vm.until(`test -z "$(${strays})"`);
       await vm.until('! systemctl is-active -q ingle-wizard');
       const wifi = await wifiStatus(vm);
       assert.equal(
@@ -71,7 +69,6 @@ export function join(check: Check): void {
   check('the hub gives a pairing link of the real root', async ({ vm }) => {
     await vm.until(
       'busctl --timeout=60 call io.ingle.Setup1 /io/ingle/Setup1 io.ingle.Setup1 PairingLink | grep -F "#v1."',
-      { timeoutMs: 120_000 },
     );
   });
 
@@ -92,7 +89,7 @@ export function join(check: Check): void {
     const looks = 'journalctl -b -u ingle-wifi -o cat | grep -c "station off -> lost"; true';
     const before = Number(await vm.must(looks));
     await vm.must('systemctl kill -s KILL wpa_supplicant');
-    await vm.until(looks, { timeoutMs: 120_000, test: (times) => Number(times) > before });
+    await vm.until(looks, { test: (times) => Number(times) > before });
     await wifiReaches(vm, 'joined again', (s) => s.station === 'connected', 240_000);
   });
 

@@ -68,6 +68,6 @@ export function rescue(check: Check): void {
     const now = await vm.must('cat /etc/machine-id');
     assert.match(now, /^[0-9a-f]{32}$/);
     assert.is.not(now, id);
-    await vm.until(`grep -x ${now} /var/lib/ingle/identity/machine-id`, { timeoutMs: 120_000 });
+    await vm.until(`grep -x ${now} /var/lib/ingle/identity/machine-id`);
   });
 }

@@ -39,7 +39,7 @@ export function serial(check: Check): void {
       const tty = (await vm.until('test -s /run/tty && cat /run/tty')).replace('/dev/', '');
       const unit = `ingle-serial@${await vm.must(`systemd-escape ${tty}`)}.service`;
       // As a serial line's group may; a pseudo-terminal's may only write.
-      await vm.must(`chmod 660 /dev/${tty}; systemctl start '${unit}'`, { timeoutMs: 120_000 });
+      await vm.must(`chmod 660 /dev/${tty}; systemctl start '${unit}'`);
       await sees(vm, 0, 'Enter');
       const { psk } = await secrets(vm);
       assert.ok((await type(vm, '\r', 'What next?')).includes(psk));

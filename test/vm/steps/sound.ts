@@ -1,7 +1,7 @@
 // A sound card is plugged in (snd-aloop), and the lab is the room between its two ends.
 import * as assert from 'uvu/assert';
 import { call, journal, ladderLog, reach, strays } from '../../lab/vm/hub.ts';
-import type { Vm } from '../../lab/vm/lab.ts';
+import { PATIENCE, type Vm } from '../../lab/vm/lab.ts';
 import { type Check, figure } from '../../lab/vm/suite.ts';
 
 /** As the sound server's own user, who alone may speak with it. */
@@ -24,7 +24,7 @@ const devices = async (vm: Vm) => (await call(vm, 'Audio1', 'Enumerate')) as [Ro
 
 async function appears(vm: Vm, what: string, holds: (d: [Row[], Row[]]) => boolean): Promise<[Row[], Row[]]> {
   let last: unknown;
-  for (const end = Date.now() + 120_000; Date.now() < end; ) {
+  for (const end = Date.now() + PATIENCE; Date.now() < end; ) {
     last = await devices(vm).catch((e) => e as Error);
     if (Array.isArray(last) && holds(last as [Row[], Row[]])) return last as [Row[], Row[]];
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -76,7 +76,7 @@ const sink = 'alsa_output.platform-snd_aloop.0.analog-stereo';
 
 export function sound(check: Check): void {
   check('a sound card plugged in is found, and its own way back is told as a loopback', async ({ vm }) => {
-    await vm.must('systemctl start ingle-sound-pulse', { timeoutMs: 120_000 });
+    await vm.must('systemctl start ingle-sound-pulse');
     await vm.must('modprobe snd-aloop');
     const [sinks, sources] = await appears(vm, 'the card', ([a, b]) => a.length > 0 && b.length > 0);
     assert.equal(
@@ -98,7 +98,6 @@ export function sound(check: Check): void {
     await vm.put('/run/card.conf', card);
     await vm.must(
       `mkdir -p ${config} && cp /run/card.conf ${config}/ && chown -R ingle-audio: /var/lib/ingle/sound/.config && systemctl restart ingle-sound-session`,
-      { timeoutMs: 120_000 },
     );
     await appears(
       vm,
@@ -161,7 +160,7 @@ export function sound(check: Check): void {
         ({ state } = await reach(vm, 'an end of the retest', (s) => s.state.startsWith('READY')));
       }
       assert.is(state, 'READY', await journal(vm));
-      await vm.until(`test -z "$(${strays})"`, { timeoutMs: 60_000 });
+      await vm.until(`test -z "$(${strays})"`);
     },
   );
 }

@@ -28,7 +28,7 @@ export function technician(check: Check, label: Label): void {
   });
 
   check('the screen has the console that the serial line has', async ({ vm }) => {
-    await vm.until('systemctl is-active ingle-serial@ttyS0 ingle-serial@tty1', { timeoutMs: 120_000 });
+    await vm.until('systemctl is-active ingle-serial@ttyS0 ingle-serial@tty1');
     // What the kernel holds of the screen's text (vcs(4)).
     await vm.until('cat /dev/vcs1', { test: (screen) => screen.includes('Enter: ') });
     await sees(vm, 'Enter: ');
