@@ -1,12 +1,13 @@
 // A ready hub in the lab: the flashed disk, set up as an owner would, left alone until it has come to rest, then once
 // more with skills from packages, all asleep. What it takes is read by unit.
+import { readFileSync } from 'node:fs';
 import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import type { Flash } from '../../image/flash.ts';
 import { complete, surroundings } from '../lab/vm/cut.ts';
 import { labRoot, status } from '../lab/vm/hub.ts';
 import { boot, type Vm } from '../lab/vm/lab.ts';
 import { acme, ask, good, packed, settled } from '../lab/vm/skills.ts';
-import { statesOf, type Units, unitsOf, unsettled, type Wanted } from './_processes.ts';
+import { count, statesOf, type Units, unitsOf, unsettled, type Wanted } from './_processes.ts';
 import type { Step } from './_steps.ts';
 
 /** The state that is measured: this machine has no sound card, so no hub in it gets further. */
@@ -15,7 +16,16 @@ export const measured: Wanted = {
   stay: ['ingle-api.service', 'ingle-uplink.service', 'wpa_supplicant.service'],
   may: /^ingle-(serial@|sound)/,
 };
-/** As many as the bound is for. */
+/** Bytes in the field's megabytes. */
+export const megabytes = (n: number) => Number((n / 1e6).toFixed(1));
+export const pssOf = (units: Units) => Object.values(units).reduce((n, u) => n + u.pss, 0);
+function tell(what: string, units: Units): void {
+  console.log(`${what}: ${megabytes(pssOf(units))} MB, ${count(units)} processes`);
+  for (const [unit, u] of Object.entries(units).sort((a, b) => b[1].pss - a[1].pss))
+    console.log(`  ${(u.pss / 1e6).toFixed(1).padStart(6)} MB ${unit}: ${u.names.join(', ')}`);
+}
+
+/** As many as the bound is for, beside those that have a place of their own. */
 export const SKILLS = 12;
 
 export interface Idle {
@@ -36,14 +46,14 @@ export interface Ready {
 /** Unit, its processes' ids: what systemd's groups of processes say. */
 const groups =
   'cd /sys/fs/cgroup/system.slice; for g in $(find . -name "*.service" -type d); do p=$(cat $g/cgroup.procs); [ -n "$p" ] && echo ${g##*/} $p; done; true';
-const pssOf =
+const memory =
   'for p in /proc/[0-9]*; do s=$(sed -n "s/^Pss: *\\([0-9]*\\) kB/\\1/p" $p/smaps_rollup 2>/dev/null); [ -n "$s" ] && echo ${p#/proc/} $s $(cat $p/comm); done; true';
 const ours = "'ingle-*.service' 'wpa_supplicant*.service'";
 /** One look that wakes nothing: whether something of ours but what stays has a process. A console nobody is at is a shell. */
 const left = `! systemctl list-units ${ours} --plain --no-legend | awk '$4 != "exited" { print $1 }' | grep -v -x -E 'ingle-(lab|api|uplink|serial@.*|sound.*)\\.service|wpa_supplicant\\.service' && ! pgrep -u ingle-serial node`;
 
 async function measure(vm: Vm): Promise<Idle> {
-  const processes = await vm.must(pssOf, { timeoutMs: 120_000 });
+  const processes = await vm.must(memory);
   const kib = processes.split('\n').map((line) => Number(line.split(' ')[1]));
   return {
     units: unitsOf(await vm.must(groups), processes),
@@ -98,7 +108,11 @@ const code = `export const skill = { start: (ctx) => ({
 
 async function installSkills(vm: Vm): Promise<void> {
   good(await ask(vm, 'POST', '/api/skills/publishers', { key: toBase64url(acme.key), name: 'Acme' }));
-  for (let i = 1; i <= SKILLS; i++) {
+  const { skills } = good(await ask(vm, 'GET', '/api/skills'));
+  const places: Record<string, number> = JSON.parse(readFileSync('services/skills/slots.json', 'utf8'));
+  // One that comes with the image without a place of its own takes one of those for skills.
+  const there = skills.filter((s: { skill_id: string }) => !(s.skill_id in places)).length;
+  for (let i = 1; i <= SKILLS - there; i++) {
     const id = `bench_${i}`;
     good(await ask(vm, 'POST', '/api/skills/install', packed(id, '1.0.0', code)));
     await settled(vm, id, '1.0.0');
@@ -122,8 +136,10 @@ export async function readyHub(disk: Flash, step: Step): Promise<Ready> {
     await step('radios, a network and a root around it', () => surroundings(vm));
     console.log(`setup ended in ${await step('setup', () => setUp(vm))}`);
     const bare = await step(`a hub in ${measured.state} that has come to rest`, () => atRest(vm));
+    tell(`a hub in ${measured.state} at rest`, bare.units);
     await step(`${SKILLS} skills are installed`, () => installSkills(vm));
     const skilled = await step('all of them sleep', () => atRest(vm));
+    tell(`with ${SKILLS} skills installed, none watched`, skilled.units);
     const restarts = await restartsOf(vm);
     if (Object.keys(restarts).length > 0) console.log(await deaths(vm));
     return { bare, skilled, restarts };

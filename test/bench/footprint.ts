@@ -10,7 +10,7 @@ import { type Flash, flash } from '../../image/flash.ts';
 import { packDisk } from '../../image/release.ts';
 import { cannotRun } from '../lab/vm/lab.ts';
 import { count, differences, type Units } from './_processes.ts';
-import { measured, readyHub, SKILLS } from './_ready.ts';
+import { measured, megabytes, pssOf, readyHub, SKILLS } from './_ready.ts';
 import { steps } from './_steps.ts';
 
 /** Smallest of haos_generic-x86-64 and haos_ova as their makers publish them. */
@@ -40,16 +40,8 @@ const withoutFirmware = {
   },
 };
 
-const megabytes = (n: number) => Number((n / 1e6).toFixed(1));
-const pssOf = (units: Units) => Object.values(units).reduce((n, u) => n + u.pss, 0);
 const namesOf = (units: Units) =>
   Object.fromEntries(Object.entries(units).map(([unit, u]) => [unit, u.names]));
-function tell(what: string, units: Units): void {
-  console.log(`${what}: ${megabytes(pssOf(units))} MB, ${count(units)} processes`);
-  for (const [unit, u] of Object.entries(units).sort((a, b) => b[1].pss - a[1].pss))
-    console.log(`  ${(u.pss / 1e6).toFixed(1).padStart(6)} MB ${unit}: ${u.names.join(', ')}`);
-}
-
 try {
   const why = cannotRun();
   if (why) throw new Error(why);
@@ -64,8 +56,6 @@ try {
     );
   const memory = process.argv.includes('--no-vm') ? undefined : await readyHub(whole, step);
   if (memory) {
-    tell(`a hub in ${measured.state} at rest`, memory.bare.units);
-    tell(`with ${SKILLS} skills installed, none watched`, memory.skilled.units);
     for (const [unit, n] of Object.entries(memory.restarts))
       console.log(`${unit} was started anew ${n} times`);
   }
