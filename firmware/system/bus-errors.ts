@@ -32,5 +32,13 @@ export function asIngle(e: unknown, destination: string): IngleError {
   if (!type) return new IngleError('internal', `${destination}: ${(e as Error).message}`);
   if (type.startsWith('io.ingle.Error.')) return new IngleError(codeOfBusName(type), text || type);
   // The foreign name goes along: callers of wpa_supplicant and RAUC decide by it.
-  return new IngleError(foreign[type] ?? 'internal', text || type, { dbus: type });
+  const details = { dbus: type };
+  // The daemon's own sentence is about its files; a person reads what is missing, and where to look.
+  if (isAbsent({ details }))
+    return new IngleError(
+      'unavailable',
+      `${destination} does not run on this hub. What is wrong with it: ingle doctor`,
+      details,
+    );
+  return new IngleError(foreign[type] ?? 'internal', text || type, details);
 }

@@ -131,8 +131,14 @@ export async function openPins(store: PinStore, now: () => number) {
     async rename(id: string, label: string): Promise<boolean> {
       const b = browsers.get(id);
       if (!b) return false;
+      const before = b.label;
       b.label = label;
-      await store.putBrowser(b);
+      try {
+        await store.putBrowser(b);
+      } catch (e) {
+        b.label = before;
+        throw e;
+      }
       return true;
     },
     /**

@@ -19,6 +19,7 @@ test('a service is absent when nobody has its name, and only then', () => {
     const e = dbus(name);
     assert.is(e.code, code, name);
     assert.is(isAbsent(e), absent, name);
+    assert.is(/^io\.x does not run on this hub\./.test(e.message), absent, name);
   }
   // A service of ours that says so itself is there.
   for (const e of [

@@ -145,4 +145,19 @@ test('a counter that stays or goes back is noted, unless the passkey counts noth
   assert.is(used({ ...passkey('k', 5), regressions: 3 }, 2).regressions, 4);
 });
 
+test('a new name that could not be stored is not the name', async () => {
+  const { store, pins } = await opened();
+  await pins.admit('a', 'Phone', passkey('p'));
+  const { putBrowser } = store;
+  store.putBrowser = async () => {
+    throw new Error('disk full');
+  };
+  assert.is(await pins.rename('a', 'Kitchen').catch((e) => e.message), 'disk full');
+  assert.is(pins.browser('a')?.label, 'Phone');
+  store.putBrowser = putBrowser;
+  assert.ok(await pins.rename('a', 'Kitchen'));
+  assert.is((await store.browsers())[0]?.label, 'Kitchen');
+  assert.not(await pins.rename('b', 'Kitchen'));
+});
+
 test.run();
