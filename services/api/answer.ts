@@ -63,12 +63,10 @@ export function answering(o: {
       throw new IngleError('invalid_request', 'Idempotency-Key must be 1 to 64 letters, digits and "_.:-".');
     const { endpoint, method, answer } = routed;
     const last_event_id = headers['last-event-id'];
+    const { origin } = headers;
     const work = (id: string) =>
       answer(
-        {
-          ...{ id, owner_id, method, path, search: query, caller, headers },
-          ...{ last_event_id, left, origin: headers.origin },
-        },
+        { id, owner_id, caller, method, path, search: query, last_event_id, origin, headers, left },
         body,
       );
     // What is only read is simply read again.

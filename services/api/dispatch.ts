@@ -29,6 +29,10 @@ export interface Asked extends Omit<Call, 'principal' | 'body'> {
   left?: (f: () => void) => void;
 }
 
+/** Of who asks otherwise than over HTTP: no headers, and nobody who goes. */
+const none: Readonly<Record<string, string>> = {};
+const never = () => {};
+
 export type LocalEndpoint = Bound<Asked, Response>;
 
 /** The skills there are, and what the desktop gives of them to a role. */
@@ -98,7 +102,6 @@ const guards: Record<LocalWho, (caller: Caller, params: Record<string, string>, 
 export interface Routed {
   endpoint: Endpoint;
   method: Method;
-  /** `asked` is this request's alone: what the declaration reads from it is added. */
   answer(asked: Asked, body: Uint8Array): Response | Promise<Response>;
 }
 
@@ -169,12 +172,22 @@ export function dispatcher(
     const { endpoint } = bound;
     const input = inputOf(endpoint)(params, asked.search, body);
     o.admit(method, endpoint);
-    const given = asked as Parameters<LocalEndpoint['answer']>[0];
-    given.method = method;
-    given.params = input.params;
-    given.query = input.query;
-    given.body = input.body;
-    const said = bound.answer(given);
+    // Written out, as one that is spread and added to is of a new form each time, which cost a seventh of a request.
+    const said = bound.answer({
+      id: asked.id,
+      owner_id: asked.owner_id,
+      caller: asked.caller,
+      method,
+      path: asked.path,
+      search: asked.search,
+      last_event_id: asked.last_event_id,
+      origin: asked.origin,
+      headers: asked.headers ?? none,
+      left: asked.left ?? never,
+      params: input.params,
+      query: input.query,
+      body: input.body,
+    });
     const tell = tellerOf(endpoint);
     return said instanceof Promise ? said.then(tell) : tell(said);
   }

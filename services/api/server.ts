@@ -129,39 +129,38 @@ interface UserData {
 /** For uWebSockets, to which a string is made bytes at each call. */
 const bytes = (text: string) => new TextEncoder().encode(text).buffer as ArrayBuffer;
 
-/** The headers anybody reads here: each costs a string for every request. */
-const read = [
+const named = (...names: string[]) => names.map((name) => ({ name, key: bytes(name) }));
+/** The headers of any request: to look for one costs a call, there or not. */
+const ofAll = named(
   'x-service-token',
   'x-ingle-principal',
   'idempotency-key',
   'last-event-id',
   'content-length',
-  'transfer-encoding',
-  'origin',
-  'webhook-id',
-  'webhook-timestamp',
-  'webhook-signature',
-  'sec-websocket-key',
-  'sec-websocket-protocol',
-  'sec-websocket-extensions',
-].map((name) => ({ name, key: bytes(name) }));
-const forSockets = read.length - 3;
-/** Those that only one path reads. */
-const readAt = new Map([['/api/mcp', ['mcp-protocol-version', 'mcp-method', 'mcp-name']]]);
+);
+/** Says that there is a body where no length does. */
+const ofUnknownLength = named('transfer-encoding');
+const ofSockets = named('sec-websocket-key', 'sec-websocket-protocol', 'sec-websocket-extensions');
+/** What only paths below one read. */
+const ofPaths = [
+  { below: '/api/mcp', names: named('origin', 'mcp-protocol-version', 'mcp-method', 'mcp-name') },
+  { below: '/hooks/', names: named('webhook-id', 'webhook-timestamp', 'webhook-signature') },
+];
 const noQuery = new URLSearchParams();
 
-function readHead(req: HttpRequest, count = forSockets): Head {
+function readHead(req: HttpRequest, isSocket = false): Head {
   const headers: Record<string, string> = {};
-  for (let i = 0; i < count; i++) {
-    const { name, key } = read[i]!;
-    const value = req.getHeader(key);
-    if (value !== '') headers[name] = value;
-  }
+  const read = (some: ReturnType<typeof named>) => {
+    for (const { name, key } of some) {
+      const value = req.getHeader(key);
+      if (value !== '') headers[name] = value;
+    }
+  };
+  read(ofAll);
+  if (headers['content-length'] === undefined) read(ofUnknownLength);
+  if (isSocket) read(ofSockets);
   const path = req.getUrl();
-  for (const name of readAt.get(path) ?? []) {
-    const value = req.getHeader(name);
-    if (value !== '') headers[name] = value;
-  }
+  for (const { below, names } of ofPaths) if (path.startsWith(below)) read(names);
   const query = req.getQuery();
   return {
     method: req.getCaseSensitiveMethod(),
@@ -412,7 +411,7 @@ export function listen(
     idleTimeout: 60,
     sendPingsAutomatically: true,
     upgrade(res, req, context) {
-      const head = readHead(req, read.length);
+      const head = readHead(req, true);
       const keys = ['key', 'protocol', 'extensions'].map((n) => head.headers[`sec-websocket-${n}`] ?? '');
       try {
         if (closing) throw new IngleError('unavailable', 'The hub is stopping.');
