@@ -48,8 +48,8 @@ const row = (p: Property, t: Say) =>
     <td lang="en">${p.required && html`<strong lang=${app().language}>${t('required')}</strong>${'. '}`}${p.doc} ${p.bounds && html`<span class="soft">${p.bounds}</span> `}${p.since && html`<span class="soft" lang=${app().language}>${t('since', { version: p.since })}</span>`}</td></tr>`;
 
 function Entry({ part, drawn, t }: { part: Part; drawn: Drawn | undefined; t: Say }) {
-  return html`<section class="ref-part" id=${part.id} aria-labelledby=${`${part.id}-h`}>
-    <h3 id=${`${part.id}-h`}><a href=${`#${part.id}`}>${part.name}</a> ${part.since && html`<span class="soft">${t('since', { version: part.since })}</span>`}</h3>
+  return html`<section class="ref-part" id=${part.id}>
+    <h3><a href=${`#${part.id}`}>${part.name}</a> ${part.since && html`<span class="soft">${t('since', { version: part.since })}</span>`}</h3>
     <p lang="en">${part.says}</p>
     ${
       drawn &&

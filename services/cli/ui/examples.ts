@@ -248,7 +248,7 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
     ]),
     'usdl-0-2-table': page(
       [
-        { type: 'Table', title: t('shopping'), columns, data: { bind: '$.buys' } },
+        { type: 'Table', title: t('today'), columns, data: { bind: '$.buys' } },
         {
           type: 'Table',
           title: t('visits'),
@@ -337,7 +337,7 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       `:::form id=order title="${t('shopping')}"\nwhat "${t('what')}": input(required)\n:::\n\n[${t('send')}](@action:add submit=order)`,
     ),
     'ulm-table': text(
-      `:::table query=visits pageSize=4 search title="${t('shopping')}"\n${t('what')} | ${t('amount')}\n{{who}} | **{{amount}}**\n:::`,
+      `:::table query=visits pageSize=4 search title="${t('week')}"\n${t('what')} | ${t('amount')}\n{{who}} | **{{amount}}**\n:::`,
       { rows: visits },
     ),
     'ulm-field': text(
