@@ -48,7 +48,7 @@ export function ChartOf({ n, d }: { n: Of<'chart'>; d: Drawing }) {
     .join(' ');
   const names = lines.map((l) => l.label).join(', ');
   const share = (y: number) => H - ((y - chart.y[0]) / (chart.y[1] - chart.y[0] || 1)) * H;
-  return html`<figure class=${`v-chart ${n.kind}`}>
+  return html`<figure class=${`v-chart ${n.kind === 'bar' ? 'bars' : ''}`}>
     ${
       lines.length > 1 || lines[0]!.label
         ? html`<ul class="legend" aria-hidden="true">${lines.map((l, i) => html`<li class=${`l${i % 4}`}>${l.label} <strong>${shown(l.points.at(-1)!.y)}</strong></li>`)}</ul>`

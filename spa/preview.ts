@@ -5,47 +5,30 @@ import { useEffect, useState } from 'preact/hooks';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { translator } from '../firmware/text/i18n.ts';
 import { previewTexts } from '../firmware/text/preview.ts';
-import { overlayState } from '../firmware/ui/overlay.ts';
-import { openOwn } from '../firmware/ui/own.ts';
 import type { Previewed } from '../firmware/ui/previewed.ts';
-import { evaluate } from '../firmware/ui/value.ts';
-import { commandOf } from './doing.ts';
-import { bounds, type Drawing, type Rows } from './drawing.ts';
-import { View } from './render.ts';
-import type { Icon } from './store.ts';
+import type { Rows } from './drawing.ts';
+import { Sample } from './sample.ts';
 import { chooseLanguage } from './text.ts';
 
 const frames = ['phone_light', 'phone_dark', 'desk_light', 'desk_dark'] as const;
 const themeOf = (frame: (typeof frames)[number]) => (frame.endsWith('dark') ? 'dark' : 'light');
 const say = (p: Previewed) => translator(previewTexts, p.language);
 const root = document.getElementById('app')!;
-const icon = { skill_id: 'preview', modes: ['modal'] } as unknown as Icon;
 
 /** A frame: draws what the shell gives it, and tells it what a tap asks for. */
 function frame(): void {
-  const own = openOwn();
-  const again: Rows['again'] = new Map();
   let now: Previewed | undefined;
-  const state = () => overlayState(now?.tree?.state ?? {}, now?.state);
-  const act: Drawing['act'] = async (asked, given) => {
-    const scope = { ...given, budget: { steps: bounds.steps } };
-    if (asked.do === 'set') own.set(asked.at, evaluate(asked.value, scope), state());
-    else parent.postMessage({ asks: commandOf(icon, asked, scope) ?? asked }, location.origin);
-    draw();
-    return { done: true };
-  };
+  const asks = (what: unknown) => parent.postMessage({ asks: what }, location.origin);
   const page: Rows['page'] = async () => {
     throw new IngleError('not_supported', now ? say(now)('noRows') : '');
   };
   function draw(): void {
     if (!now?.tree) return;
-    const drawing: Drawing = {
-      scope: { state: own.over(state()), meta: now.tree.meta ?? {}, budget: { steps: bounds.steps } },
-      left: { parts: bounds.parts },
-      act,
-      rows: { again, page },
-    };
-    render(html`<main class="preview-screen"><${View} tree=${now.tree} drawing=${drawing} /></main>`, root);
+    const { tree, state } = now;
+    render(
+      html`<main class="preview-screen"><${Sample} tree=${tree} state=${state} asks=${asks} page=${page} /></main>`,
+      root,
+    );
   }
   addEventListener('message', (e) => {
     // Others speak to frames, too: tools in a browser that look at a page.

@@ -46,6 +46,7 @@ const en = {
   skill test <folder>     run a skill's tests, without a hub
   skill dev <folder>      run a skill in the hub of npm start, anew at each save
   ui preview <file>       show a document of a screen as people will see it, anew at each save
+  ui reference            write the page of every component of a screen, with live examples
   skill key new <file>    a publisher's key, to sign packages of skills with
   skill key show <file>   its id and its public key
   skill pack <folder>     a skill's folder as one file
@@ -200,6 +201,10 @@ Shows a document of a screen in a browser, on a phone and a desk, in light and d
 draws it anew at each save. A file *.json or *.yaml is ui/v0, USDL, UMF or A2UI, *.md is ULM, *.jsonl messages of A2UI.
 Beside screen.json, screen.state.json holds what the skill's state would be. Nothing is sent to a hub.
   --port <n>   the port of the page on this computer; without it a free one`,
+  'ui reference': `ingle ui reference [--out <folder>] [--json]
+Writes index.html, the reference of all that a skill's screen can be made of: every part of ui/v0, USDL and ULM with its
+properties, its bounds and an example that works. The page is one file and asks nobody for anything.
+  --out <folder>   where to write; dist/reference without it`,
   'skill key new': `ingle skill key new <file> [--json]
 Makes a publisher's key (Ed25519, PKCS#8 in PEM) that only the file's owner may read. A file that is there stays.`,
   'skill key show': `ingle skill key show <file> [--json]
@@ -314,6 +319,7 @@ const ru: Record<keyof typeof en, string> = {
   skill test <папка>      запустить проверки навыка, без хаба
   skill dev <папка>       запустить навык в хабе из npm start, заново при сохранении
   ui preview <файл>       показать документ экрана таким, каким его увидят
+  ui reference            записать страницу обо всех компонентах экрана, с примерами
   skill key new <файл>    ключ издателя, которым подписывают пакеты навыков
   skill key show <файл>   номер ключа и открытый ключ
   skill pack <папка>      папка навыка одним файлом
@@ -469,6 +475,10 @@ const ru: Record<keyof typeof en, string> = {
 и рисует заново при каждом сохранении. Файл *.json или *.yaml — ui/v0, USDL, UMF или A2UI, *.md — ULM, *.jsonl —
 сообщения A2UI. Рядом с screen.json файл screen.state.json хранит состояние навыка. Хабу ничего не отправляется.
   --port <n>   порт страницы на этом компьютере; без него — свободный`,
+  'ui reference': `ingle ui reference [--out <папка>] [--json]
+Записывает index.html — справочник всего, из чего может состоять экран навыка: каждая часть ui/v0, USDL и ULM со
+свойствами, пределами и работающим примером. Страница — один файл и ни к кому не обращается.
+  --out <папка>   куда записать; без него — dist/reference`,
   'skill key new': `ingle skill key new <файл> [--json]
 Делает ключ издателя (Ed25519, PKCS#8 в PEM), который читает только владелец файла. Существующий файл не меняется.`,
   'skill key show': `ingle skill key show <файл> [--json]

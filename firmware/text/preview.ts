@@ -4,8 +4,8 @@ import type { Text, Texts } from './i18n.ts';
 const en = {
   missing: '{file} is not there. Name a document: *.json, *.yaml, *.md or *.jsonl',
   unreadable: '{file} cannot be read: {why}',
-  noSources: 'A preview needs a checkout of Ingle: npm ci',
-  unbuilt: 'The page of the preview cannot be built: {why}',
+  noSources: 'This needs a checkout of Ingle: npm ci',
+  unbuilt: 'The page cannot be built: {why}',
   taken: 'Port {port} is taken. Name another one by --port, or none.',
   badPort: 'A port is a whole number from 1 to 65535.',
   serving: '{file} is shown at {url} and drawn anew at each save. Ctrl+C ends it.',
@@ -29,8 +29,8 @@ const en = {
 const ru: Record<keyof typeof en, Text> = {
   missing: '{file} нет. Укажите документ: *.json, *.yaml, *.md или *.jsonl',
   unreadable: '{file} не читается: {why}',
-  noSources: 'Для просмотра нужны исходники Ingle: npm ci',
-  unbuilt: 'Страница просмотра не собирается: {why}',
+  noSources: 'Для этого нужны исходники Ingle: npm ci',
+  unbuilt: 'Страница не собирается: {why}',
   taken: 'Порт {port} занят. Назовите другой (--port) или никакого.',
   badPort: 'Порт — целое число от 1 до 65535.',
   serving: '{file} показан на {url} и рисуется заново при каждом сохранении. Закончить: Ctrl+C.',

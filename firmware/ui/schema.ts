@@ -18,19 +18,21 @@ const binding = (description: string) =>
 const anyObject = (description: string) => T.Unsafe<Record<string, unknown>>({ type: 'object', description });
 
 /** The fields `names` are asked for where `by` is `is`. TypeBox tells what an `else` lacks, not what a `then` does. */
-export const needs = (is: string, names: string[], by = 'type') => ({
+const needs = (is: string, names: string[], by = 'type') => ({
   if: { properties: { [by]: { not: { const: is } } } },
   else: { required: names, [SAYS]: { required: `is missing, ${is} needs it` } },
 });
 
 const action = T.Object(
   {
-    type: T.Enum(['http.get', 'http.post', 'bus.publish', 'navigate']),
+    type: T.Enum(['http.get', 'http.post', 'bus.publish', 'navigate'], {
+      description: 'Asks the skill, tells it, publishes on the bus, or opens another skill.',
+    }),
     path: T.Optional(template('Path of the local API; of navigate, skill:<id>.')),
     body: T.Optional(anyObject('JSON of http.post; bindings in it are filled in.')),
     topic: T.Optional(T.String({ description: 'Topic of bus.publish.' })),
     payload: T.Optional(anyObject('What bus.publish carries; bindings in it are filled in.')),
-    mode: T.Optional(T.Enum(['modal', 'panel'])),
+    mode: T.Optional(T.Enum(['modal', 'panel'], { description: 'Of navigate: how the skill opens.' })),
   },
   {
     ...closed,
@@ -69,9 +71,16 @@ const fieldOf = {
     }),
   ),
 };
-const options = T.Array(T.Object({ label: template('What a person reads.'), value: T.String() }, closed), {
-  maxItems: limits.options,
-});
+const options = T.Array(
+  T.Object(
+    {
+      label: template('What a person reads.'),
+      value: T.String({ description: 'What is sent when it is chosen.' }),
+    },
+    closed,
+  ),
+  { maxItems: limits.options, description: 'What can be chosen.' },
+);
 const field = T.Object(fieldOf, closed);
 const field1 = T.Object(
   {
@@ -82,7 +91,7 @@ const field1 = T.Object(
       }),
     ),
     options: T.Optional(options),
-    required: T.Optional(T.Boolean()),
+    required: T.Optional(T.Boolean({ description: 'Nothing is sent while it is empty.' })),
     max: T.Optional(
       T.Integer({
         minimum: 1,
@@ -98,32 +107,69 @@ const field1 = T.Object(
   },
 );
 
-/** Each type of ui/v0, and what it cannot do without. */
-const types = {
-  title: ['text'],
-  text: ['text'],
-  badge: ['text'],
-  metric: ['label', 'value'],
-  stack: [],
-  row: [],
-  card: [],
-  table: ['columns', 'rows'],
-  'chart.line': ['series'],
-  button: ['label', 'action'],
-  select: ['options'],
-  form: ['label', 'fields', 'action'],
-  empty: [],
-} as const satisfies Record<string, readonly string[]>;
+/** A type of node or of component: what it is, what it cannot do without, and what else it takes. */
+export interface Kind {
+  says: string;
+  needs: readonly string[];
+  takes: readonly string[];
+}
+
+/** Each type of ui/v0. */
+export const nodeTypes = {
+  title: { says: 'A heading.', needs: ['text'], takes: [] },
+  text: { says: 'A paragraph.', needs: ['text'], takes: [] },
+  badge: { says: 'A word or two about how something is.', needs: ['text'], takes: [] },
+  metric: { says: 'A value with its name.', needs: ['label', 'value'], takes: [] },
+  stack: { says: 'Nodes one below the other.', needs: [], takes: ['gap', 'child', 'children'] },
+  row: {
+    says: 'Nodes side by side; those for which a screen is too narrow go on below.',
+    needs: [],
+    takes: ['gap', 'justify', 'child', 'children'],
+  },
+  card: { says: 'Nodes that belong together.', needs: [], takes: ['title', 'gap', 'child', 'children'] },
+  table: { says: 'Rows of data.', needs: ['columns', 'rows'], takes: ['title', 'label'] },
+  'chart.line': {
+    says: 'Lines over time or over numbers, with the same values as a table.',
+    needs: ['series'],
+    takes: ['title', 'label'],
+  },
+  button: { says: 'Does something when it is tapped.', needs: ['label', 'action'], takes: ['icon'] },
+  select: {
+    says: 'One choice out of several. Its action is sent what was chosen, as "value".',
+    needs: ['options'],
+    takes: ['label', 'bind', 'action'],
+  },
+  form: {
+    says: 'Fields that are sent together. Its action is sent each by its key.',
+    needs: ['label', 'fields', 'action'],
+    takes: ['title'],
+  },
+  empty: {
+    says: 'Says that there is nothing yet, and what to do.',
+    needs: [],
+    takes: ['text', 'title', 'icon'],
+  },
+} as const satisfies Record<string, Kind>;
 /** What ui/v0.1 adds. */
-const types1 = { ...types, 'chart.bar': ['series'], progress: ['value'], tabs: ['tabs'] } as const;
+export const nodeTypes1 = {
+  ...nodeTypes,
+  'chart.bar': {
+    says: 'Bars side by side, with the same values as a table.',
+    needs: ['series'],
+    takes: ['title', 'label'],
+  },
+  progress: { says: 'How far something is.', needs: ['value'], takes: ['label', 'max'] },
+  tabs: { says: 'Parts of which one is shown at a time.', needs: ['tabs'], takes: [] },
+} as const satisfies Record<string, Kind>;
 
 const another = T.Unsafe<unknown>({ $ref: '#/$defs/node' });
-const nodes = T.Array(another, { maxItems: limits.nodes });
+const only = T.Unsafe<unknown>({ $ref: '#/$defs/node', description: 'The one node in it.' });
+const nodes = T.Array(another, { maxItems: limits.nodes, description: 'The nodes in it.' });
 const nodeOf = {
   text: T.Optional(template('Words, with bindings such as {{state.name}}.')),
   label: T.Optional(template('Words beside a value, on a button or over a choice.')),
   value: T.Optional(template('What a metric shows.')),
-  icon: T.Optional(T.String()),
+  icon: T.Optional(T.String({ description: 'Name of an icon, or data:svg.' })),
   title: T.Optional(template('Heading of a card, a table or a chart.')),
   gap: T.Optional(
     T.Number({
@@ -133,50 +179,69 @@ const nodeOf = {
       description: 'Space between children: steps of 8 pixels below 4, else pixels.',
     }),
   ),
-  justify: T.Optional(T.Enum(['start', 'center', 'end', 'between'])),
-  child: T.Optional(another),
+  justify: T.Optional(
+    T.Enum(['start', 'center', 'end', 'between'], { description: 'Where the nodes of a row stand.' }),
+  ),
+  child: T.Optional(only),
   children: T.Optional(nodes),
   columns: T.Optional(
-    T.Array(T.Object({ key: T.String(), label: template('Heading of the column.') }, closed), {
-      maxItems: limits.columns,
-    }),
+    T.Array(
+      T.Object(
+        {
+          key: T.String({ description: 'Property of a row.' }),
+          label: template('Heading of the column.'),
+        },
+        closed,
+      ),
+      { maxItems: limits.columns, description: 'What of a row is shown, from left to right.' },
+    ),
   ),
   rows: T.Optional(binding('Binding to an array of rows.')),
-  series: T.Optional(T.Array(series, { maxItems: limits.series })),
+  series: T.Optional(T.Array(series, { maxItems: limits.series, description: 'Lines, or rows of bars.' })),
   bind: T.Optional(binding('Binding to the value that is chosen now.')),
   options: T.Optional(options),
   action: T.Optional(action),
 };
+const typeOf = <K extends object>(all: K) =>
+  T.Enum(Object.keys(all) as (keyof K & string)[], { description: 'What the node is.' });
 const fieldsOf = <F extends T.TObject>(one: F) =>
-  T.Optional(T.Array(one, { minItems: 1, maxItems: limits.fields }));
-const kinds = (all: Record<string, readonly string[]>) => ({
-  ...closed,
-  allOf: Object.entries(all).flatMap(([type, names]) => (names.length > 0 ? [needs(type, [...names])] : [])),
-});
+  T.Optional(T.Array(one, { minItems: 1, maxItems: limits.fields, description: 'What a person gives.' }));
+/** That each type has what it needs. */
+export const needed = (all: Readonly<Record<string, Kind>>) =>
+  Object.entries(all).flatMap(([type, kind]) =>
+    kind.needs.length > 0 ? [needs(type, [...kind.needs])] : [],
+  );
 const node = T.Object(
-  { type: T.Enum(Object.keys(types) as (keyof typeof types)[]), ...nodeOf, fields: fieldsOf(field) },
-  kinds(types),
+  { type: typeOf(nodeTypes), ...nodeOf, fields: fieldsOf(field) },
+  { ...closed, allOf: needed(nodeTypes) },
 );
 const tab = T.Object(
-  { label: template('Words on the tab.'), child: T.Optional(another), children: T.Optional(nodes) },
+  { label: template('Words on the tab.'), child: T.Optional(only), children: T.Optional(nodes) },
   closed,
 );
 const node1 = T.Object(
   {
-    type: T.Enum(Object.keys(types1) as (keyof typeof types1)[]),
+    type: typeOf(nodeTypes1),
     ...nodeOf,
     value: T.Optional(template('What a metric shows, or how far a progress is.')),
     fields: fieldsOf(field1),
-    tabs: T.Optional(T.Array(tab, { minItems: 1, maxItems: limits.tabs })),
+    tabs: T.Optional(T.Array(tab, { minItems: 1, maxItems: limits.tabs, description: 'The parts.' })),
     max: T.Optional(template('The value at which a progress is full; 100 where it is left out.')),
   },
-  kinds(types1),
+  { ...closed, allOf: needed(nodeTypes1) },
 );
 
-const meta = T.Object({ title: T.Optional(template('Title of the screen.')) });
+const meta = T.Object(
+  { title: T.Optional(template('Title of the screen.')) },
+  { description: 'Of the whole screen; bindings reach it as {{meta.name}}.' },
+);
 const viewOf = <S extends string>(schema: S, id: string, node: T.TObject) =>
   T.Object(
-    { schema: T.Literal(schema), meta: T.Optional(meta), layout: another },
+    {
+      schema: T.Literal(schema, { description: 'The version of the language.' }),
+      meta: T.Optional(meta),
+      layout: T.Unsafe<unknown>({ $ref: '#/$defs/node', description: 'The node that holds all others.' }),
+    },
     {
       ...closed,
       $id: `urn:ingle:schema:${id}`,

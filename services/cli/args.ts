@@ -88,6 +88,7 @@ export const commands = {
   'skill test': { arguments: ['folder'], takes: { folder: ['<folder>'] } },
   'skill dev': { arguments: ['folder'], takes: { folder: ['<folder>'] } },
   'ui preview': { values: ['port'], arguments: ['file'], takes: { file: ['<file>'] } },
+  'ui reference': { values: ['out'], takes: { out: ['<folder>'] } },
   'skill key new': { arguments: ['file'] },
   'skill key show': { arguments: ['file'] },
   'skill pack': { values: ['key', 'out'], arguments: ['folder'] },

@@ -60,6 +60,7 @@ type Look =
   | 'desktop reset'
   | 'completion'
   | 'ui preview'
+  | 'ui reference'
   | 'doctor'
   | 'hub stop'
   | 'hub restart'
@@ -183,6 +184,11 @@ const looks: Record<
       import('./ui/text.ts'),
     ]);
     await preview(file, { port, language }, say, previewTextOf(language));
+    return 0;
+  },
+  async 'ui reference'(say, language, { out }) {
+    const { writeReference } = await import('./ui/reference.ts');
+    await writeReference(out, say, language);
     return 0;
   },
   async 'hub stop'(say, _, { data }) {

@@ -4,6 +4,7 @@ import { expression } from '../expression.ts';
 import type { Act, Column, Field, Inline, Node, Value } from '../tree.ts';
 import { asWords } from '../words.ts';
 import { type Args, argsOf } from './args.ts';
+import { directives } from './directives.ts';
 import { fieldOf, MAX_FIELDS } from './form.ts';
 import { actOf, type Ink, inlinesOf, plainOf } from './inline.ts';
 import { type ActionLink, type Block, blocksOf, type DirectiveLine } from './syntax.ts';
@@ -137,11 +138,23 @@ function directive(
 ): Node[] {
   const words = args.named.get('title') ?? args.bare.join(' ');
   const title = words === '' ? {} : { title: plainOf(inlineOf(words.slice(0, 400), at, pointer)) };
+  const known = Object.hasOwn(directives, name) ? Object.keys(directives[name]!.takes) : null;
+  for (const key of args.named.keys())
+    if (known && !known.includes(key))
+      at.draft.problem(
+        'unknown_argument',
+        pointer,
+        `":::${name}" takes no "${key}", but ${known.join(', ')}.`,
+      );
   if (name === 'card') return [{ is: 'card', ...title, children: blocks(inner, at, base) }];
   if (name === 'form') return form(args, title, raw, at, pointer);
   if (name === 'table') return [table(args, title, raw, at, pointer)];
   return [
-    at.draft.note('unknown_directive', pointer, `":::${name}" is not known: card, form and table are.`),
+    at.draft.note(
+      'unknown_directive',
+      pointer,
+      `":::${name}" is not known; these are: ${Object.keys(directives).join(', ')}.`,
+    ),
     ...blocks(inner, at, base),
   ];
 }

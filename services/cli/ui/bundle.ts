@@ -1,6 +1,11 @@
-// A page that draws screens as the application does and is not the application: `ingle ui preview`, and tests.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// A page that draws screens as the application does and is not the application: `ingle ui preview`, `ingle ui reference`,
+// and tests.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { IngleError } from '../../../firmware/protocol/errors.ts';
+import { plain } from '../show.ts';
+import type { PreviewText } from './text.ts';
 
 export interface Bundled {
   script: string;
@@ -37,4 +42,19 @@ export async function bundlePage(top: string, contents: string): Promise<Bundled
     ],
   });
   return { script: outputFiles[0]!.text, style: sheets.join('\n') };
+}
+
+/** The checkout this command lies in, as sources or as a bundle. */
+export function checkout(t: PreviewText): string {
+  for (let at = dirname(fileURLToPath(import.meta.url)); ; at = dirname(at)) {
+    if (existsSync(join(at, 'spa/preview.ts'))) return at;
+    if (at === dirname(at)) throw new IngleError('not_supported', t('noSources'));
+  }
+}
+
+/** @throws IngleError `not_supported` with what esbuild has to say */
+export async function bundled(top: string, contents: string, t: PreviewText): Promise<Bundled> {
+  return bundlePage(top, contents).catch((e) => {
+    throw new IngleError('not_supported', t('unbuilt', { why: plain((e as Error).message, 500) }));
+  });
 }

@@ -3,26 +3,17 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { Language } from '../../../firmware/text/i18n.ts';
 import type { Previewed } from '../../../firmware/ui/previewed.ts';
 import type { Say } from '../say.ts';
 import { plain } from '../show.ts';
-import { bundlePage } from './bundle.ts';
+import { bundled, checkout } from './bundle.ts';
 import { lookAt, stateFileOf } from './document.ts';
 import type { PreviewText } from './text.ts';
 
 const LOOK_MS = 300;
-
-/** The checkout this command lies in, as sources or as a bundle. */
-function checkout(t: PreviewText): string {
-  for (let at = dirname(fileURLToPath(import.meta.url)); ; at = dirname(at)) {
-    if (existsSync(join(at, 'spa/preview.ts'))) return at;
-    if (at === dirname(at)) throw new IngleError('not_supported', t('noSources'));
-  }
-}
 
 /** The application's style sheet as a browser with this theme reads it. */
 const themed = (style: string, theme: 'light' | 'dark') =>
@@ -45,9 +36,7 @@ const stampOf = (files: readonly string[]): string =>
 
 async function pagesOf(t: PreviewText, language: Language): Promise<Record<string, [string, string]>> {
   const top = checkout(t);
-  const { script, style } = await bundlePage(top, "import './spa/preview.ts';").catch((e) => {
-    throw new IngleError('not_supported', t('unbuilt', { why: plain((e as Error).message, 500) }));
-  });
+  const { script, style } = await bundled(top, "import './spa/preview.ts';", t);
   const shell = readFileSync(join(top, 'spa/preview.css'), 'utf8');
   return {
     '/': ['text/html; charset=utf-8', html('shell', language)],

@@ -13,15 +13,20 @@ interface Violation {
 /** What `check` found, of all pages of a file. */
 export const faults: string[] = [];
 
-/** A picture, axe's verdict, no sideways scrolling, and nothing for a thumb under 44 px. */
-export async function check(page: Page, name: string): Promise<void> {
-  await shot(page, name);
+/** What axe finds, of whatever weight, in words. */
+export async function violations(page: Page): Promise<string[]> {
   // By CDP, which the page's content policy does not rule.
   const found = (await page.evaluate(
     `${axe};axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations)`,
   )) as Violation[];
-  const bad = found.filter((v) => v.impact === 'serious' || v.impact === 'critical');
-  faults.push(...bad.map((v) => `${name}: ${v.id} ${v.nodes.map((n) => n.html.slice(0, 160)).join(' | ')}`));
+  return found.map((v) => `${v.impact} ${v.id} ${v.nodes.map((n) => n.html.slice(0, 160)).join(' | ')}`);
+}
+
+/** A picture, axe's verdict, no sideways scrolling, and nothing for a thumb under 44 px. */
+export async function check(page: Page, name: string): Promise<void> {
+  await shot(page, name);
+  const grave = (await violations(page)).filter((v) => /^(serious|critical) /.test(v));
+  faults.push(...grave.map((v) => `${name}: ${v}`));
   const small = await page.evaluate(() => {
     const scrolls = document.documentElement.scrollWidth > innerWidth ? ['the page scrolls sideways'] : [];
     const targets = [...document.querySelectorAll<HTMLElement>('button, select, input, summary')];
