@@ -19,7 +19,8 @@ const sid = () =>
   p.page.evaluate(() => JSON.parse(sessionStorage.getItem('ingle.session') ?? '{}').sid as string);
 /** A link as it is opened from a message: the page loads anew. */
 async function open(link: string): Promise<void> {
-  await p.page.goto('about:blank');
+  // Of this place, as another one is another process, which may see an older sessionStorage for a moment.
+  await p.page.goto(`${house.origin}/icon.svg`);
   await p.page.goto(link);
 }
 async function back(): Promise<void> {
