@@ -172,7 +172,7 @@ export function dispatcher(
     const { endpoint } = bound;
     const input = inputOf(endpoint)(params, asked.search, body);
     o.admit(method, endpoint);
-    // Written out, as one that is spread and added to is of a new form each time, which cost a seventh of a request.
+    // Written out: spread together, it would have a new hidden class in V8 for each request (D126).
     const said = bound.answer({
       id: asked.id,
       owner_id: asked.owner_id,

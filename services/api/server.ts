@@ -141,7 +141,7 @@ const ofAll = named(
 /** Says that there is a body where no length does. */
 const ofUnknownLength = named('transfer-encoding');
 const ofSockets = named('sec-websocket-key', 'sec-websocket-protocol', 'sec-websocket-extensions');
-/** What only paths below one read. */
+/** What only paths below one read. The router takes these words as they stand, so no other spelling leads there. */
 const ofPaths = [
   { below: '/api/mcp', names: named('origin', 'mcp-protocol-version', 'mcp-method', 'mcp-name') },
   { below: '/hooks/', names: named('webhook-id', 'webhook-timestamp', 'webhook-signature') },

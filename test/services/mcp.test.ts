@@ -28,6 +28,14 @@ test('it is off until the owner turns it on with a passkey, and says how', async
   assert.is((await hub.ask('GET', '/api/status')).body.mcp, true);
   assert.equal((await ask(hub, rpc('ping'))).body, { jsonrpc: '2.0', id: 1, result: {} });
   assert.is((await ask(hub, rpc('ping'), {}, { origin: 'https://example.com' })).status, 403);
+  // The server reads Origin at this path only: another spelling of it must lead nowhere.
+  const body = rpc('ping');
+  for (const path of ['/api/%6dcp', '/api/mcp/', '//api/mcp', '/API/mcp'])
+    assert.is(
+      (await hub.ask('POST', path, { as: {}, body, headers: { origin: 'https://a.b' } })).status,
+      404,
+      path,
+    );
 });
 
 test('a program lists the tools of its caller and calls one', async ({ hub }) => {
