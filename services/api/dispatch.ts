@@ -12,7 +12,7 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import type { Lifecycle } from '../../firmware/supervisor/lifecycle.ts';
 import { type LocalWho, openTo } from '../../firmware/system/local-api.ts';
-import { type Head, ofJson, type Response } from './server.ts';
+import { type Head, ofJson, type Response } from './http.ts';
 
 /** A request whose caller is known; `owner_id` is whose things it is about. */
 export interface Asked extends Omit<Call, 'principal' | 'body'> {

@@ -18,7 +18,7 @@ import {
   withRevoked,
 } from '../../firmware/skills/publishers.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 type Shown = Said<typeof packagesApi.list>['skills'][number];
 

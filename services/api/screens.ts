@@ -20,7 +20,7 @@ import { pickBranch } from '../../firmware/ui/overlay.ts';
 import { toSkill, uiPage } from '../../firmware/ui/topics.ts';
 import type { Desktop } from './desktop.ts';
 import { type Asked, type LocalEndpoint, usable, usableBy } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 interface Parts {
   store: Store;
