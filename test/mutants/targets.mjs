@@ -30,7 +30,7 @@ export const targets = [
     suites: [protocol('channel'), protocol('hostile-root')],
     most: 60,
   },
-  ...['whom', 'attempts', 'typed', 'trials'].map((piece) => ({
+  ...['whom', 'attempts', 'typed', 'trials', 'shaking', 'epochs', 'entrance', 'pending'].map((piece) => ({
     file: `firmware/protocol/noise/${piece}.ts`,
     suites: [protocol('channel'), protocol('silent'), protocol('hostile-root')],
     most: 30,
