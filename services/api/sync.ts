@@ -11,10 +11,11 @@ import {
   parseKey,
 } from '../../firmware/documents/key.ts';
 import { isSkillDocument, type Library } from '../../firmware/documents/library.ts';
+import type { Member } from '../../firmware/documents/members.ts';
 import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
 import { openPasses } from '../../firmware/documents/passes.ts';
 import { isOver, isPreview } from '../../firmware/documents/preview.ts';
-import type { Member, Room } from '../../firmware/documents/room.ts';
+import type { Room } from '../../firmware/documents/room.ts';
 import { openBucket, type Rate, rate, take } from '../../firmware/protocol/bucket.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
