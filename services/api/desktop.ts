@@ -5,7 +5,7 @@ import { arrangementDocument, documentsOf, facesOf } from '../../firmware/deskto
 import { type Effective, effective } from '../../firmware/desktop/effective.ts';
 import { type JsonObject, mergeContent } from '../../firmware/documents/content.ts';
 import type { Library } from '../../firmware/documents/library.ts';
-import type { WriteOptions } from '../../firmware/documents/room.ts';
+import type { WriteOptions } from '../../firmware/documents/line.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { openQueue } from '../../firmware/protocol/queue.ts';
 import type { CallerRole, Role } from '../../firmware/protocol/roles.ts';

@@ -1,7 +1,7 @@
 // From a request to the endpoint that answers it: who may call, what is in it, and the answer as a response.
 import type { Effective } from '../../firmware/desktop/effective.ts';
 import { type Caller, isElevated } from '../../firmware/documents/acl.ts';
-import type { Call } from '../../firmware/documents/commands.ts';
+import type { Call } from '../../firmware/documents/once.ts';
 import type { Endpoint, Method } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
 import { type Bound, type Found, nothing, router } from '../../firmware/protocol/endpoint/router.ts';

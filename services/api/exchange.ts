@@ -180,7 +180,7 @@ function exchangeOf(res: HttpResponse, head: Head): Exchange {
     isHead: head.method === 'HEAD',
     aborted: false,
     isTaken: false,
-    who: undefined,
+    of: undefined,
     most: MAX_BODY,
     admitted: undefined,
     streaming: undefined,

@@ -5,10 +5,15 @@ import { MAX_BODY } from '../../firmware/protocol/limits.ts';
 /** What a request has taken. */
 export interface Place {
   isTaken: boolean;
-  /** Who asks, once that is known. */
-  who: string | undefined;
+  /** The places of who asks, once that is known. */
+  of: Places | undefined;
   /** The largest body there is room for, bytes. */
   most: number;
+}
+
+/** Places that one who asks has taken. */
+interface Places {
+  taken: number;
 }
 
 const MAX_REQUESTS = 256;
@@ -19,9 +24,20 @@ const MAX_LARGE = 4;
 
 /** What throws, throws IngleError `rate_limited`, and takes nothing. */
 export function openPlaces() {
-  const byWho = new Map<string, number>();
+  /**
+   * Those who ask now, and some who did. An entry set and deleted for each request would leave V8 a new table of the map
+   * every few requests, each held by the one before: what a thousand requests had in memory outlived every scavenge.
+   */
+  const byWho = new Map<string, Places>();
   let requests = 0;
   let large = 0;
+
+  function come(who: string): Places {
+    if (byWho.size >= MAX_REQUESTS) for (const [id, { taken }] of byWho) if (taken === 0) byWho.delete(id);
+    const places: Places = { taken: 0 };
+    byWho.set(who, places);
+    return places;
+  }
   return {
     requests: (): number => requests,
     take(p: Place): void {
@@ -31,11 +47,11 @@ export function openPlaces() {
       p.isTaken = true;
     },
     takeFor(p: Place, who: string): void {
-      const mine = byWho.get(who) ?? 0;
-      if (mine >= MAX_OF_ONE)
+      const mine = byWho.get(who) ?? come(who);
+      if (mine.taken >= MAX_OF_ONE)
         throw new IngleError('rate_limited', 'Too many requests of one browser at once.', { retry_after: 1 });
-      p.who = who;
-      byWho.set(who, mine + 1);
+      p.of = mine;
+      mine.taken++;
     },
     /**
      * Makes room for a body of `size` bytes, of which the endpoint takes at most `largest`.
@@ -53,10 +69,7 @@ export function openPlaces() {
       p.isTaken = false;
       requests--;
       if (p.most > MAX_BODY) large--;
-      if (p.who === undefined) return;
-      const left = byWho.get(p.who)! - 1;
-      if (left > 0) byWho.set(p.who, left);
-      else byWho.delete(p.who);
+      if (p.of) p.of.taken--;
     },
   };
 }
