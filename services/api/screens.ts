@@ -141,6 +141,8 @@ async function open(
       'not_supported',
       'This skill shows a page of its own, which this hub cannot open yet.',
     );
+  // It comes up while its screen's documents are joined.
+  p.skills.rouse(skill_id);
   const { owner_id } = asked;
   const device = asked.caller?.browser ?? 'local';
   const [views, states] = await Promise.all(
