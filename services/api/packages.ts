@@ -4,8 +4,9 @@ import type { Answer as Said } from '../../firmware/protocol/endpoint/endpoint.t
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
-import type { Installer, Row } from '../../firmware/skills/install.ts';
+import type { Installer } from '../../firmware/skills/install.ts';
 import { type Kept, keptOf } from '../../firmware/skills/install-machine.ts';
+import type { Row } from '../../firmware/skills/install-parts.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import { packagesApi } from '../../firmware/skills/packages-api.ts';
 import {
