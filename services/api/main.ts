@@ -91,6 +91,7 @@ const library = openLibrary({
   ...{ store, signer, log },
   needed: (key) => skills?.isLive(key) ?? false,
   aclChanged: () => narrowed(),
+  written: (key) => desktop?.stirred(key),
   stirred: (at) => sweeps?.by(at),
 });
 const commands = runCommands({
