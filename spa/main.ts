@@ -7,6 +7,7 @@ import { later } from './later.ts';
 import { Boot, PageOf } from './pages.ts';
 import { useApp } from './store.ts';
 import { startLanguage } from './text.ts';
+import { startTheme } from './theme.ts';
 import { registerWorker } from './worker.ts';
 
 const Desktop = later(() => import('./desktop.ts').then((m) => m.Desktop), Boot);
@@ -22,6 +23,7 @@ function App() {
     }</div>`;
 }
 
+startTheme();
 startLanguage();
 startBrand();
 render(html`<${App} />`, document.getElementById('app')!);

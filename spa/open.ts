@@ -5,7 +5,7 @@ import { t, titleOf } from './text.ts';
 
 /** What windows of the owner's pages are called, beside those of skills. */
 export const pageNames: Record<Managing, string> = {
-  ...{ manage: '@skills', people: '@people', hubs: '@hubs' },
+  ...{ manage: '@skills', people: '@people', hubs: '@hubs', settings: '@settings', notices: '@notices' },
 };
 
 /** Opens a window where the hub can be reached, else says why not. */
@@ -20,8 +20,9 @@ export function openSkill(icon: Icon, mode?: Open['mode'], online = true, previe
     ...(preview ? { preview } : {}),
   };
   // One step back closes a window, also one that another has led to.
-  history[app().open ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
-  set({ open });
+  const { open: before, managing } = app();
+  history[before || managing ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
+  set({ open, managing: null });
 }
 
 /** Opens the preview whose link was followed, once it is known which skills there are. */
@@ -34,9 +35,10 @@ export function openPreview(icons: readonly Icon[]): void {
   else toast(t('preview_over'));
 }
 
-/** Opens a page of the owner's; each also stands without a hub. */
+/** Opens a page; each also stands without a hub. One step back closes it, also where another has led to it. */
 export function openManager(managing: Managing): void {
-  history[app().open ? 'replaceState' : 'pushState']({ window: pageNames[managing] }, '');
+  const { open, managing: before } = app();
+  history[open || before ? 'replaceState' : 'pushState']({ window: pageNames[managing] }, '');
   set({ open: null, managing });
 }
 

@@ -15,6 +15,8 @@ const screens = {
   manage: (): Promise<Screen> => import('./manage.ts').then((m) => m.Manage),
   people: (): Promise<Screen> => import('./people.ts').then((m) => m.People),
   hubs: (): Promise<Screen> => import('./hubs.ts').then((m) => m.Hubs),
+  settings: (): Promise<Screen> => import('./settings.ts').then((m) => m.Settings),
+  notices: (): Promise<Screen> => import('./notices.ts').then((m) => m.Notices),
 };
 const loaded: { [of in keyof typeof screens]?: Screen } = {};
 /** Where the focus goes when the last window closes; one window may lead to the next. */

@@ -9,7 +9,7 @@ import {
   roomed,
 } from '../../firmware/desktop/documents.ts';
 import { type Effective, effective } from '../../firmware/desktop/effective.ts';
-import { type JsonObject, mergeContent } from '../../firmware/documents/content.ts';
+import { type JsonObject, mergeContent, readContent } from '../../firmware/documents/content.ts';
 import type { Library } from '../../firmware/documents/library.ts';
 import type { WriteOptions } from '../../firmware/documents/room.ts';
 import { desktopKey } from '../../firmware/documents/said.ts';
@@ -38,6 +38,8 @@ export interface Desktop {
   pin(owner_id: string, role: Role, skill_id: string, on: boolean): Promise<void>;
   /** It is stored, and every device of the person is told, when this settles. */
   arrange(owner_id: string, role: Role, parts: Parts): Promise<void>;
+  /** What skills have told somebody up to a time, milliseconds since 1970, was read. */
+  read(owner_id: string, role: Role, to: number): Promise<void>;
   /** Settles when a person's documents are there, for the role they have now. */
   serve(person: Served): Promise<void>;
   /** For which role a person's documents are made. */
@@ -195,6 +197,15 @@ export async function openDesktop(o: {
           throw new IngleError('not_found', `There is no skill "${skill_id.slice(0, 60)}".`);
         return pinned(now, skill_id, on);
       }),
+    async read(owner_id, role, to) {
+      await serve({ owner_id, role });
+      const room = await library.open(desktopKey(owner_id));
+      // A device that was away knows of less than another has read, and none reads what is still to come.
+      await room.write((d) => {
+        const before = Number(readContent(d)['read'] ?? 0);
+        mergeContent(d, { read: Math.max(before, Math.min(to, Date.now())) });
+      });
+    },
     arrange: (owner_id, role, parts) => change(owner_id, role, (now, has) => arranged(now, parts, has)),
     close() {
       for (const timer of soon.values()) clearTimeout(timer);

@@ -4,7 +4,7 @@ import { release } from 'node:os';
 import type { JsonObject, Skill } from '../../../firmware/skills/sdk/skill.ts';
 import type { HubContext, HubSkill } from '../../../firmware/skills/skill.ts';
 import { readSlots, skillNames } from '../../../firmware/skills/table.ts';
-import { readConfig, version } from '../../../firmware/system/config.ts';
+import { nameOf, readConfig, version } from '../../../firmware/system/config.ts';
 import { labelOf, messageBus, unitStates } from '../../../firmware/system/units.ts';
 import { hubStatusText } from '../../../firmware/text/hub_status.ts';
 import { type Language, type Localized, localizer, translator } from '../../../firmware/text/i18n.ts';
@@ -23,7 +23,7 @@ const proc = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
 
 function start(ctx: HubContext): Skill {
   const config = readConfig();
-  const { name, kept } = config;
+  const { kept } = config;
   let samples: Sample[] = [];
   let cpu: CpuTimes = parseStat(proc('stat'));
   let percent = 0;
@@ -82,7 +82,7 @@ function start(ctx: HubContext): Skill {
     const gb = (kib: number, l: Language) =>
       new Intl.NumberFormat(l, { maximumFractionDigits: 1 }).format((kib * 1024) / 1e9);
     return {
-      name,
+      name: nameOf(config),
       health: { ...health },
       uptime: { seconds, text: uptimeText(seconds) },
       cpu: { percent },
