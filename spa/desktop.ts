@@ -6,6 +6,7 @@ import { failed } from './entrance.ts';
 import { Insecure, LanguageSwitch } from './frame.ts';
 import { glyph } from './glyphs.ts';
 import { Grid } from './grid.ts';
+import { leave } from './leave.ts';
 import { Menu } from './menu.ts';
 import { openManager, openSkill } from './open.ts';
 import { Stale } from './stale.ts';
@@ -24,9 +25,7 @@ const words = {
   unserved: 'silent',
 } as const;
 
-type SignOut = () => Promise<void>;
-
-function MainMenu({ signOut }: { signOut: SignOut }) {
+function MainMenu() {
   const { brand, language, before } = useApp();
   const undo = () => import('./rearrange.ts').then((m) => m.undo()).catch(failed);
   return html`<${Menu} label=${t('menu')} icon="menu">
@@ -34,7 +33,7 @@ function MainMenu({ signOut }: { signOut: SignOut }) {
     <hr />
     ${before && html`<button type="button" class="item" onClick=${undo}>${glyph('left')}${t('undo')}</button>`}
     <button type="button" class="item" onClick=${() => openManager('settings')}>${glyph('gear')}${t('settings')}</button>
-    <button type="button" class="item" onClick=${() => signOut()}>${glyph('out')}${t('sign_out')}</button>
+    <button type="button" class="item" onClick=${() => leave()}>${glyph('out')}${t('sign_out')}</button>
     ${brand.texts[language]?.support && html`<hr /><p class="line soft small">${brand.texts[language].support}</p>`}
   <//>`;
 }
@@ -79,7 +78,7 @@ function Wants() {
   </div>`;
 }
 
-function StatusBar({ signOut }: { signOut: SignOut }) {
+function StatusBar() {
   const { link, lag, hubName, brand } = useApp();
   const tone = link === 'up' ? 'ok' : link === 'connecting' ? 'warn' : 'bad';
   // The milliseconds change with each beat: they are there to be read, and not announced.
@@ -87,7 +86,7 @@ function StatusBar({ signOut }: { signOut: SignOut }) {
   return html`<header class="bar">
     <div class="brand"><img src="/icon.svg" alt="" width="32" height="32" /><span>${hubName || brand.name}</span></div>
     <div class=${`pill ${tone}`} data-link=${link}><span><span role="status">${t(words[link])}</span>${ms}</span></div>
-    <${MainMenu} signOut=${signOut} />
+    <${MainMenu} />
   </header>`;
 }
 
@@ -108,7 +107,7 @@ const styleOf = (look: Look | null) =>
 
 const wide = matchMedia('(min-width: 64rem)');
 
-export function Desktop({ signOut }: { signOut: SignOut }) {
+export function Desktop() {
   const { open, managing, icons, iconsAt, link, hubName, brand, look } = useApp();
   const [isWide, setWide] = useState(wide.matches);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -134,9 +133,9 @@ export function Desktop({ signOut }: { signOut: SignOut }) {
   const bar = look?.statusBar !== false;
   return html`<div data-page="desktop" class=${bar ? '' : 'barless'} style=${styleOf(look)}>
     <div class=${`desk${docked ? ' docked' : ''}`} inert=${Boolean(managing) || (Boolean(icon) && !docked)}>
-      ${bar && html`<${StatusBar} signOut=${signOut} />`}
+      ${bar && html`<${StatusBar} />`}
       <main>
-        <div class="head"><h1 tabindex="-1" ref=${heading}>${t('skills')}</h1><span class="tools"><${Tools} />${!bar && html`<${MainMenu} signOut=${signOut} />`}</span></div>
+        <div class="head"><h1 tabindex="-1" ref=${heading}>${t('skills')}</h1><span class="tools"><${Tools} />${!bar && html`<${MainMenu} />`}</span></div>
         <${Insecure} />
         ${link !== 'connecting' && html`<${Stale} at=${iconsAt} />`}
         <${Update} />

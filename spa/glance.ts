@@ -13,7 +13,10 @@ function path(points: readonly number[]): string {
   const low = Math.min(...points);
   const span = Math.max(...points) - low || 1;
   return points
-    .map((y, i) => `${i ? 'L' : 'M'}${((i / (points.length - 1)) * W).toFixed(1)} ${(H - ((y - low) / span) * H).toFixed(1)}`)
+    .map(
+      (y, i) =>
+        `${i ? 'L' : 'M'}${((i / (points.length - 1)) * W).toFixed(1)} ${(H - ((y - low) / span) * H).toFixed(1)}`,
+    )
     .join('');
 }
 

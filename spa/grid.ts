@@ -193,9 +193,10 @@ export function Grid() {
     set({ group: null });
     group.querySelector<HTMLElement>('.open')?.focus();
   };
-  return html`<ul class="grid" style=${{ '--cols': cols }} onKeyDown=${onKeyDown}>${tiles.map(({ group, icons: some }, place) =>
-    group === null
-      ? html`<${Tile} key=${some[0]!.skill_id} ...${{ icon: some[0]!, place, count: tiles.length, desk }} />`
-      : html`<${Group} key=${`@${some.map((i) => i.skill_id).sort()[0]}`} ...${{ name: group, icons: some, desk }} />`,
+  return html`<ul class="grid" style=${{ '--cols': cols }} onKeyDown=${onKeyDown}>${tiles.map(
+    ({ group, icons: some }, place) =>
+      group === null
+        ? html`<${Tile} key=${some[0]!.skill_id} ...${{ icon: some[0]!, place, count: tiles.length, desk }} />`
+        : html`<${Group} key=${`@${some.map((i) => i.skill_id).sort()[0]}`} ...${{ name: group, icons: some, desk }} />`,
   )}</ul>`;
 }

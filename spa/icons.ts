@@ -105,7 +105,11 @@ async function read(): Promise<void> {
   ];
   if (isLive()) hear(state.said ?? []);
   if (state.available)
-    set({ glances: state.glances ?? {}, said: state.said ?? [], readTo: Math.max(state.read ?? 0, app().readTo) });
+    set({
+      glances: state.glances ?? {},
+      said: state.said ?? [],
+      readTo: Math.max(state.read ?? 0, app().readTo),
+    });
   if (!view?.layout || !view.behavior || !state.available || !manager.icons || !arrangement.order) return;
   // What the person has changed and the hub does not know yet stays as they see it.
   if ((await changes()).pending.length > 0) return;

@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { startBrand } from './brand.ts';
 import { begin, signOut, takeover } from './flow.ts';
 import { later } from './later.ts';
+import { wayOut } from './leave.ts';
 import { Boot, PageOf } from './pages.ts';
 import { useApp } from './store.ts';
 import { startLanguage } from './text.ts';
@@ -14,7 +15,7 @@ const Desktop = later(() => import('./desktop.ts').then((m) => m.Desktop), Boot)
 
 function App() {
   const { page, toast } = useApp();
-  return html`${page.at === 'desktop' ? html`<${Desktop} signOut=${signOut} />` : html`<${PageOf} page=${page} />`}
+  return html`${page.at === 'desktop' ? html`<${Desktop} />` : html`<${PageOf} page=${page} />`}
     <div aria-live="polite" role="status">${
       toast &&
       html`<div class="toast"><span>${toast.text}</span>${
@@ -23,6 +24,7 @@ function App() {
     }</div>`;
 }
 
+wayOut(signOut);
 startTheme();
 startLanguage();
 startBrand();

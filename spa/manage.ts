@@ -51,7 +51,11 @@ export function Manage() {
     rollback: (s: Installed) => follow(s.skill_id, s.previous!, () => hub.rollback(s.skill_id)),
     async remove(s: Installed) {
       const title = titleOf(s);
-      const question = { title: say('remove_of', { title }), text: say('remove_sure', { title }), yes: say('remove') };
+      const question = {
+        title: say('remove_of', { title }),
+        text: say('remove_sure', { title }),
+        yes: say('remove'),
+      };
       if (await ask(question))
         order(async () => {
           await hub.remove(s.skill_id);

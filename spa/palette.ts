@@ -7,6 +7,7 @@ import { paintBrand } from './brand.ts';
 import { openDialog } from './dialog.ts';
 import { failed } from './entrance.ts';
 import { type Glyph, glyph } from './glyphs.ts';
+import { leave } from './leave.ts';
 import { openManager, openSkill } from './open.ts';
 import { type Entry, ranked } from './rank.ts';
 import { say } from './settings-text.ts';
@@ -50,7 +51,6 @@ function ways(): Way[] {
     chooseTheme({ theme });
     paintBrand();
   };
-  const signOut = () => void import('./flow.ts').then((m) => m.signOut()).catch(failed);
   const undo = () => void import('./rearrange.ts').then((m) => m.undo()).catch(failed);
   return [
     ...skills,
@@ -58,8 +58,10 @@ function ways(): Way[] {
     ...(isOwner ? [act('add', 'phone', say('add'), () => openManager('settings'), ['qr'])] : []),
     ...(before ? [act('undo', 'left', t('undo'), undo)] : []),
     ...themes.map((theme) => act(theme, 'gear', say(`do_${theme}`), colours(theme), ['theme', theme])),
-    ...languages.map((l) => act(l, 'gear', say(`do_${l}`), () => chooseLanguage(l, true), [t('language'), 'language'])),
-    act('out', 'out', t('sign_out'), signOut, ['logout']),
+    ...languages.map((l) =>
+      act(l, 'gear', say(`do_${l}`), () => chooseLanguage(l, true), [t('language'), 'language']),
+    ),
+    act('out', 'out', t('sign_out'), () => void leave(), ['logout']),
   ];
 }
 

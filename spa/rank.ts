@@ -6,7 +6,8 @@ export interface Entry {
   also?: readonly string[];
 }
 
-const plain = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/ё/g, 'е');
+const plain = (text: string) =>
+  text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/ё/g, 'е');
 
 /** How well one word stands in a title: at its beginning, at that of a word, within one; 0: not at all. */
 function fits(word: string, title: string): number {

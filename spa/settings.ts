@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { failed } from './entrance.ts';
 import { useFocusInside } from './focus.ts';
 import { type Glyph, glyph } from './glyphs.ts';
+import { leave } from './leave.ts';
 import { openManager } from './open.ts';
 import { sheet } from './owner.css';
 import { ask } from './question.ts';
@@ -75,21 +76,23 @@ const pages = [
 function Home() {
   return html`<section class="v-card" aria-labelledby="home-title"><h3 id="home-title">${say('home')}</h3>
     <ul class="rows">${pages.map(
-      ([page, icon]) => html`<li><button type="button" class="way" onClick=${() => openManager(page)}>${glyph(icon)}
+      ([
+        page,
+        icon,
+      ]) => html`<li><button type="button" class="way" onClick=${() => openManager(page)}>${glyph(icon)}
         <span><b>${t(page)}</b><span class="soft small">${say(`${page}_lead`)}</span></span>${glyph('right')}</button></li>`,
     )}</ul></section>`;
 }
 
 function Here() {
   const { hubName } = useApp();
-  const leave = async (isForgotten: boolean) => (await import('./flow.ts')).signOut(isForgotten);
   const forget = async () => {
     const title = say('forget_title', { hub: hubName || t('hub_yours') });
     if (await ask({ title, text: say('forget_sure'), yes: say('forget') })) await leave(true);
   };
   return html`<section class="v-card" aria-labelledby="here-title"><h3 id="here-title">${say('browser')}</h3>
     <ul class="rows">
-      <li><button type="button" class="way" onClick=${() => leave(false).catch(failed)}>${glyph('out')}
+      <li><button type="button" class="way" onClick=${() => leave()}>${glyph('out')}
         <span><b>${say('sign_out')}</b><span class="soft small">${say('sign_out_lead')}</span></span></button></li>
       <li><button type="button" class="way bad" onClick=${() => forget().catch(failed)}>${glyph('trash')}
         <span><b>${say('forget')}</b><span class="soft small">${say('forget_lead')}</span></span></button></li>

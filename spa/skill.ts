@@ -10,10 +10,11 @@ import { openActs } from './acts.ts';
 import { currentLink } from './current.ts';
 import { bounds, type Drawing } from './drawing.ts';
 import { Elevate } from './elevate.ts';
-import { type Glyph, glyph } from './glyphs.ts';
 import type { Link } from './link.ts';
 import { Bones } from './open.ts';
+import { part } from './part.ts';
 import { View } from './render.ts';
+import type { Why } from './skill-shut.ts';
 import { Stale } from './stale.ts';
 import { app, type Icon, useApp } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
@@ -158,14 +159,13 @@ export function Skill({ icon }: { icon: Icon }) {
     rows: acts.rows,
   };
   if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;
-  if (gate === 'forbidden')
-    return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
-  if (gate === 'over')
-    return html`<${Message} glyph="info" title=${t('preview_over')} lead=${t('preview_over_lead')} />`;
-  if (seen.current.isForged)
-    return html`<${Message} glyph="lock" title=${t('view_forged', { title: titleOf(icon) })} lead=${t('view_forged_lead')} />`;
-  if (gate === 'missing' && !tree)
-    return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: titleOf(icon) })} lead=${t('skill_missing_lead')} />`;
+  const why: Why | false =
+    gate === 'forbidden' || gate === 'over'
+      ? gate
+      : seen.current.isForged
+        ? 'forged'
+        : gate === 'missing' && !tree && gate;
+  if (why) return html`<${Shut} why=${why} title=${titleOf(icon)} />`;
   if (!tree) return html`<${Bones} title=${titleOf(icon)} />`;
   const joined = opened.current?.rooms.every((r) => r.live);
   const missing =
@@ -187,6 +187,4 @@ const unknownTree = (what: string): Tree =>
 const known = (tree: Tree): Tree =>
   tree.tree === TREE_VERSION && Array.isArray(tree.main) ? tree : unknownTree(`tree ${tree.tree}`);
 
-function Message(o: { glyph: Glyph; title: string; lead: string }) {
-  return html`<div class="gate"><div class="hero">${glyph(o.glyph)}</div><h3>${o.title}</h3><p class="soft">${o.lead}</p></div>`;
-}
+const Shut = part<{ title: string; why: Why }>(() => import('./skill-shut.ts').then((m) => m.Shut));

@@ -16,7 +16,9 @@ let found: { media: (query: string) => void; own: string }[] | undefined;
 /** Style sheets of the page itself stand in its head before any script runs. */
 function find(): NonNullable<typeof found> {
   const rules = [...document.styleSheets].flatMap((s) => [...s.cssRules]);
-  const conditions = rules.filter((r) => r instanceof CSSMediaRule && /scheme|contrast/.test(r.conditionText));
+  const conditions = rules.filter(
+    (r) => r instanceof CSSMediaRule && /scheme|contrast/.test(r.conditionText),
+  );
   return [
     ...(conditions as CSSMediaRule[]).map((r) => ({
       media: (query: string) => {

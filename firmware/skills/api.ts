@@ -106,7 +106,10 @@ export const skillsApi = localArea({
     path: '/v1/notices/read',
     who: 'token',
     doc: 'What skills have told the caller up to a time counts as read, on all their devices.',
-    body: T.Object({ to: T.Integer({ minimum: 0, maximum: 8.64e15, description: 'Milliseconds since 1970.' }) }, body),
+    body: T.Object(
+      { to: T.Integer({ minimum: 0, maximum: 8.64e15, description: 'Milliseconds since 1970.' }) },
+      body,
+    ),
     answer: ok,
     command: true,
   },

@@ -5,8 +5,8 @@ import { faultsOf, refusal, SAYS } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { MAX_BODY } from '../protocol/limits.ts';
 import { personRoles } from '../protocol/roles.ts';
-import { actionsSchema } from './actions.ts';
 import { bindingError, pathOf } from '../ui/binding.ts';
+import { actionsSchema } from './actions.ts';
 import { localized } from './localized.ts';
 
 const closed = { additionalProperties: false };

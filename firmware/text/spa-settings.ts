@@ -48,6 +48,10 @@ const en = {
   offline: 'The hub is not reached. What it keeps cannot be changed now.',
   cancel: 'Cancel',
 
+  elevate_title: 'Confirm that it is you',
+  elevate_lead:
+    '{title} shows how the hub works inside. The hub asks for your passkey, then leaves it open for 12 hours on this browser.',
+
   find: 'Search skills, pages and commands',
   found: { by: 'n', one: '{n} result', other: '{n} results' },
   none: 'Nothing is called so.',
@@ -112,6 +116,10 @@ const ru: Record<keyof typeof en, Text> = {
   forget_sure: 'Чтобы вернуться, понадобится новый код с хаба.',
   offline: 'Хаб недоступен. То, что хранит он, сейчас не изменить.',
   cancel: 'Отмена',
+
+  elevate_title: 'Подтвердите, что это вы',
+  elevate_lead:
+    '{title} показывает хаб изнутри. Хаб попросит ключ доступа и не будет спрашивать 12 часов в этом браузере.',
 
   find: 'Поиск навыков, страниц и команд',
   found: { by: 'n', one: '{n} результат', few: '{n} результата', other: '{n} результатов' },

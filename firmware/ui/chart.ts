@@ -85,7 +85,8 @@ export function readChart(
       return [point];
     });
     const every = Math.ceil(points.length / MAX_POINTS);
-    const kept = every > 1 ? points.filter((p, i) => p.gap || i % every === 0 || i === points.length - 1) : points;
+    const kept =
+      every > 1 ? points.filter((p, i) => p.gap || i % every === 0 || i === points.length - 1) : points;
     return { label: evaluate(s.label, scope), points: kept };
   });
   const all = lines.flatMap((l) => l.points);

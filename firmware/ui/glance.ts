@@ -81,9 +81,7 @@ function sparkOf(binding: string | undefined, scope: Scope): number[] | undefine
   const points = list.filter((v): v is number => typeof v === 'number' && Number.isFinite(v));
   if (points.length < 2) return undefined;
   const every = Math.ceil(points.length / SPARK);
-  return points
-    .filter((_, i) => (points.length - 1 - i) % every === 0)
-    .map((v) => Number(v.toPrecision(4)));
+  return points.filter((_, i) => (points.length - 1 - i) % every === 0).map((v) => Number(v.toPrecision(4)));
 }
 
 /** @param at when the state was written, milliseconds since 1970 */

@@ -20,7 +20,13 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
-import { type Arrangement, type DesktopState, inOrder, type Placed, placed } from '../../firmware/ui/arranged.ts';
+import {
+  type Arrangement,
+  type DesktopState,
+  inOrder,
+  type Placed,
+  placed,
+} from '../../firmware/ui/arranged.ts';
 import { openGlances } from './glances.ts';
 import { forgetIcons, readArrangement, writeArrangement } from './icons.ts';
 import { openScenario, type ScenarioStore } from './scenario.ts';
@@ -121,7 +127,11 @@ export async function openDesktop(o: {
     if (!roles.has(owner_id)) return;
     // Nobody looks: it is told to the next who does.
     if (!library.peek(desktopKey(owner_id))?.members.size) unseen.add(owner_id);
-    else if (!soon.has(owner_id)) soon.set(owner_id, setTimeout(() => tell(owner_id), GLANCE_MS));
+    else if (!soon.has(owner_id))
+      soon.set(
+        owner_id,
+        setTimeout(() => tell(owner_id), GLANCE_MS),
+      );
   }
 
   function changed(): void {

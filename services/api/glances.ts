@@ -12,7 +12,10 @@ export interface Glances {
   /** What is kept of everybody counts no more: manifests have changed. */
   forget(): void;
   /** The glances of somebody's skills, by skill, in the order given. */
-  of(owner_id: string, forms: readonly { skill_id: string; form: GlanceForm }[]): Promise<Record<string, Glance>>;
+  of(
+    owner_id: string,
+    forms: readonly { skill_id: string; form: GlanceForm }[],
+  ): Promise<Record<string, Glance>>;
 }
 
 export function openGlances({ store, library }: { store: Store; library: Pick<Library, 'peek'> }): Glances {

@@ -15,13 +15,7 @@ import type { Failure } from '../../firmware/supervisor/serve.ts';
 import { writeWhole } from '../../firmware/system/atomic.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { isAbsent } from '../../firmware/system/bus-errors.ts';
-import {
-  type Choices,
-  type Config,
-  choicesOf,
-  nameOf,
-  readChoices,
-} from '../../firmware/system/config.ts';
+import { type Choices, type Config, choicesOf, nameOf, readChoices } from '../../firmware/system/config.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Response } from './server.ts';
 import { isSupervised, supervised } from './services.ts';

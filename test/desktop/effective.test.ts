@@ -233,7 +233,9 @@ test('a tile tells nothing of a skill that the owner has closed behind the passk
   const hidden: Manifest = { ...open, id: 'hidden', capabilities: { ...open.capabilities, visual: false } };
   const policy = { allowSkills: ['*', 'hidden'], ownerOnlySkills: ['closed'] };
   const seen = (role: 'owner' | 'kid') =>
-    glancing(effective({ ...defaultScenario, policy }, role, [open, closed, own, hidden])).map((g) => g.skill_id);
+    glancing(effective({ ...defaultScenario, policy }, role, [open, closed, own, hidden])).map(
+      (g) => g.skill_id,
+    );
   assert.equal(seen('owner'), ['open', 'own']);
   assert.equal(seen('kid'), ['open']);
 });

@@ -37,7 +37,10 @@ test('history is kept thin, the last minutes whole, and no more than a document 
   const now = all.at(-1)!.at;
   assert.ok(all[0]!.at < now - 5 * 3_600_000, 'hours of it');
   assert.is(all.filter((s) => s.at > now - 60_000).length, 30);
-  assert.not(all.some((s) => s.cpu === null), 'nobody was away');
+  assert.not(
+    all.some((s) => s.cpu === null),
+    'nobody was away',
+  );
 });
 
 test('a pause in which nobody measured is a gap, and one between two wakings is none', () => {

@@ -40,7 +40,10 @@ test('series read their points by [*] bindings or by keys of rows', () => {
 
 test('what is not known is a gap in the line, and an axis with an end stays as it is', () => {
   const [y, x] = ['{{state.samples[*].cpu}}', '{{state.samples[*].at}}'];
-  const { tree } = compileV0({ schema: 'ui/v0.1', layout: { type: 'chart.line', series: [{ x, y }], max: '100' } });
+  const { tree } = compileV0({
+    schema: 'ui/v0.1',
+    layout: { type: 'chart.line', series: [{ x, y }], max: '100' },
+  });
   const [n] = tree.main;
   if (n?.is !== 'chart') throw new Error(JSON.stringify(n));
   const chart = read(n.series, scope, n.kind, n.max);

@@ -53,7 +53,9 @@ const withGlance = (glance: object) => () =>
   });
 
 test('a manifest with a glance that cannot be resolved is refused, with where', () => {
-  assert.not.throws(withGlance({ value: '{{state.a}}', line: { en: 'A', ru: 'Б' }, spark: '{{state.l[*].v}}' }));
+  assert.not.throws(
+    withGlance({ value: '{{state.a}}', line: { en: 'A', ru: 'Б' }, spark: '{{state.l[*].v}}' }),
+  );
   for (const [glance, pointer] of [
     [{ value: '{{state.a' }, '/capabilities/ui/glance/value'],
     [{ value: '{{meta.a}}' }, '/capabilities/ui/glance/value'],
