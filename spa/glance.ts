@@ -22,7 +22,7 @@ function path(points: readonly number[]): string {
 
 /** @param live what is shown is as the hub has it now */
 export function Told({ of, live }: { of: Glance | undefined; live: boolean }) {
-  if (!of) return html`<span class="told"></span>`;
+  if (!of) return null;
   const { value, spark, alert } = of;
   const line = alert ?? of.line;
   const isOld = !live || Date.now() - of.at > OLD;
