@@ -9,6 +9,7 @@ import { Grid } from './grid.ts';
 import { leave } from './leave.ts';
 import { Menu } from './menu.ts';
 import { openManager, openSkill } from './open.ts';
+import { wide } from './place.ts';
 import { Stale } from './stale.ts';
 import { type Look, set, useApp } from './store.ts';
 import { shown, t, titleOf } from './text.ts';
@@ -104,8 +105,6 @@ const styleOf = (look: Look | null) =>
   look
     ? { '--cols': look.grid.cols, '--gap': `${look.grid.gap}px`, '--pad': `${look.grid.padding}px` }
     : undefined;
-
-const wide = matchMedia('(min-width: 64rem)');
 
 export function Desktop() {
   const { open, managing, icons, iconsAt, link, hubName, brand, look } = useApp();

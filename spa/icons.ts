@@ -104,7 +104,7 @@ async function read(): Promise<void> {
     Partial<Arrangement>,
   ];
   if (isLive()) hear(state.said ?? []);
-  if (state.available)
+  if (state?.available)
     set({
       glances: state.glances ?? {},
       said: state.said ?? [],

@@ -8,12 +8,17 @@ export const pageNames: Record<Managing, string> = {
   ...{ manage: '@skills', people: '@people', hubs: '@hubs', settings: '@settings', notices: '@notices' },
 };
 
-/** Opens a window where the hub can be reached, else says why not. */
+/** Opens a window where the hub can be reached or its screen is kept here, else says why not. */
 export function openSkill(icon: Icon, mode?: Open['mode'], online = true, preview?: string): void {
-  if (!online) {
-    toast(t('open_blocked', { title: titleOf(icon) }));
-    return;
-  }
+  if (online) open(icon, mode, preview);
+  else
+    import('./kept.ts')
+      .then((m) => m.screenOf(icon.skill_id))
+      .catch(() => undefined)
+      .then((kept) => (kept ? open(icon, mode) : toast(t('open_blocked', { title: titleOf(icon) }))));
+}
+
+function open(icon: Icon, mode: Open['mode'] | undefined, preview?: string): void {
   const open: Open = {
     skill_id: icon.skill_id,
     mode: mode ?? icon.modes[0] ?? 'modal',

@@ -48,6 +48,9 @@ function joinSkill(
   return { check, viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
 }
 
+/** A screen is kept at most so often, milliseconds. */
+const KEEP_MS = 5000;
+
 export function Skill({ icon }: { icon: Icon }) {
   const { link, heardAt } = useApp();
   const [gate, setGate] = useState<Gate>('opening');
@@ -57,6 +60,9 @@ export function Skill({ icon }: { icon: Icon }) {
   const seen = useRef({
     ...{ tree: null as Tree | null, state: {} as unknown, at: 0, raw: '' },
     isForged: false,
+    /** What is shown was kept here, and nothing has come from the hub yet. */
+    isKept: false,
+    keptAt: 0,
   });
   const stored = useRef<unknown>({});
   const queued = useRef(false);
@@ -76,7 +82,18 @@ export function Skill({ icon }: { icon: Icon }) {
     const first = seen.current.tree?.state ?? {};
     stored.current = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), first);
     seen.current.state = acts.over(stored.current);
-    if (o.rooms.every((r) => r.live)) seen.current.at = Date.now();
+    if (!o.rooms.every((r) => r.live)) return;
+    seen.current.at = Date.now();
+    keep();
+  };
+  /** A screen that needs no passkey can be read while the hub is away. */
+  const keep = () => {
+    const { tree, at, keptAt } = seen.current;
+    if (!tree || seen.current.isForged || icon.ownerOnly !== false || preview || at - keptAt < KEEP_MS)
+      return;
+    seen.current.keptAt = at;
+    const state = stored.current;
+    import('./kept.ts').then((m) => m.keepScreen(icon.skill_id, { tree, state, at })).catch(() => {});
   };
   /** Shows a view once the hub's signature on it and its tree is checked; the hub has compiled the one to the other. */
   const check = async (o: Opened, raw: string, content: Record<string, unknown>, tree: Tree) => {
@@ -93,7 +110,7 @@ export function Skill({ icon }: { icon: Icon }) {
       );
     if (ok === null) return;
     // What this application does not know yet is drawn as a note.
-    if (ok) seen.current.tree = known(tree);
+    if (ok) Object.assign(seen.current, { tree: known(tree), isKept: false });
     seen.current.isForged = !ok;
     // A tree may bring the first state.
     changed();
@@ -116,6 +133,17 @@ export function Skill({ icon }: { icon: Icon }) {
     else if (e.code === 'not_found' || e.code === 'unavailable') setGate('missing');
   };
 
+  useEffect(() => {
+    if (currentLink()?.up) return;
+    import('./kept.ts')
+      .then((m) => m.screenOf(icon.skill_id))
+      .then((kept) => {
+        if (!kept || seen.current.tree) return;
+        Object.assign(seen.current, { ...kept, tree: known(kept.tree), isKept: true });
+        draw((n) => n + 1);
+      })
+      .catch(() => {});
+  }, []);
   useEffect(() => {
     if (gate !== 'opening' && gate !== 'missing') return;
     let gone = false;
@@ -155,7 +183,7 @@ export function Skill({ icon }: { icon: Icon }) {
   const drawing: Drawing = {
     scope: { state: seen.current.state, meta: tree?.meta ?? {}, budget: { steps: bounds.steps } },
     left: { parts: bounds.parts },
-    act: acts.act,
+    act: seen.current.isKept ? () => import('./kept.ts').then((m) => m.onlyKept()) : acts.act,
     rows: acts.rows,
   };
   if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;

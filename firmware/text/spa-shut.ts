@@ -1,4 +1,4 @@
-// Why a skill's screen is not shown, for the application; it comes when that happens.
+// Why a skill's screen is not shown, or may only be read, for the application; it comes when that happens.
 import type { Text, Texts } from './i18n.ts';
 
 const en = {
@@ -11,6 +11,7 @@ const en = {
   forged_title: 'The screen of {title} is not shown',
   forged:
     'It does not bear your hub’s signature, so somebody may have changed it. If this stays, look at the hub.',
+  kept: 'This is what was there before. It works again when the hub is reached.',
 } as const;
 
 const ru: Record<keyof typeof en, Text> = {
@@ -22,6 +23,7 @@ const ru: Record<keyof typeof en, Text> = {
   over: 'Его время вышло, или ссылка скопирована не вся. Автор может сделать новый.',
   forged_title: 'Экран «{title}» не показан',
   forged: 'На нём нет подписи вашего хаба: возможно, его кто-то изменил. Если это не пройдёт, проверьте хаб.',
+  kept: 'Это то, что было раньше. Всё заработает, когда хаб снова будет на связи.',
 };
 
 export const spaShutTexts: Texts<keyof typeof en> = { en, ru };
