@@ -15,12 +15,6 @@ const en = {
   entry_lead: 'Type the code your hub shows, or paste its link. The code has two groups.',
   entry_label: 'Code from the hub',
   entry_hint: 'For example 482-913 507-226',
-  entry_second_title: 'Now the second group',
-  entry_second_lead:
-    'The first group found your hub. The second one proves it is really yours, and never leaves this phone.',
-  entry_second_label: 'Second group',
-  entry_second_hint: 'The six digits to the right of the first group',
-  entry_change_first: 'Change the first group',
   entry_where: 'Where do I find the code?',
   entry_where_1: 'On the hub or the computer it runs on, type {command}.',
   entry_where_2: 'Scan the QR code it prints, or type the two groups here.',
@@ -76,9 +70,6 @@ const en = {
   back_to_hub: 'Back to my hub',
   no_answer:
     'The hub did not answer after you typed the code. The connection may be bad, or somebody between this phone and your hub tried to guess it. Nothing was shared. Ask the hub for a new code.',
-  code_wrong_title: 'The second group did not match',
-  code_wrong_lead:
-    'Nothing was shared. Type the second group again; after three wrong tries the hub makes the code useless.',
 
   alarm_title: 'Stop: this is not your hub',
   alarm_lead:
@@ -180,12 +171,6 @@ const ru: Record<SpaText, Text> = {
   entry_lead: 'Введите код, который показывает хаб, или вставьте ссылку. В коде две группы.',
   entry_label: 'Код с хаба',
   entry_hint: 'Например, 482-913 507-226',
-  entry_second_title: 'Теперь вторая группа',
-  entry_second_lead:
-    'Первая группа нашла ваш хаб. Вторая доказывает, что он действительно ваш, и не покидает этот телефон.',
-  entry_second_label: 'Вторая группа',
-  entry_second_hint: 'Шесть цифр справа от первой группы',
-  entry_change_first: 'Изменить первую группу',
   entry_where: 'Где взять код?',
   entry_where_1: 'На хабе или на компьютере, где он работает, наберите {command}.',
   entry_where_2: 'Отсканируйте QR-код или введите обе группы здесь.',
@@ -241,8 +226,6 @@ const ru: Record<SpaText, Text> = {
   back_to_hub: 'Вернуться к моему хабу',
   no_answer:
     'После ввода кода хаб не ответил. Возможно, плохая связь, или кто-то между телефоном и хабом пытался угадать код. Ничего не передано. Получите на хабе новый код.',
-  code_wrong_title: 'Вторая группа не подошла',
-  code_wrong_lead: 'Ничего не передано. Введите вторую группу ещё раз; после трёх ошибок хаб отменит код.',
 
   alarm_title: 'Стоп: это не ваш хаб',
   alarm_lead:
