@@ -1,24 +1,26 @@
 // The maker's name and colours, told by the hub and remembered for the next start.
 import { type Brand, noBrand, paint } from '../firmware/text/brand.ts';
 import { app, set } from './store.ts';
+import { isDark } from './theme.ts';
 
 const key = 'ingle.brand';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const names = { accent: '--accent', strong: '--accent-2', on: '--on-accent', tint: '--tint' };
 
-function show(): void {
+/** Shows the maker's colours, of the day or of the night. */
+export function paintBrand(): void {
   const { style } = document.documentElement;
-  paint(app().brand, dark.matches, names, (name, value) => style.setProperty(name, value));
+  paint(app().brand, isDark(), names, (name, value) => style.setProperty(name, value));
 }
 
 function take(brand: Brand): void {
   set({ brand });
-  show();
+  paintBrand();
 }
 
 /** Shows the brand of last time, so that a start does not change colours. */
 export function startBrand(): void {
-  dark.addEventListener('change', show);
+  dark.addEventListener('change', paintBrand);
   try {
     const kept = localStorage.getItem(key);
     if (kept) take({ ...noBrand, ...(JSON.parse(kept) as Partial<Brand>) });

@@ -30,7 +30,7 @@ export function ChartOf({ n, d }: { n: Of<'chart'>; d: Drawing }) {
   const title = say(n.title, d);
   const [id] = useState(() => `chart-${++ids}`);
   const [table, setTable] = useState(false);
-  const chart = useMemo(() => readChart(n.series, d.scope, n.kind), [n, d.scope.state, d.scope.row]);
+  const chart = useMemo(() => readChart(n.series, d.scope, n.kind, n.max), [n, d.scope.state, d.scope.row]);
   const lines = chart.lines.filter((l) => l.points.length > 0).map((l) => ({ ...l, label: shown(l.label) }));
   if (lines.length === 0)
     return html`<div class="v-chart"><div class="v-empty">${t('chart_empty')}</div></div>`;

@@ -3,7 +3,7 @@
 import type { StoredKey } from '../firmware/protocol/noise/x25519.ts';
 import type { Role } from '../firmware/protocol/roles.ts';
 import type { Op } from '../firmware/protocol/tunnel/outbox.ts';
-import { type Icon, type Look, Trouble, within } from './store.ts';
+import { type App, type Icon, type Look, Trouble, within } from './store.ts';
 
 /** A hub this browser is paired with. */
 export interface Pin {
@@ -27,7 +27,16 @@ interface Tables {
   keys: StoredKey;
   hubs: Pin;
   /** By hub_id. */
-  icons: { icons: Icon[]; at: number; look?: Look | null; role?: Role | null; mine?: string | null };
+  icons: {
+    icons: Icon[];
+    at: number;
+    look?: Look | null;
+    role?: Role | null;
+    mine?: string | null;
+    glances?: App['glances'];
+    said?: App['said'];
+    readTo?: number;
+  };
   /** `hub`: the one it is meant for. */
   ops_outbox: Op & { hub?: string };
   prefs: unknown;

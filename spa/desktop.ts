@@ -1,15 +1,18 @@
 // The desktop: status bar, grid of icons, the open window.
 import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { wanting } from './attention.ts';
 import { failed } from './entrance.ts';
 import { Insecure, LanguageSwitch } from './frame.ts';
 import { glyph } from './glyphs.ts';
 import { Grid } from './grid.ts';
+import { leave } from './leave.ts';
 import { Menu } from './menu.ts';
-import { openManager } from './open.ts';
+import { openManager, openSkill } from './open.ts';
+import { wide } from './place.ts';
 import { Stale } from './stale.ts';
 import { type Look, set, useApp } from './store.ts';
-import { t, titleOf } from './text.ts';
+import { shown, t, titleOf } from './text.ts';
 import { Window } from './window.ts';
 import { useUpdate as takeUpdate } from './worker.ts';
 
@@ -23,40 +26,60 @@ const words = {
   unserved: 'silent',
 } as const;
 
-const ownerPages = [
-  ['manage', 'app'],
-  ['people', 'people'],
-  ['hubs', 'hub'],
-] as const;
-
-type SignOut = (forget?: boolean) => Promise<void>;
-
-function MainMenu({ signOut }: { signOut: SignOut }) {
-  const { hubName, brand, language, before, role } = useApp();
-  // Who was invited is offered nothing that the hub would refuse.
-  const isOwner = role === null || role === 'owner';
-  const forget = () => {
-    if (confirm(t('forget_sure', { hub: hubName || t('hub_yours') }))) void signOut(true);
-  };
+function MainMenu() {
+  const { brand, language, before } = useApp();
   const undo = () => import('./rearrange.ts').then((m) => m.undo()).catch(failed);
   return html`<${Menu} label=${t('menu')} icon="menu">
     <div class="line"><${LanguageSwitch} /></div>
     <hr />
     ${before && html`<button type="button" class="item" onClick=${undo}>${glyph('left')}${t('undo')}</button>`}
-    ${
-      isOwner &&
-      ownerPages.map(
-        ([page, icon]) =>
-          html`<button type="button" class="item" onClick=${() => openManager(page)}>${glyph(icon)}${t(page)}</button>`,
-      )
-    }
-    <button type="button" class="item" onClick=${() => signOut()}>${glyph('out')}${t('sign_out')}</button>
-    <button type="button" class="item" onClick=${forget}>${glyph('trash')}${t('forget')}</button>
+    <button type="button" class="item" onClick=${() => openManager('settings')}>${glyph('gear')}${t('settings')}</button>
+    <button type="button" class="item" onClick=${() => leave()}>${glyph('out')}${t('sign_out')}</button>
     ${brand.texts[language]?.support && html`<hr /><p class="line soft small">${brand.texts[language].support}</p>`}
   <//>`;
 }
 
-function StatusBar({ signOut }: { signOut: SignOut }) {
+/** Comes when it is first asked for. */
+const find = () => void import('./palette.ts').then((m) => m.openPalette()).catch(failed);
+
+/** Ctrl or Cmd and K wherever one is, and a slash where nothing is typed. */
+function onFindKey(e: KeyboardEvent): void {
+  const isTyping = (e.target as Element).closest('input, textarea, select, [contenteditable]') !== null;
+  const isK = (e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey && e.code === 'KeyK';
+  const isSlash = e.key === '/' && !isTyping && !e.ctrlKey && !e.metaKey && !e.altKey;
+  if ((!isK && !isSlash) || document.querySelector('dialog[open]')) return;
+  e.preventDefault();
+  find();
+}
+
+/** Search, and what skills have told. */
+function Tools() {
+  const { said, readTo } = useApp();
+  const unread = said.filter((l) => l.topic === 'ui.notify' && l.at > readTo).length;
+  const news = `${t('notices')}${unread ? `, ${t('unread', { n: unread })}` : ''}`;
+  return html`<button type="button" class="icon-button" aria-label=${t('search')} aria-keyshortcuts="Control+K /" title="Ctrl K" onClick=${find}>${glyph('search')}</button>
+    <button type="button" class="icon-button bell" aria-label=${news} onClick=${() => openManager('notices')}>${glyph('bell')}${
+      unread > 0 && html`<span class="count" aria-hidden="true">${unread}</span>`
+    }</button>`;
+}
+
+/** What needs somebody, with the way there; or that all is well. */
+function Wants() {
+  const { icons, glances, link } = useApp();
+  const all = icons && link === 'up' ? wanting(icons, glances) : [];
+  return html`<div class="wanting" role="group" aria-label=${t('wants')} data-wanting=${all.length}>
+    ${
+      all.length === 0 && icons && link === 'up' && Object.keys(glances).length > 0
+        ? html`${glyph('check')}<span>${t('all_well')}</span>`
+        : all.map(
+            ({ icon, says }) =>
+              html`<button type="button" class="chip" onClick=${() => openSkill(icon)}>${glyph('info')}<span><b>${titleOf(icon)}</b> ${says === null ? t('stopped') : shown(says)}</span></button>`,
+          )
+    }
+  </div>`;
+}
+
+function StatusBar() {
   const { link, lag, hubName, brand } = useApp();
   const tone = link === 'up' ? 'ok' : link === 'connecting' ? 'warn' : 'bad';
   // The milliseconds change with each beat: they are there to be read, and not announced.
@@ -64,7 +87,7 @@ function StatusBar({ signOut }: { signOut: SignOut }) {
   return html`<header class="bar">
     <div class="brand"><img src="/icon.svg" alt="" width="32" height="32" /><span>${hubName || brand.name}</span></div>
     <div class=${`pill ${tone}`} data-link=${link}><span><span role="status">${t(words[link])}</span>${ms}</span></div>
-    <${MainMenu} signOut=${signOut} />
+    <${MainMenu} />
   </header>`;
 }
 
@@ -83,9 +106,7 @@ const styleOf = (look: Look | null) =>
     ? { '--cols': look.grid.cols, '--gap': `${look.grid.gap}px`, '--pad': `${look.grid.padding}px` }
     : undefined;
 
-const wide = matchMedia('(min-width: 64rem)');
-
-export function Desktop({ signOut }: { signOut: SignOut }) {
+export function Desktop() {
   const { open, managing, icons, iconsAt, link, hubName, brand, look } = useApp();
   const [isWide, setWide] = useState(wide.matches);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -94,7 +115,9 @@ export function Desktop({ signOut }: { signOut: SignOut }) {
     wide.addEventListener('change', change);
     const back = () => set({ open: null, managing: null });
     window.addEventListener('popstate', back);
+    window.addEventListener('keydown', onFindKey);
     return () => {
+      window.removeEventListener('keydown', onFindKey);
       wide.removeEventListener('change', change);
       window.removeEventListener('popstate', back);
     };
@@ -109,12 +132,13 @@ export function Desktop({ signOut }: { signOut: SignOut }) {
   const bar = look?.statusBar !== false;
   return html`<div data-page="desktop" class=${bar ? '' : 'barless'} style=${styleOf(look)}>
     <div class=${`desk${docked ? ' docked' : ''}`} inert=${Boolean(managing) || (Boolean(icon) && !docked)}>
-      ${bar && html`<${StatusBar} signOut=${signOut} />`}
+      ${bar && html`<${StatusBar} />`}
       <main>
-        <div class="head"><h1 tabindex="-1" ref=${heading}>${t('skills')}</h1>${!bar && html`<${MainMenu} signOut=${signOut} />`}</div>
+        <div class="head"><h1 tabindex="-1" ref=${heading}>${t('skills')}</h1><span class="tools"><${Tools} />${!bar && html`<${MainMenu} />`}</span></div>
         <${Insecure} />
         ${link !== 'connecting' && html`<${Stale} at=${iconsAt} />`}
         <${Update} />
+        <${Wants} />
         <${Grid} />
       </main>
     </div>

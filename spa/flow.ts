@@ -5,6 +5,7 @@ import { type PairingLink, readFragment } from './code.ts';
 import { connect, endSession, isInsecure, stopLink, stuck } from './connection.ts';
 import { erase, type Pin, pinnedHub } from './database.ts';
 import { loaded, loginCommand, showEntry, showLogin } from './entrance.ts';
+import { forgetPlaces } from './place.ts';
 import { type Session, session } from './sid.ts';
 import { passkey, verify } from './signin.ts';
 import { type LinkQuestion, noDesktop, set, show } from './store.ts';
@@ -95,6 +96,7 @@ export async function signOut(forget = false): Promise<void> {
   await endSession();
   if (forget) {
     forgetBrand();
+    forgetPlaces();
     try {
       await (await loaded(import('./icons.ts'))).forgetChanges();
       for (const table of ['hubs', 'icons', 'ops_outbox', 'prefs', 'keys'] as const) await erase(table);

@@ -3,10 +3,11 @@ import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import * as to from './arrange.ts';
 import { failed } from './entrance.ts';
+import { Told } from './glance.ts';
 import { face, glyph } from './glyphs.ts';
 import { Menu } from './menu.ts';
 import { openSkill } from './open.ts';
-import { app, type Icon, type Look, set, useApp } from './store.ts';
+import { type App, app, type Icon, type Look, set, useApp } from './store.ts';
 import { t, titleOf } from './text.ts';
 
 /** What is dragged and where it would go: ids of tiles, and of the icons of an open group. */
@@ -20,6 +21,7 @@ interface Desk {
   tiles: to.Tiles;
   online: boolean;
   look: Look | null;
+  glances: App['glances'];
   drag: Drag;
   setDrag(d: Drag): void;
 }
@@ -99,7 +101,7 @@ function Pin({ tiles, id, pinned }: { tiles: to.Tiles; id: string; pinned: boole
 const pinMark = () => html`<span class="pin">${glyph('pin')}<span class="sr">${t('pinned')}</span></span>`;
 
 function Tile({ icon, place, count, desk }: { icon: Icon; place: number; count: number; desk: Desk }) {
-  const { tiles, online, look } = desk;
+  const { tiles, online, look, glances } = desk;
   const { skill_id: id, group } = icon;
   const title = titleOf(icon);
   const tap = look && icon.modes.find((m) => m === (look.panel ? 'panel' : 'modal'));
@@ -108,6 +110,7 @@ function Tile({ icon, place, count, desk }: { icon: Icon; place: number; count: 
       onClick=${() => openSkill(icon, tap ?? undefined, online)}>
       <span class="face">${face(icon.icon)}</span>
       <span class="title">${title}</span>
+      <${Told} of=${glances[id]} live=${online} />
     </button>
     ${icon.pinned && !group && pinMark()}
     <div class="more">
@@ -135,6 +138,7 @@ function Group({ name, icons, desk }: { name: string; icons: Icon[]; desk: Desk 
       onClick=${() => set({ group: isOpen ? null : name })}>
       <span class="face">${icons.slice(0, 4).map((i) => html`<span>${face(i.icon)}</span>`)}</span>
       <span class="title">${name}<span class="sr">, ${t('in_group', { n: icons.length })}</span></span>
+      ${!isOpen && html`<span class="told" aria-hidden="true"><span class="line">${icons.map(titleOf).join(', ')}</span></span>`}
     </button>
     ${pinned && pinMark()}
     <div class="more">
@@ -173,24 +177,26 @@ function useFocusKept(): void {
 }
 
 export function Grid() {
-  const { icons, link, look } = useApp();
+  const { icons, link, look, glances } = useApp();
   const [drag, setDrag] = useState<Drag>({ from: null, over: null });
   useFocusKept();
   if (!icons)
-    return html`<ul class="grid" aria-busy="true">${[0, 1, 2].map(() => html`<li class="bone"></li>`)}</ul>`;
+    return html`<ul class="grid" aria-busy="true" style=${{ '--cols': 3 }}>${[0, 1, 2].map(() => html`<li class="bone"></li>`)}</ul>`;
   if (icons.length === 0)
     return html`<div class="v-empty"><h2>${t('no_skills')}</h2><p>${t('no_skills_lead')}</p></div>`;
   const tiles = to.tilesNow(icons);
-  const desk: Desk = { tiles, online: link === 'up', look, drag, setDrag };
+  const desk: Desk = { tiles, online: link === 'up', look, glances, drag, setDrag };
+  const cols = to.columnsFor(tiles.length, look?.grid.cols ?? 6);
   const onKeyDown = (e: KeyboardEvent) => {
     const group = (e.target as Element).closest<HTMLElement>('.group');
     if (e.key !== 'Escape' || !group) return;
     set({ group: null });
     group.querySelector<HTMLElement>('.open')?.focus();
   };
-  return html`<ul class="grid" onKeyDown=${onKeyDown}>${tiles.map(({ group, icons: some }, place) =>
-    group === null
-      ? html`<${Tile} key=${some[0]!.skill_id} ...${{ icon: some[0]!, place, count: tiles.length, desk }} />`
-      : html`<${Group} key=${`@${some.map((i) => i.skill_id).sort()[0]}`} ...${{ name: group, icons: some, desk }} />`,
+  return html`<ul class="grid" style=${{ '--cols': cols }} onKeyDown=${onKeyDown}>${tiles.map(
+    ({ group, icons: some }, place) =>
+      group === null
+        ? html`<${Tile} key=${some[0]!.skill_id} ...${{ icon: some[0]!, place, count: tiles.length, desk }} />`
+        : html`<${Group} key=${`@${some.map((i) => i.skill_id).sort()[0]}`} ...${{ name: group, icons: some, desk }} />`,
   )}</ul>`;
 }

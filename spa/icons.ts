@@ -99,11 +99,17 @@ function readSoon(after = 30): void {
 async function read(): Promise<void> {
   const [view, state, manager, arrangement] = rooms.map((r) => r.content()) as unknown as [
     Partial<DesktopView>,
-    Partial<DesktopState> & { said?: Told[] },
+    Partial<DesktopState> & { said?: Told[]; read?: number },
     Partial<ManagerView>,
     Partial<Arrangement>,
   ];
   if (isLive()) hear(state.said ?? []);
+  if (state?.available)
+    set({
+      glances: state.glances ?? {},
+      said: state.said ?? [],
+      readTo: Math.max(state.read ?? 0, app().readTo),
+    });
   if (!view?.layout || !view.behavior || !state.available || !manager.icons || !arrangement.order) return;
   // What the person has changed and the hub does not know yet stays as they see it.
   if ((await changes()).pending.length > 0) return;
@@ -134,7 +140,9 @@ export async function keep(
   set({ icons, iconsAt: at, look, ...more });
   const hub = session()?.hub_id;
   // What is kept only shortens the next start.
-  if (hub) await write('icons', hub, { icons, at, look, role: app().role, mine: app().mine }).catch(() => {});
+  if (!hub) return;
+  const { role, mine, glances, said, readTo } = app();
+  await write('icons', hub, { icons, at, look, role, mine, glances, said, readTo }).catch(() => {});
 }
 
 /** Writes down what is known now. */

@@ -4,16 +4,18 @@ import { render } from 'preact';
 import { startBrand } from './brand.ts';
 import { begin, signOut, takeover } from './flow.ts';
 import { later } from './later.ts';
+import { wayOut } from './leave.ts';
 import { Boot, PageOf } from './pages.ts';
 import { useApp } from './store.ts';
 import { startLanguage } from './text.ts';
+import { startTheme } from './theme.ts';
 import { registerWorker } from './worker.ts';
 
 const Desktop = later(() => import('./desktop.ts').then((m) => m.Desktop), Boot);
 
 function App() {
   const { page, toast } = useApp();
-  return html`${page.at === 'desktop' ? html`<${Desktop} signOut=${signOut} />` : html`<${PageOf} page=${page} />`}
+  return html`${page.at === 'desktop' ? html`<${Desktop} />` : html`<${PageOf} page=${page} />`}
     <div aria-live="polite" role="status">${
       toast &&
       html`<div class="toast"><span>${toast.text}</span>${
@@ -22,6 +24,8 @@ function App() {
     }</div>`;
 }
 
+wayOut(signOut);
+startTheme();
 startLanguage();
 startBrand();
 render(html`<${App} />`, document.getElementById('app')!);

@@ -11,6 +11,7 @@ import { Review } from './manage-review.ts';
 import { say, stateText } from './manage-text.ts';
 import { Upload } from './manage-upload.ts';
 import { Bones } from './open.ts';
+import { ask } from './question.ts';
 import { toast } from './store.ts';
 import { t, titleOf } from './text.ts';
 
@@ -48,8 +49,14 @@ export function Manage() {
     still,
     look: (s: Installed, version: string) => look({ skill_id: s.skill_id, version }),
     rollback: (s: Installed) => follow(s.skill_id, s.previous!, () => hub.rollback(s.skill_id)),
-    remove(s: Installed) {
-      if (confirm(say('remove_sure', { title: titleOf(s) })))
+    async remove(s: Installed) {
+      const title = titleOf(s);
+      const question = {
+        title: say('remove_of', { title }),
+        text: say('remove_sure', { title }),
+        yes: say('remove'),
+      };
+      if (await ask(question))
         order(async () => {
           await hub.remove(s.skill_id);
           toast(say('removed', { title: titleOf(s) }));

@@ -5,23 +5,29 @@ import { t, titleOf } from './text.ts';
 
 /** What windows of the owner's pages are called, beside those of skills. */
 export const pageNames: Record<Managing, string> = {
-  ...{ manage: '@skills', people: '@people', hubs: '@hubs' },
+  ...{ manage: '@skills', people: '@people', hubs: '@hubs', settings: '@settings', notices: '@notices' },
 };
 
-/** Opens a window where the hub can be reached, else says why not. */
+/** Opens a window where the hub can be reached or its screen is kept here, else says why not. */
 export function openSkill(icon: Icon, mode?: Open['mode'], online = true, preview?: string): void {
-  if (!online) {
-    toast(t('open_blocked', { title: titleOf(icon) }));
-    return;
-  }
+  if (online) open(icon, mode, preview);
+  else
+    import('./kept.ts')
+      .then((m) => m.screenOf(icon.skill_id))
+      .catch(() => undefined)
+      .then((kept) => (kept ? open(icon, mode) : toast(t('open_blocked', { title: titleOf(icon) }))));
+}
+
+function open(icon: Icon, mode: Open['mode'] | undefined, preview?: string): void {
   const open: Open = {
     skill_id: icon.skill_id,
     mode: mode ?? icon.modes[0] ?? 'modal',
     ...(preview ? { preview } : {}),
   };
   // One step back closes a window, also one that another has led to.
-  history[app().open ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
-  set({ open });
+  const { open: before, managing } = app();
+  history[before || managing ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
+  set({ open, managing: null });
 }
 
 /** Opens the preview whose link was followed, once it is known which skills there are. */
@@ -34,9 +40,10 @@ export function openPreview(icons: readonly Icon[]): void {
   else toast(t('preview_over'));
 }
 
-/** Opens a page of the owner's; each also stands without a hub. */
+/** Opens a page; each also stands without a hub. One step back closes it, also where another has led to it. */
 export function openManager(managing: Managing): void {
-  history[app().open ? 'replaceState' : 'pushState']({ window: pageNames[managing] }, '');
+  const { open, managing: before } = app();
+  history[open || before ? 'replaceState' : 'pushState']({ window: pageNames[managing] }, '');
   set({ open: null, managing });
 }
 

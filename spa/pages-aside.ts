@@ -1,13 +1,15 @@
-// Pages beside the way to the desktop: a link where a hub is known, no passkey here, and not let in.
+// Pages beside the way to the desktop: a second group that is typed, a link where a hub is known, no passkey here, and not let in.
 import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
 import { translator } from '../firmware/text/i18n.ts';
 import { spaAsideTexts } from '../firmware/text/spa-aside.ts';
 import { loginCommand } from './entrance.ts';
 import { backToHub, newCode, tryAgain, useLink } from './flow.ts';
 import { Command, Frame, hubName, Notices } from './frame.ts';
+import { CodeField } from './pages-code.ts';
 import { Waiting } from './pages-passkey.ts';
 import { session } from './sid.ts';
-import { register } from './signin.ts';
+import { register, second } from './signin.ts';
 import { app, type Page, show } from './store.ts';
 import { noticeText, t } from './text.ts';
 
@@ -85,16 +87,41 @@ function Unknown() {
   <//>`;
 }
 
+/** The second group, once the first has found the hub. */
+function Second({ page }: { page: Extract<Page, { at: 'second' }> }) {
+  const [value, setValue] = useState('');
+  const [short, setShort] = useState(false);
+  const submit = (e: Event) => {
+    e.preventDefault();
+    const digits = value.replace(/\D/g, '');
+    setShort(digits.length !== 6);
+    if (digits.length === 6) void second(digits);
+  };
+  const wrong = page.title === 'code_wrong_title';
+  return html`<${Frame} id="second" icon="lock" bad=${wrong} keepFocus
+    title=${say(wrong ? 'code_wrong_title' : 'second_title')} lead=${say(wrong ? 'code_wrong_lead' : 'second_lead')}>
+    <form class="actions" onSubmit=${submit} novalidate>
+      <${CodeField} id="second" max=${6} label=${say('second_label')} hint=${say('second_hint')} value=${value}
+        onValue=${setValue} invalid=${short} />
+      <${Notices} notice=${short ? { text: 'entry_short' } : page.notice} busy=${page.busy} />
+      <button class="button wide" type="submit">${t('continue')}</button>
+      <button class="button quiet" type="button" onClick=${newCode}>${wrong ? t('start_over') : say('change_first')}</button>
+    </form>
+  <//>`;
+}
+
 /** Where a visit stands beside its way. */
 export type AsidePage = Extract<
   Page,
-  { at: 'link' | 'nopasskey' | 'refused' | 'ended' | 'taken' | 'unknown' }
+  { at: 'second' | 'link' | 'nopasskey' | 'refused' | 'ended' | 'taken' | 'unknown' }
 >;
 
 export function Aside({ page }: { page: AsidePage }) {
   switch (page.at) {
     case 'link':
       return html`<${LinkPage} page=${page} />`;
+    case 'second':
+      return html`<${Second} page=${page} />`;
     case 'nopasskey':
       return html`<${NoPasskey} page=${page} />`;
     case 'refused':

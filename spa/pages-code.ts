@@ -1,19 +1,18 @@
-// Pages of the code: both groups, or the first and then the second.
+// The page of the code, and the field that a group or both are typed into.
 import { html } from 'htm/preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { SpaText } from '../firmware/text/spa.ts';
 import { groupCode, readCode, readPasted } from './code.ts';
-import { backToHub, newCode, openPairing } from './flow.ts';
+import { backToHub, openPairing } from './flow.ts';
 import { Command, Frame, Notices } from './frame.ts';
-import { second, verify } from './signin.ts';
+import { verify } from './signin.ts';
 import { app, type Page, show } from './store.ts';
 import { t } from './text.ts';
 
-function CodeField(o: {
+export function CodeField(o: {
   id: string;
   max: 6 | 12;
-  label: SpaText;
-  hint: SpaText;
+  label: string;
+  hint: string;
   invalid: boolean;
   value: string;
   onValue: (v: string) => void;
@@ -36,7 +35,7 @@ function CodeField(o: {
     o.onValue(grouped);
   };
   return html`<div class="field">
-    <label for=${o.id}>${t(o.label)}</label>
+    <label for=${o.id}>${o.label}</label>
     <input
       id=${o.id}
       ref=${input}
@@ -52,7 +51,7 @@ function CodeField(o: {
       value=${o.value}
       onInput=${onInput}
     />
-    <span class="soft small" id=${`${o.id}-hint`}>${t(o.hint)}</span>
+    <span class="soft small" id=${`${o.id}-hint`}>${o.hint}</span>
   </div>`;
 }
 
@@ -67,7 +66,7 @@ export function Entry({ page }: { page: Extract<Page, { at: 'entry' }> }) {
   };
   return html`<${Frame} id="entry" icon="hub" title=${t('entry_title')} lead=${t('entry_lead')} keepFocus>
     <form class="actions" onSubmit=${submit} novalidate>
-      <${CodeField} id="code" max=${12} label="entry_label" hint="entry_hint" value=${value} onValue=${setValue}
+      <${CodeField} id="code" max=${12} label=${t('entry_label')} hint=${t('entry_hint')} value=${value} onValue=${setValue}
         invalid=${Boolean(page.notice)} />
       <${Notices} notice=${page.notice} busy=${page.busy} />
       <button class="button wide" type="submit" disabled=${Boolean(page.busy)}>${t('continue')}</button>
@@ -81,27 +80,5 @@ export function Entry({ page }: { page: Extract<Page, { at: 'entry' }> }) {
         <li>${t('entry_where_3')}</li>
       </ol>
     </section>
-  <//>`;
-}
-
-export function Second({ page }: { page: Extract<Page, { at: 'second' }> }) {
-  const [value, setValue] = useState('');
-  const [short, setShort] = useState(false);
-  const submit = (e: Event) => {
-    e.preventDefault();
-    const digits = value.replace(/\D/g, '');
-    setShort(digits.length !== 6);
-    if (digits.length === 6) void second(digits);
-  };
-  const wrong = page.title === 'code_wrong_title';
-  return html`<${Frame} id="second" icon="lock" bad=${wrong} keepFocus
-    title=${t(page.title ?? 'entry_second_title')} lead=${t(wrong ? 'code_wrong_lead' : 'entry_second_lead')}>
-    <form class="actions" onSubmit=${submit} novalidate>
-      <${CodeField} id="second" max=${6} label="entry_second_label" hint="entry_second_hint" value=${value}
-        onValue=${setValue} invalid=${short} />
-      <${Notices} notice=${short ? { text: 'entry_short' } : page.notice} busy=${page.busy} />
-      <button class="button wide" type="submit">${t('continue')}</button>
-      <button class="button quiet" type="button" onClick=${newCode}>${t(wrong ? 'start_over' : 'entry_change_first')}</button>
-    </form>
   <//>`;
 }

@@ -4,7 +4,7 @@ import { signOut } from './flow.ts';
 import { Frame } from './frame.ts';
 import { glyph } from './glyphs.ts';
 import { later } from './later.ts';
-import { Entry, Second } from './pages-code.ts';
+import { Entry } from './pages-code.ts';
 import { Approve, Login, Register } from './pages-passkey.ts';
 import { Alarm, Elsewhere, TroublePage } from './pages-stop.ts';
 import { app, type Page } from './store.ts';
@@ -51,8 +51,6 @@ export function PageOf({ page }: { page: Page }) {
   switch (page.at) {
     case 'entry':
       return html`<${Entry} page=${page} />`;
-    case 'second':
-      return html`<${Second} page=${page} />`;
     case 'register':
       return html`<${Register} page=${page} />`;
     case 'login':

@@ -1,7 +1,6 @@
 // The page of people: the owner invites, sees who is here, changes and ends.
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { encode } from 'uqr';
 import { useAsked } from './asked.ts';
 import { useFocusInside } from './focus.ts';
 import { glyph } from './glyphs.ts';
@@ -9,6 +8,8 @@ import { clock, Invited } from './invitation.ts';
 import { Bones } from './open.ts';
 import { hub, type Invitation, type Person, say, type Wished } from './people-hub.ts';
 import { List, PersonForm } from './people-list.ts';
+import { Picture } from './qr.ts';
+import { ask } from './question.ts';
 import { toast } from './store.ts';
 import { t } from './text.ts';
 
@@ -17,25 +18,12 @@ interface Awaited {
   invitation: Invitation;
 }
 
-const local = /^(localhost|.*\.localhost|127\..*|\[::1\])$/;
-
-/** The link as a picture; an address that no other device has gets none. */
-function Picture({ link }: { link: string }) {
-  if (local.test(new URL(link).hostname)) return null;
-  const { data, size } = encode(link, { ecc: 'L', border: 2 });
-  const path = data
-    .flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])))
-    .join('');
-  return html`<svg class="qr" viewBox=${`0 0 ${size} ${size}`} role="img" aria-label=${say('qr')} shape-rendering="crispEdges">
-    <rect width=${size} height=${size} fill="#fff" /><path d=${path} fill="#000" /></svg>`;
-}
-
 function Code({ of: { person, invitation }, close }: { of: Awaited; close: () => void }) {
   const { link, code, verify_uri, expires_at } = invitation;
   return html`<${Invited} id=${person.id} title=${say('code_title', { name: person.name })} copies=${link}
     words=${{ copy: say('copy'), copied: say('copied'), done: say('done') }} close=${close}>
     <p>${say('code_lead')}</p>
-    <${Picture} link=${link} />
+    <${Picture} link=${link} label=${say('qr')} />
     <p class="small"><a class="link" href=${link} target="_blank" rel="noreferrer">${link}</a></p>
     <p>${say('code_or', { page: verify_uri })}<br /><strong class="code" data-code>${code}</strong></p>
     <p class="soft small">${say('code_until', { time: clock(expires_at) })}</p>
@@ -65,6 +53,9 @@ export function People() {
   };
 
   if (!people) return gate.question || html`<${Bones} title=${t('people')} />`;
+  const question = (what: 'end' | 'remove', { name }: Person) => ({
+    ...{ title: say(`${what}_of`, { name }), text: say(`${what}_sure`, { name }), yes: say(what) },
+  });
   const orders = {
     still,
     invite: (person: Person) =>
@@ -77,12 +68,12 @@ export function People() {
         const { name } = await hub.change(p.id, wished);
         toast(say('changed', { name }));
       }),
-    end(p: Person) {
-      if (confirm(say('end_sure', { name: p.name })))
+    async end(p: Person) {
+      if (await ask(question('end', p)))
         order(() => hub.change(p.id, { until: Math.floor(Date.now() / 1000) - 1 }));
     },
-    remove(p: Person) {
-      if (confirm(say('remove_sure', { name: p.name })))
+    async remove(p: Person) {
+      if (await ask(question('remove', p)))
         order(async () => {
           await hub.remove(p.id);
           toast(say('removed', { name: p.name }));

@@ -10,10 +10,11 @@ import { openActs } from './acts.ts';
 import { currentLink } from './current.ts';
 import { bounds, type Drawing } from './drawing.ts';
 import { Elevate } from './elevate.ts';
-import { type Glyph, glyph } from './glyphs.ts';
 import type { Link } from './link.ts';
 import { Bones } from './open.ts';
+import { part } from './part.ts';
 import { View } from './render.ts';
+import type { Why } from './skill-shut.ts';
 import { Stale } from './stale.ts';
 import { app, type Icon, useApp } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
@@ -47,6 +48,9 @@ function joinSkill(
   return { check, viewRoom, stateRooms, rooms: [viewRoom, ...stateRooms] };
 }
 
+/** A screen is kept at most so often, milliseconds. */
+const KEEP_MS = 5000;
+
 export function Skill({ icon }: { icon: Icon }) {
   const { link, heardAt } = useApp();
   const [gate, setGate] = useState<Gate>('opening');
@@ -56,6 +60,9 @@ export function Skill({ icon }: { icon: Icon }) {
   const seen = useRef({
     ...{ tree: null as Tree | null, state: {} as unknown, at: 0, raw: '' },
     isForged: false,
+    /** What is shown was kept here, and nothing has come from the hub yet. */
+    isKept: false,
+    keptAt: 0,
   });
   const stored = useRef<unknown>({});
   const queued = useRef(false);
@@ -75,7 +82,18 @@ export function Skill({ icon }: { icon: Icon }) {
     const first = seen.current.tree?.state ?? {};
     stored.current = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), first);
     seen.current.state = acts.over(stored.current);
-    if (o.rooms.every((r) => r.live)) seen.current.at = Date.now();
+    if (!o.rooms.every((r) => r.live)) return;
+    seen.current.at = Date.now();
+    keep();
+  };
+  /** A screen that needs no passkey can be read while the hub is away. */
+  const keep = () => {
+    const { tree, at, keptAt } = seen.current;
+    if (!tree || seen.current.isForged || icon.ownerOnly !== false || preview || at - keptAt < KEEP_MS)
+      return;
+    seen.current.keptAt = at;
+    const state = stored.current;
+    import('./kept.ts').then((m) => m.keepScreen(icon.skill_id, { tree, state, at })).catch(() => {});
   };
   /** Shows a view once the hub's signature on it and its tree is checked; the hub has compiled the one to the other. */
   const check = async (o: Opened, raw: string, content: Record<string, unknown>, tree: Tree) => {
@@ -92,7 +110,7 @@ export function Skill({ icon }: { icon: Icon }) {
       );
     if (ok === null) return;
     // What this application does not know yet is drawn as a note.
-    if (ok) seen.current.tree = known(tree);
+    if (ok) Object.assign(seen.current, { tree: known(tree), isKept: false });
     seen.current.isForged = !ok;
     // A tree may bring the first state.
     changed();
@@ -115,6 +133,17 @@ export function Skill({ icon }: { icon: Icon }) {
     else if (e.code === 'not_found' || e.code === 'unavailable') setGate('missing');
   };
 
+  useEffect(() => {
+    if (currentLink()?.up) return;
+    import('./kept.ts')
+      .then((m) => m.screenOf(icon.skill_id))
+      .then((kept) => {
+        if (!kept || seen.current.tree) return;
+        Object.assign(seen.current, { ...kept, tree: known(kept.tree), isKept: true });
+        draw((n) => n + 1);
+      })
+      .catch(() => {});
+  }, []);
   useEffect(() => {
     if (gate !== 'opening' && gate !== 'missing') return;
     let gone = false;
@@ -154,18 +183,17 @@ export function Skill({ icon }: { icon: Icon }) {
   const drawing: Drawing = {
     scope: { state: seen.current.state, meta: tree?.meta ?? {}, budget: { steps: bounds.steps } },
     left: { parts: bounds.parts },
-    act: acts.act,
+    act: seen.current.isKept ? () => import('./kept.ts').then((m) => m.onlyKept()) : acts.act,
     rows: acts.rows,
   };
   if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;
-  if (gate === 'forbidden')
-    return html`<${Message} glyph="lock" title=${t('skill_forbidden', { title: titleOf(icon) })} lead=${t('skill_forbidden_lead')} />`;
-  if (gate === 'over')
-    return html`<${Message} glyph="info" title=${t('preview_over')} lead=${t('preview_over_lead')} />`;
-  if (seen.current.isForged)
-    return html`<${Message} glyph="lock" title=${t('view_forged', { title: titleOf(icon) })} lead=${t('view_forged_lead')} />`;
-  if (gate === 'missing' && !tree)
-    return html`<${Message} glyph="pulse" title=${t('skill_missing', { title: titleOf(icon) })} lead=${t('skill_missing_lead')} />`;
+  const why: Why | false =
+    gate === 'forbidden' || gate === 'over'
+      ? gate
+      : seen.current.isForged
+        ? 'forged'
+        : gate === 'missing' && !tree && gate;
+  if (why) return html`<${Shut} why=${why} title=${titleOf(icon)} />`;
   if (!tree) return html`<${Bones} title=${titleOf(icon)} />`;
   const joined = opened.current?.rooms.every((r) => r.live);
   const missing =
@@ -187,6 +215,4 @@ const unknownTree = (what: string): Tree =>
 const known = (tree: Tree): Tree =>
   tree.tree === TREE_VERSION && Array.isArray(tree.main) ? tree : unknownTree(`tree ${tree.tree}`);
 
-function Message(o: { glyph: Glyph; title: string; lead: string }) {
-  return html`<div class="gate"><div class="hero">${glyph(o.glyph)}</div><h3>${o.title}</h3><p class="soft">${o.lead}</p></div>`;
-}
+const Shut = part<{ title: string; why: Why }>(() => import('./skill-shut.ts').then((m) => m.Shut));

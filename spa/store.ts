@@ -10,6 +10,8 @@ import type { Suspicion } from '../firmware/text/channel.ts';
 import type { Language } from '../firmware/text/i18n.ts';
 import type { SpaText } from '../firmware/text/spa.ts';
 import type { Layout } from '../firmware/ui/arranged.ts';
+import type { Glance } from '../firmware/ui/glance.ts';
+import type { Told } from '../firmware/ui/topic-names.ts';
 
 /** What stands above a page's button: a text of ours, or an error's. */
 export type Notice = { text: SpaText; command?: string } | { error: ErrorCode; message?: string };
@@ -63,10 +65,11 @@ export type Page =
 
 /** An icon as the hub tells it, or as an older version left it in this browser. */
 export type Icon = Omit<Wire, 'schema' | 'ownerOnly' | 'sizeHints' | 'available' | 'group'> &
-  Partial<Pick<Wire, 'sizeHints' | 'available' | 'group'>>;
+  Partial<Pick<Wire, 'ownerOnly' | 'sizeHints' | 'available' | 'group'>>;
 type Wire = Answer<typeof skillsApi.icons>[number];
 
-export type Managing = 'manage' | 'people' | 'hubs';
+/** A page beside skills' screens: the owner's, settings, and what skills have told. */
+export type Managing = 'manage' | 'people' | 'hubs' | 'settings' | 'notices';
 
 export interface Open {
   skill_id: string;
@@ -111,12 +114,17 @@ export interface App {
   iconsAt: number | null;
   /** How the desktop looks; null until a hub has told it. */
   look: Look | null;
+  /** What tiles tell, by skill. */
+  glances: Readonly<Record<string, Glance>>;
+  /** What skills have told this person, as the hub keeps it, and up to when it was read, milliseconds. */
+  said: readonly Told[];
+  readTo: number;
   /** The icons before the last change that was made here. */
   before: Icon[] | null;
   /** The group of icons that is open. */
   group: string | null;
   open: Open | null;
-  /** A page of the owner's that is open: installed skills, people, hubs. */
+  /** A page that is open. */
   managing: Managing | null;
   /** Token of a preview whose link was opened, until its screen opens. */
   preview: string | null;
@@ -132,7 +140,11 @@ export interface App {
 }
 
 /** What is known of a desktop before its hub is. */
-export const noDesktop: Pick<App, 'icons' | 'iconsAt' | 'look' | 'before' | 'group' | 'role' | 'mine'> = {
+export const noDesktop: Pick<
+  App,
+  'icons' | 'iconsAt' | 'look' | 'before' | 'group' | 'role' | 'mine' | 'glances' | 'said' | 'readTo'
+> = {
+  ...{ glances: {}, said: [], readTo: 0 },
   ...{ icons: null, iconsAt: null, look: null, before: null, group: null, role: null, mine: null },
 };
 

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { keepInside } from './focus.ts';
 import { face, glyph } from './glyphs.ts';
 import { Bones, pageNames } from './open.ts';
+import { stay, wide } from './place.ts';
 import type { Icon, Managing } from './store.ts';
 import { t, titleOf } from './text.ts';
 
@@ -15,6 +16,8 @@ const screens = {
   manage: (): Promise<Screen> => import('./manage.ts').then((m) => m.Manage),
   people: (): Promise<Screen> => import('./people.ts').then((m) => m.People),
   hubs: (): Promise<Screen> => import('./hubs.ts').then((m) => m.Hubs),
+  settings: (): Promise<Screen> => import('./settings.ts').then((m) => m.Settings),
+  notices: (): Promise<Screen> => import('./notices.ts').then((m) => m.Notices),
 };
 const loaded: { [of in keyof typeof screens]?: Screen } = {};
 /** Where the focus goes when the last window closes; one window may lead to the next. */
@@ -49,6 +52,23 @@ export function Window(o: { icon: Icon | null; page?: Managing; docked: boolean 
         setSkill(() => screen);
       });
   }, []);
+  const name = o.icon?.skill_id ?? pageNames[page];
+  useLayoutEffect(() => (o.docked ? undefined : stay(dialog.current!, name)), [o.docked]);
+  const still = useRef<(() => void) | null>(null);
+  /** What moves it comes with the first approach to its header. */
+  const approach = () => {
+    if (o.docked || !wide.matches || still.current) return;
+    still.current = () => {};
+    import('./drag.ts').then(
+      (m) => {
+        if (dialog.current) still.current = m.movable(dialog.current, name);
+      },
+      () => {
+        still.current = null;
+      },
+    );
+  };
+  useEffect(() => () => still.current?.(), []);
   useLayoutEffect(() => {
     dialog.current?.focus();
     return () => {
@@ -72,13 +92,15 @@ export function Window(o: { icon: Icon | null; page?: Managing; docked: boolean 
   };
   return html`<div class=${`veil ${o.docked ? 'panel' : 'modal'}`} onClick=${o.docked ? undefined : onVeil}>
     <div class="window" style=${sizeOf(o.icon)} role="dialog" aria-modal=${o.docked ? undefined : 'true'} aria-labelledby="window-title"
-      tabindex="-1" ref=${dialog} onKeyDown=${onKeyDown} data-window=${o.icon?.skill_id ?? pageNames[page]}>
-      <header>
+      tabindex="-1" ref=${dialog} onKeyDown=${onKeyDown} data-window=${name}>
+      <header onPointerEnter=${approach} onFocusIn=${approach}>
         <span class="sr">${face(o.icon?.icon ?? 'app')}</span>
         <h2 id="window-title">${title}</h2>
+        ${!o.docked && html`<button type="button" class="icon-button grip" aria-label=${t('grip')} title=${t('grip')}>${glyph('grip')}</button>`}
         <button type="button" class="icon-button" aria-label=${t('close')} onClick=${closeWindow}>${glyph('close')}</button>
       </header>
       <div class="body">${Skill ? html`<${Skill} icon=${o.icon} />` : html`<${Bones} title=${title} />`}</div>
+      ${!o.docked && html`<span class="corner" aria-hidden="true"></span>`}
     </div>
   </div>`;
 }

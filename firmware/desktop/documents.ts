@@ -1,6 +1,7 @@
 // What the documents of a person's desktop hold. The hub alone writes them, so its clients only read. Pure.
 import { desktopSkills } from '../documents/key.ts';
 import type { Arrangement, DesktopState, DesktopView, IconFace, ManagerView } from '../ui/arranged.ts';
+import type { Glance, GlanceForm } from '../ui/glance.ts';
 import { seenOf } from './arrangement.ts';
 import type { Effective, Given } from './effective.ts';
 import type { Scenario } from './scenario.ts';
@@ -23,6 +24,31 @@ function faceOf({ manifest, ownerOnly }: Given): IconFace {
   };
 }
 
+/** Bytes all glances may take; those of skills beyond it are not shown. */
+const GLANCES_ROOM = 96_000;
+
+/**
+ * What a tile of a desktop may tell: of a skill that is shown there and declares it. One that the owner has closed behind
+ * the passkey tells nothing before; the author of one that is always closed has declared what is seen.
+ */
+export const glancing = ({ skills }: Effective): { skill_id: string; form: GlanceForm }[] =>
+  skills.flatMap(({ manifest, ownerOnly, shown }) => {
+    const form = manifest.capabilities.ui?.glance;
+    const isOpen = !ownerOnly || manifest.permissions?.ownerOnly === true;
+    return shown && form && isOpen ? [{ skill_id: manifest.id, form }] : [];
+  });
+
+/** Those that fit. */
+export function roomed(glances: Record<string, Glance>): Record<string, Glance> {
+  let left = GLANCES_ROOM;
+  return Object.fromEntries(
+    Object.entries(glances).filter(([, g]) => {
+      left -= Buffer.byteLength(JSON.stringify(g));
+      return left >= 0;
+    }),
+  );
+}
+
 /** The icons of a desktop. One that takes more than its share of the room goes without its own drawing and titles. */
 export function facesOf({ skills }: Effective): IconFace[] {
   const shown = skills.filter((s) => s.shown).map(faceOf);
@@ -43,6 +69,7 @@ export function documentsOf(
   given: Effective,
   arrangement: Arrangement,
   answers: (skill_id: string) => boolean,
+  glances: DesktopState['glances'],
 ) {
   const icons = facesOf(given);
   const ids = icons.map((i) => i.skill_id);
@@ -51,7 +78,7 @@ export function documentsOf(
       ...{ schema: 'desktop/v0', id, version, behavior },
       layout: given.layout,
     } satisfies DesktopView,
-    [`${desktop}/state:main`]: { available: ids.filter(answers) } satisfies DesktopState,
+    [`${desktop}/state:main`]: { available: ids.filter(answers), glances } satisfies DesktopState,
     [`${manager}/view:main`]: { schema: 'desktop/v0', icons } satisfies ManagerView,
     [arrangementDocument]: seenOf(arrangement, (skill_id) => ids.includes(skill_id)),
   };

@@ -82,6 +82,8 @@ export function openLibrary(o: {
   needed: (key: string) => boolean;
   /** A document has another access list. */
   aclChanged?: (key: string) => void;
+  /** Another state of a document is on the disk. */
+  written?: (key: string) => void;
   /** There may be something to sweep at this time, milliseconds since 1970. */
   stirred?: (at: number) => void;
 }): Library {
@@ -117,6 +119,7 @@ export function openLibrary(o: {
         const before = lists.get(text);
         lists.set(text, said.acl);
         if (before?.join() !== said.acl.join()) o.aclChanged?.(text);
+        o.written?.(text);
       },
       async () => (await loadDocument(store, text)).doc,
       key.doc_type === 'view' ? compile : undefined,

@@ -1,5 +1,6 @@
 // The local API about this hub as a machine among others: how reliable it is, what it is for, what it has.
 import * as T from 'typebox';
+import { SAYS } from '../protocol/endpoint/check.ts';
 import { ok } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
 import { languages } from '../text/i18n.ts';
@@ -29,6 +30,24 @@ export const nodeApi = localArea({
     body: T.Object({ value: T.Enum([...languages]) }, { additionalProperties: false }),
     answer: ok,
     command: true,
+  },
+  name: {
+    method: 'POST',
+    path: '/api/node/name',
+    who: 'owner',
+    doc: 'Gives this hub another name, which paired browsers hear with their next connection and each service takes when it starts next. It goes before what the maker and a configuration call it.',
+    body: T.Object(
+      {
+        value: T.String({
+          ...{ minLength: 1, maxLength: 64, pattern: '^[^\\s\\p{C}](?:[^\\p{C}]*[^\\s\\p{C}])?$' },
+          [SAYS]: {
+            pattern: 'may not begin or end with a space, nor hold signs nobody sees',
+          },
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    answer: ok,
   },
   reliability: {
     method: 'GET',

@@ -101,6 +101,18 @@ export const skillsApi = localArea({
     answer: ok,
     command: true,
   },
+  read: {
+    method: 'POST',
+    path: '/v1/notices/read',
+    who: 'token',
+    doc: 'What skills have told the caller up to a time counts as read, on all their devices.',
+    body: T.Object(
+      { to: T.Integer({ minimum: 0, maximum: 8.64e15, description: 'Milliseconds since 1970.' }) },
+      body,
+    ),
+    answer: ok,
+    command: true,
+  },
   open: {
     method: 'POST',
     path: '/v1/open',

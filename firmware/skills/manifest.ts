@@ -5,6 +5,7 @@ import { faultsOf, refusal, SAYS } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { MAX_BODY } from '../protocol/limits.ts';
 import { personRoles } from '../protocol/roles.ts';
+import { bindingError, pathOf } from '../ui/binding.ts';
 import { actionsSchema } from './actions.ts';
 import { localized } from './localized.ts';
 
@@ -16,6 +17,30 @@ const host =
   '^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+(?!\\d+$)[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$';
 const text = (maxLength: number, more: T.TStringOptions) => T.String({ minLength: 1, maxLength, ...more });
 const pixels = T.Number({ minimum: 50, maximum: 4000, [SAYS]: 'must be a number of pixels from 50 to 4000' });
+
+const bound = (description: string) =>
+  T.Union([T.String({ minLength: 1, maxLength: 200 }), localized(200)], {
+    [SAYS]: 'must be a text of 1 to 200 characters, or one for each language',
+    description: `${description} A text with bindings into the state (\`{{state.temp}} °C\`), or one for each language. Where something it binds is missing, it is not shown.`,
+  });
+const glance = T.Object(
+  {
+    value: T.Optional(bound('What one looks for first, large: a few characters.')),
+    line: T.Optional(bound('A short sentence below it.')),
+    spark: T.Optional(
+      T.String({
+        maxLength: 200,
+        description: 'Numbers to draw as a small line, one binding: `{{state.samples[*].cpu}}`.',
+      }),
+    ),
+    alert: T.Optional(bound('What is not as it should be; then the tile asks for attention.')),
+  },
+  {
+    ...closed,
+    description:
+      'What its tile on the desktop tells, live, without the skill being awake. It is seen before a passkey is asked for.',
+  },
+);
 
 const ui = T.Object(
   {
@@ -45,6 +70,7 @@ const ui = T.Object(
     schema: T.Optional(
       T.Literal('ui/v0', { description: "The skill's screen is data: a ui/v0 view document." }),
     ),
+    glance: T.Optional(glance),
   },
   closed,
 );
@@ -136,7 +162,22 @@ function crossFaults({ id, capabilities: { visual, ui, actions = {} }, permissio
   }
   if (visual && !ui) return [{ pointer, says: 'is missing, a visual skill needs it' }];
   if (ui && !ui.schema && !ui.entrypoint) return [{ pointer, says: 'needs a schema or an entrypoint' }];
-  return [];
+  return ui?.glance ? glanceFaults(ui.glance) : [];
+}
+
+/** Bindings of a glance see the state, and nothing else. */
+function glanceFaults({ spark, ...texts }: T.Static<typeof glance>) {
+  const at = '/capabilities/ui/glance';
+  const wrong = (text: string) =>
+    bindingError(text) ?? (/\{\{\s*meta\b/.test(text) ? 'binds meta, which a tile does not have' : null);
+  const faults = Object.entries(texts).flatMap(([name, words]) =>
+    typeof words === 'string'
+      ? [{ pointer: `${at}/${name}`, says: wrong(words) }]
+      : Object.entries(words).map(([l, text]) => ({ pointer: `${at}/${name}/${l}`, says: wrong(text) })),
+  );
+  const isPath = spark === undefined || (pathOf(spark) !== null && wrong(spark) === null);
+  if (!isPath) faults.push({ pointer: `${at}/spark`, says: 'must be one binding into the state' });
+  return faults.flatMap(({ pointer, says }) => (says === null ? [] : [{ pointer, says }]));
 }
 
 /**

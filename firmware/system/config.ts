@@ -128,15 +128,24 @@ function ofFactory(runtime: string): Partial<Config> {
 /** Where the owner's choices lie that every service may know; ingle-api writes it, and services take it when they start. */
 export const choicesOf = (c: Pick<Config, 'data'>): string => join(c.data, 'skills', 'choices.json');
 
+/** What an owner may choose for the whole hub. */
+export type Choices = Partial<Pick<Config, 'language' | 'name'>>;
+
 /** What the owner has chosen. A file with a fault counts for nothing: no service fails to start for it. */
-function ofOwner(c: Pick<Config, 'data'>): Partial<Config> {
+export function readChoices(c: Pick<Config, 'data'>): Choices {
   try {
-    const { language } = readJson<Config>(choicesOf(c)) ?? {};
-    return languages.includes(language as Language) ? { language: language! } : {};
+    const { language, name } = readJson<Config>(choicesOf(c)) ?? {};
+    return {
+      ...(languages.includes(language as Language) ? { language: language! } : {}),
+      ...(typeof name === 'string' && name !== '' && name.length <= 64 ? { name } : {}),
+    };
   } catch {
     return {};
   }
 }
+
+/** The hub's name now: an owner's choice counts at once, also where a service has started before it. */
+export const nameOf = (c: Pick<Config, 'data' | 'name'>): string => readChoices(c).name ?? c.name;
 
 /** Reads the configuration. A file that is there but wrong is an error; a file that is not there is fine. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -155,7 +164,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_ROOT']) c.root_url = env['INGLE_ROOT'];
   if (env['INGLE_APP_URL']) c.app_url = env['INGLE_APP_URL'];
   if (env['INGLE_DATA']) c.data = env['INGLE_DATA'];
-  Object.assign(c, ofOwner(c));
+  Object.assign(c, readChoices(c));
   if (env['INGLE_SKILLS']) c.skills = env['INGLE_SKILLS'];
   if (env['INGLE_RUNTIME']) c.runtime = env['INGLE_RUNTIME'];
   if (env['INGLE_KEPT']) c.kept = env['INGLE_KEPT'].split(' ');
@@ -163,6 +172,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_API_HOST']) c.api.host = env['INGLE_API_HOST'];
   if (env['INGLE_API_PORT']) c.api.port = Number(env['INGLE_API_PORT']);
   if (env['INGLE_NAME']) c.name = env['INGLE_NAME'];
+  // The owner's own name for it goes before whatever it was called when it was started.
+  c.name = nameOf(c);
   if (env['INGLE_LANG']) c.language = env['INGLE_LANG'];
   if (env['INGLE_SUBNET_HEARTBEAT']) c.subnet_heartbeat = Number(env['INGLE_SUBNET_HEARTBEAT']);
   if (env['INGLE_CONTACT']) c.contact = env['INGLE_CONTACT'];

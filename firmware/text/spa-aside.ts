@@ -2,6 +2,15 @@
 import type { Texts } from './i18n.ts';
 
 const en = {
+  second_title: 'Now the second group',
+  second_lead:
+    'The first group found your hub. The second one proves it is really yours, and never leaves this phone.',
+  second_label: 'Second group',
+  second_hint: 'The six digits to the right of the first group',
+  change_first: 'Change the first group',
+  code_wrong_title: 'The second group did not match',
+  code_wrong_lead:
+    'Nothing was shared. Type the second group again; after three wrong tries the hub makes the code useless.',
   nopasskey_title: 'No passkey on this phone',
   nopasskey_lead:
     'Your hub already has an owner, so it lets in only who holds the passkey or the hub itself. There are two ways.',
@@ -41,6 +50,14 @@ const en = {
 } as const;
 
 const ru: Record<keyof typeof en, string> = {
+  second_title: 'Теперь вторая группа',
+  second_lead:
+    'Первая группа нашла ваш хаб. Вторая доказывает, что он действительно ваш, и не покидает этот телефон.',
+  second_label: 'Вторая группа',
+  second_hint: 'Шесть цифр справа от первой группы',
+  change_first: 'Изменить первую группу',
+  code_wrong_title: 'Вторая группа не подошла',
+  code_wrong_lead: 'Ничего не передано. Введите вторую группу ещё раз; после трёх ошибок хаб отменит код.',
   nopasskey_title: 'На этом телефоне нет ключа доступа',
   nopasskey_lead:
     'У хаба уже есть владелец, поэтому впустить может только тот, у кого ключ доступа, или сам хаб. Есть два пути.',

@@ -1,4 +1,5 @@
 // The desktop of a person, as its four documents tell it, and how icons and groups follow one another. Pure.
+import type { Glance } from './glance.ts';
 
 /** How the desktop looks. */
 export interface Layout {
@@ -15,9 +16,11 @@ export interface DesktopView {
   behavior: { sourceOfApps: string; onIconClick: string };
 }
 
-/** `desktop/state:main`: the skills that answer now. */
+/** `desktop/state:main`: the skills that answer now, and what their tiles tell. */
 export interface DesktopState {
   available: string[];
+  /** By skill. */
+  glances: Record<string, Glance>;
 }
 
 /** What an icon shows, as its skill's manifest says. */

@@ -1,12 +1,18 @@
 // Geometry of charts: points, round ticks, an SVG path. Pure.
-import type { Series } from './tree.ts';
+import type { Series, Value } from './tree.ts';
 import { evaluate, type Scope, toNumber } from './value.ts';
 
+/** `gap`: between it and the point before nothing is known, so no line leads there. */
+export interface Point {
+  x: number;
+  y: number;
+  gap?: true;
+}
 export interface Line {
   /** As the document has it; a text in several languages is its reader's to choose. */
   label: unknown;
   /** In the order given; `x` in milliseconds since 1970 when `time`, else as given. */
-  points: { x: number; y: number }[];
+  points: Point[];
 }
 export interface Chart {
   lines: Line[];
@@ -45,15 +51,22 @@ function readBars(series: readonly Series[], scope: Scope): Chart {
 }
 
 /**
- * Reads the series of a chart out of the scope. Points whose `y` is no finite number are left out; without
- * `x` points count 0, 1, 2. ISO dates and Unix times (s or ms) on `x` make it a time axis.
+ * Reads the series of a chart out of the scope. Points whose `y` is no finite number are left out, and the line with
+ * them; without `x` points count 0, 1, 2. ISO dates and Unix times (s or ms) on `x` make it a time axis.
+ * @param max where the axis ends, unless a point is higher; it then begins at 0 or below
  */
-export function readChart(series: readonly Series[], scope: Scope, kind: 'line' | 'bar' = 'line'): Chart {
+export function readChart(
+  series: readonly Series[],
+  scope: Scope,
+  kind: 'line' | 'bar' = 'line',
+  max?: Value,
+): Chart {
   if (kind === 'bar') return readBars(series, scope);
   let time = false;
   const lines = series.map((s): Line => {
     const [ys, xs] = [listed(evaluate(s.y, scope)), s.x === undefined ? null : listed(evaluate(s.x, scope))];
-    const points = ys.flatMap((value, i) => {
+    let isGap = false;
+    const points = ys.flatMap((value, i): Point[] => {
       const y = toNumber(value);
       const given = xs ? xs[i] : i;
       let x = toNumber(given);
@@ -63,14 +76,23 @@ export function readChart(series: readonly Series[], scope: Scope, kind: 'line' 
         time = true;
         x *= 1000;
       } else if (xs && x > 1e12 && x < 1e14) time = true;
-      return Number.isFinite(x) && Number.isFinite(y) ? [{ x, y }] : [];
+      if (!Number.isFinite(x) || !Number.isFinite(y)) {
+        isGap = true;
+        return [];
+      }
+      const point: Point = isGap ? { x, y, gap: true } : { x, y };
+      isGap = false;
+      return [point];
     });
     const every = Math.ceil(points.length / MAX_POINTS);
-    const kept = every > 1 ? points.filter((_, i) => i % every === 0 || i === points.length - 1) : points;
+    const kept =
+      every > 1 ? points.filter((p, i) => p.gap || i % every === 0 || i === points.length - 1) : points;
     return { label: evaluate(s.label, scope), points: kept };
   });
   const all = lines.flatMap((l) => l.points);
-  const ticks = niceTicks(Math.min(0, ...all.map((p) => p.y)), Math.max(...all.map((p) => p.y)));
+  const end = toNumber(evaluate(max, scope));
+  const highest = Math.max(...all.map((p) => p.y), ...(Number.isFinite(end) ? [end] : []));
+  const ticks = niceTicks(Math.min(0, ...all.map((p) => p.y)), highest);
   return {
     lines,
     time,
@@ -102,10 +124,12 @@ export function linePath(line: Line, chart: Pick<Chart, 'x' | 'y'>, w: number, h
   const dx = chart.x[1] - chart.x[0] || 1;
   const dy = chart.y[1] - chart.y[0] || 1;
   return line.points
-    .map(({ x, y }, i) => {
+    .map(({ x, y, gap }, i) => {
       const px = ((x - chart.x[0]) / dx) * w;
       const py = h - ((y - chart.y[0]) / dy) * h;
-      return `${i ? 'L' : 'M'}${px.toFixed(1)} ${py.toFixed(1)}`;
+      const to = `${px.toFixed(1)} ${py.toFixed(1)}`;
+      // A point alone between two gaps is a dot.
+      return i && gap ? `M${to}L${to}` : `${i ? 'L' : 'M'}${to}`;
     })
     .join('');
 }

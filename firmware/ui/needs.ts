@@ -91,7 +91,7 @@ function valuesOf(n: Node): Maybe[] {
       return [...when, n.title, ...n.columns.map((c) => c.label), ...rows];
     }
     case 'chart':
-      return [...when, n.title, ...n.series.flatMap((s) => [s.label, s.x, s.y])];
+      return [...when, n.title, n.max, ...n.series.flatMap((s) => [s.label, s.x, s.y])];
     case 'vega':
       return [...when, n.title, n.data];
     case 'button':

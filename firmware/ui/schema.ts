@@ -153,6 +153,7 @@ export const nodeTypes = {
 /** What ui/v0.1 adds. */
 export const nodeTypes1 = {
   ...nodeTypes,
+  'chart.line': { ...nodeTypes['chart.line'], takes: ['title', 'label', 'max'] },
   'chart.bar': {
     says: 'Bars side by side, with the same values as a table.',
     needs: ['series'],
@@ -226,7 +227,11 @@ const node1 = T.Object(
     value: T.Optional(template('What a metric shows, or how far a progress is.')),
     fields: fieldsOf(field1),
     tabs: T.Optional(T.Array(tab, { minItems: 1, maxItems: limits.tabs, description: 'The parts.' })),
-    max: T.Optional(template('The value at which a progress is full; 100 where it is left out.')),
+    max: T.Optional(
+      template(
+        'The value at which a progress is full, 100 where it is left out; or where the axis of lines ends, which then stays as it is.',
+      ),
+    ),
   },
   { ...closed, allOf: needed(nodeTypes1) },
 );

@@ -137,7 +137,7 @@ export type Node = Common &
     /** Its child once for each item of an array, at most 500 times. */
     | { is: 'each'; of: Value; child: Node; none?: Node }
     | { is: 'table'; title?: Value; columns: readonly Column[]; rows: Value | Lazy; search?: boolean }
-    | { is: 'chart'; kind: 'line' | 'bar'; title?: Value; series: readonly Series[] }
+    | { is: 'chart'; kind: 'line' | 'bar'; title?: Value; series: readonly Series[]; max?: Value }
     /** A Vega-Lite specification; its data is the array of `data`. */
     | { is: 'vega'; title?: Value; spec: Readonly<Record<string, unknown>>; data?: Value; instead?: Node }
     | { is: 'button'; label: Value; icon?: string; tone?: 'plain' | 'primary' | 'danger'; act: Act }

@@ -1,7 +1,7 @@
 // The connection to root while there is one: its socket, and the web sessions that come through it.
 import type { IngleError } from '../protocol/errors.ts';
 import { insecureFeature } from '../protocol/noise/seal.ts';
-import { dataOf, version } from '../system/config.ts';
+import { dataOf, nameOf, version } from '../system/config.ts';
 import type { Codes } from './codes.ts';
 import type { Core } from './core.ts';
 import { fairFrames } from './fair.ts';
@@ -143,7 +143,7 @@ function sessionMaker(core: Core, codes: Codes) {
       ...{ pins, people },
       members: membersOf(core, i),
       hub: {
-        ...{ hub_id: i.hub_id, owner_id: i.owner_id, hub_name: config.name },
+        ...{ hub_id: i.hub_id, owner_id: i.owner_id, hub_name: nameOf(config) },
         ...{ version, sign_pub: ring.keys.sign.x },
       },
       party: relyingParty(i.app_url),

@@ -9,6 +9,7 @@ import { mcpApi } from '../../firmware/mcp/api.ts';
 import { nodeApi } from '../../firmware/node/api.ts';
 import { observeApi } from '../../firmware/observe/api.ts';
 import { peopleApi } from '../../firmware/people/api.ts';
+import { browsersApi } from '../../firmware/people/browsers-api.ts';
 import { type Described, openapi } from '../../firmware/protocol/endpoint/openapi.ts';
 import { apiPage, pageStyle } from '../../firmware/protocol/endpoint/page.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
@@ -29,6 +30,7 @@ export const areas = {
   io: ioApi,
   speech: audioApi,
   people: peopleApi,
+  browsers: browsersApi,
   hooks: hooksApi,
   mcp: mcpApi,
   setup: setupApi,

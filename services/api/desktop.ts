@@ -1,11 +1,18 @@
 // The desktops of all people: the scenario document in force, and the documents made of it, of the skills there are and
 // of what each person made of the icons. They are written here alone, and made again at each start.
 import { arranged, type Parts, pinned } from '../../firmware/desktop/arrangement.ts';
-import { arrangementDocument, documentsOf, facesOf } from '../../firmware/desktop/documents.ts';
+import {
+  arrangementDocument,
+  documentsOf,
+  facesOf,
+  glancing,
+  roomed,
+} from '../../firmware/desktop/documents.ts';
 import { type Effective, effective } from '../../firmware/desktop/effective.ts';
-import { type JsonObject, mergeContent } from '../../firmware/documents/content.ts';
+import { type JsonObject, mergeContent, readContent } from '../../firmware/documents/content.ts';
 import type { Library } from '../../firmware/documents/library.ts';
 import type { WriteOptions } from '../../firmware/documents/line.ts';
+import { desktopKey } from '../../firmware/documents/said.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { openQueue } from '../../firmware/protocol/queue.ts';
 import type { CallerRole, Role } from '../../firmware/protocol/roles.ts';
@@ -13,7 +20,14 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
-import { type Arrangement, inOrder, type Placed, placed } from '../../firmware/ui/arranged.ts';
+import {
+  type Arrangement,
+  type DesktopState,
+  inOrder,
+  type Placed,
+  placed,
+} from '../../firmware/ui/arranged.ts';
+import { openGlances } from './glances.ts';
 import { forgetIcons, readArrangement, writeArrangement } from './icons.ts';
 import { openScenario, type ScenarioStore } from './scenario.ts';
 
@@ -30,6 +44,8 @@ export interface Desktop {
   pin(owner_id: string, role: Role, skill_id: string, on: boolean): Promise<void>;
   /** It is stored, and every device of the person is told, when this settles. */
   arrange(owner_id: string, role: Role, parts: Parts): Promise<void>;
+  /** What skills have told somebody up to a time, milliseconds since 1970, was read. */
+  read(owner_id: string, role: Role, to: number): Promise<void>;
   /** Settles when a person's documents are there, for the role they have now. */
   serve(person: Served): Promise<void>;
   /** For which role a person's documents are made. */
@@ -40,8 +56,13 @@ export interface Desktop {
   forget(owner_id: string): Promise<void>;
   /** Skills came, went or changed. */
   changed(): void;
+  /** Another state of a document is stored: a tile may tell something else. */
+  stirred(key: string): void;
   close(): Promise<void>;
 }
+
+/** While somebody looks at a desktop its tiles are told anew at most so often, milliseconds. */
+const GLANCE_MS = 1500;
 
 export async function openDesktop(o: {
   store: Store;
@@ -57,6 +78,10 @@ export async function openDesktop(o: {
     changed();
   });
   const roles = new Map<string, Role>();
+  const glances = openGlances({ store, library });
+  /** Whose tiles are told anew in a moment, and whose when somebody looks. */
+  const soon = new Map<string, NodeJS.Timeout>();
+  const unseen = new Set<string>();
   const line = openQueue();
   let isDue = false;
 
@@ -74,12 +99,39 @@ export async function openDesktop(o: {
     await room.write((d) => mergeContent(d, content as JsonObject), also ? { also } : {});
   }
 
-  const made = (role: Role, arrangement: Arrangement) =>
-    documentsOf(scenario.now(), of(role, manifests()), arrangement, answers);
+  const roleNow = (owner_id: string): Role => roles.get(owner_id) ?? 'owner';
+  const made = (role: Role, arrangement: Arrangement, told: DesktopState['glances']) =>
+    documentsOf(scenario.now(), of(role, manifests()), arrangement, answers, told);
+  const toldTo = async (owner_id: string) =>
+    roomed(await glances.of(owner_id, glancing(of(roleNow(owner_id), manifests()))));
 
   async function make(owner_id: string): Promise<void> {
-    const documents = made(roles.get(owner_id) ?? 'owner', await readArrangement(store, owner_id));
+    const arrangement = await readArrangement(store, owner_id);
+    const documents = made(roleNow(owner_id), arrangement, await toldTo(owner_id));
     for (const [doc, content] of Object.entries(documents)) await put(owner_id, doc, content);
+  }
+
+  /** Tells the tiles of somebody anew. */
+  function tell(owner_id: string): void {
+    soon.delete(owner_id);
+    unseen.delete(owner_id);
+    line
+      .add(async () => put(owner_id, 'desktop/state:main', { glances: await toldTo(owner_id) }))
+      .catch((cause) => o.log.warn('the tiles of a desktop are not up to date', { cause }));
+  }
+
+  function stirred(key: string): void {
+    const [owner_id = '', skill_id = '', doc] = key.split('/');
+    if (doc !== 'state:main' || !skills.known().get(skill_id)?.manifest.capabilities.ui?.glance) return;
+    glances.stale(owner_id, skill_id);
+    if (!roles.has(owner_id)) return;
+    // Nobody looks: it is told to the next who does.
+    if (!library.peek(desktopKey(owner_id))?.members.size) unseen.add(owner_id);
+    else if (!soon.has(owner_id))
+      soon.set(
+        owner_id,
+        setTimeout(() => tell(owner_id), GLANCE_MS),
+      );
   }
 
   function changed(): void {
@@ -87,12 +139,14 @@ export async function openDesktop(o: {
     isDue = true;
     const all = async () => {
       isDue = false;
+      glances.forget();
       for (const owner_id of roles.keys()) await make(owner_id);
     };
     line.add(all).catch((cause) => o.log.error('the desktops are not up to date', { cause }));
   }
 
   function serve({ owner_id, role }: Served): Promise<void> {
+    if (unseen.has(owner_id)) tell(owner_id);
     return line.add(async () => {
       if (roles.get(owner_id) === role) return;
       const before = roles.get(owner_id);
@@ -119,7 +173,7 @@ export async function openDesktop(o: {
     await line.add(async () => {
       const mine = new Set(facesOf(of(role, manifests())).map((i) => i.skill_id));
       const arrangement = next(await readArrangement(store, owner_id), (id) => mine.has(id));
-      const content = made(role, arrangement)[arrangementDocument]!;
+      const content = made(role, arrangement, {})[arrangementDocument]!;
       await put(owner_id, arrangementDocument, content, (tx) => writeArrangement(tx, owner_id, arrangement));
     });
   }
@@ -133,6 +187,7 @@ export async function openDesktop(o: {
     of,
     serve,
     changed,
+    stirred,
     roleOf: (owner_id) => roles.get(owner_id),
     owners: () => [...roles.keys()],
     forget: (owner_id) =>
@@ -152,7 +207,19 @@ export async function openDesktop(o: {
           throw new IngleError('not_found', `There is no skill "${skill_id.slice(0, 60)}".`);
         return pinned(now, skill_id, on);
       }),
+    async read(owner_id, role, to) {
+      await serve({ owner_id, role });
+      const room = await library.open(desktopKey(owner_id));
+      // A device that was away knows of less than another has read, and none reads what is still to come.
+      await room.write((d) => {
+        const before = Number(readContent(d)['read'] ?? 0);
+        mergeContent(d, { read: Math.max(before, Math.min(to, Date.now())) });
+      });
+    },
     arrange: (owner_id, role, parts) => change(owner_id, role, (now, has) => arranged(now, parts, has)),
-    close: () => line.idle(),
+    close() {
+      for (const timer of soon.values()) clearTimeout(timer);
+      return line.idle();
+    },
   };
 }

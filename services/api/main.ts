@@ -17,13 +17,14 @@ import { followSkills, type Skills } from '../../firmware/skills/follow.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
 import { readSlots, settleSlots, skillNames } from '../../firmware/skills/table.ts';
 import { lifecycle } from '../../firmware/supervisor/lifecycle.ts';
-import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
+import { dataOf, nameOf, readConfig, version } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { openStore, sqliteVersion } from '../../firmware/system/store.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { answering } from './answer.ts';
 import { callerOf } from './auth.ts';
+import { browserEndpoints } from './browsers.ts';
 import { type Desktop, openDesktop } from './desktop.ts';
 import { type Dispatch, dispatcher } from './dispatch.ts';
 import { documentEndpoints } from './documents.ts';
@@ -93,6 +94,7 @@ const library = openLibrary({
   ...{ store, signer, log },
   needed: (key) => skills?.isLive(key) ?? false,
   aclChanged: () => narrowed(),
+  written: (key) => desktop?.stirred(key),
   stirred: (at) => sweeps?.by(at),
 });
 const commands = runCommands({
@@ -165,12 +167,13 @@ const dispatch: Dispatch = dispatcher({
     ...observing.endpoints,
     ...(await ioEndpoints(bus, log)),
     ...people.endpoints,
+    ...browserEndpoints(bus),
     ...hookEndpoints(hooks),
     ...mcpEndpoints({ skills, desktop, mcp, route: (...a) => dispatch.route(...a) }),
     ...speechEndpoints(bus),
     ...serviceEndpoints({ bus, config, slots: () => skillNames(readSlots(config).slots) }),
     ...nodeEndpoints({ bus, config, boots, store, library }),
-    ...subnetEndpoints({ bus, name: config.name }),
+    ...subnetEndpoints({ bus, name: () => nameOf(config) }),
     ...adminEndpoints({
       bus,
       log,

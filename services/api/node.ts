@@ -15,7 +15,7 @@ import type { Failure } from '../../firmware/supervisor/serve.ts';
 import { writeWhole } from '../../firmware/system/atomic.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { isAbsent } from '../../firmware/system/bus-errors.ts';
-import { type Config, choicesOf } from '../../firmware/system/config.ts';
+import { type Choices, type Config, choicesOf, nameOf, readChoices } from '../../firmware/system/config.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Response } from './http.ts';
 import { isSupervised, supervised } from './services.ts';
@@ -37,7 +37,7 @@ export function nodeEndpoints(o: {
 
   /** Without its uplink the hub is alone. */
   const subnet = () =>
-    subnetOf(bus, o.config.name).catch(() => ({
+    subnetOf(bus, nameOf(o.config)).catch(() => ({
       hub_id: null,
       subnet_id: null,
       role: 'hub' as const,
@@ -55,12 +55,21 @@ export function nodeEndpoints(o: {
       );
   }
 
+  /** The owner's choices stand in one file; one choice leaves the others. */
+  const choose = (choice: Choices) =>
+    choosing.add(async () => {
+      mkdirSync(join(o.config.data, 'skills'), { recursive: true, mode: 0o755 });
+      const next = { ...readChoices(o.config), ...choice };
+      await writeWhole(choicesOf(o.config), `${JSON.stringify(next)}\n`, 0o644);
+    });
+
   const handlers: Handlers<typeof nodeApi, Asked, Response> = {
     async language({ body: { value } }) {
-      await choosing.add(async () => {
-        mkdirSync(join(o.config.data, 'skills'), { recursive: true, mode: 0o755 });
-        await writeWhole(choicesOf(o.config), `${JSON.stringify({ language: value })}\n`, 0o644);
-      });
+      await choose({ language: value });
+      return { ok: true };
+    },
+    async name({ body: { value } }) {
+      await choose({ name: value });
       return { ok: true };
     },
     async reliability() {

@@ -63,6 +63,10 @@ export function skillEndpoints(p: Parts): LocalEndpoint[] {
       await desktop.arrange(asked.owner_id, roleOf(asked), asked.body);
       return { ok: true };
     },
+    async read(asked) {
+      await desktop.read(asked.owner_id, roleOf(asked), asked.body.to);
+      return { ok: true };
+    },
     open: (asked) => open(asked, asked.body, p),
     async preview({ caller, owner_id, body }) {
       const { skill_id, view, state, seconds = 3600 } = body;

@@ -43,7 +43,7 @@ export async function subnetOf(bus: Bus, name: string) {
   };
 }
 
-export function subnetEndpoints({ bus, name }: { bus: Bus; name: string }): LocalEndpoint[] {
+export function subnetEndpoints({ bus, name }: { bus: Bus; name: () => string }): LocalEndpoint[] {
   const uplink = bus.client(uplink1);
   /** The member that asks; the guard of the endpoint has let nobody else by. */
   const memberOf = ({ caller }: Asked): string => caller?.hub ?? '';
@@ -65,10 +65,10 @@ export function subnetEndpoints({ bus, name }: { bus: Bus; name: string }): Loca
       return { left: true };
     },
     async context() {
-      const { subnet_id, owner_id, role, hub, reached } = await subnetOf(bus, name);
+      const { subnet_id, owner_id, role, hub, reached } = await subnetOf(bus, name());
       return { subnet_id, owner_id, role, hub, reached, time: Math.floor(Date.now() / 1000) };
     },
-    nodes: async () => ({ nodes: (await subnetOf(bus, name)).nodes }),
+    nodes: async () => ({ nodes: (await subnetOf(bus, name())).nodes }),
     async remove({ params }) {
       await uplink.RemoveNode({ hub_id: params.hub_id });
       return { removed: true };

@@ -8,7 +8,17 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deviceJson, findDevice, readDevice } from '../../image/device.ts';
 import type { House } from '../../services/cli/house/house.ts';
-import { at, launch, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import {
+  answer,
+  at,
+  launch,
+  online,
+  openPage,
+  type Phone,
+  pairByLink,
+  phone,
+  press,
+} from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
 import { started } from '../lab/started.ts';
 import { until } from '../lab/wait.ts';
@@ -58,9 +68,8 @@ test('a new start wears them before the hub is reached', async () => {
 });
 
 test('a forgotten hub leaves neither name nor colours behind', async () => {
-  p.page.once('dialog', (d) => void d.accept());
-  await press(p.page, /menu/i);
-  await press(p.page, /forget/i);
+  await openPage(p.page, 'Forget this hub');
+  await answer(p.page, true);
   await at(p.page, 'entry');
   await wears('#a8431a');
   assert.match(await p.page.title(), /· Ingle$/);

@@ -126,6 +126,7 @@ test('tiles, screens and numbers of skills are in the language of the reader, wh
       'Состояние хаба',
       'Корневой сервис: подключён',
       'Время работы',
+      'Службы',
       'Служба',
       'работает',
       'Обновлено .* раз',
@@ -134,6 +135,7 @@ test('tiles, screens and numbers of skills are in the language of the reader, wh
       'Hub status',
       'Root service: connected',
       'Uptime',
+      'Services',
       'Service',
       'running',
       'Refreshed .* (once|times)',
@@ -150,11 +152,15 @@ test('tiles, screens and numbers of skills are in the language of the reader, wh
     const window = p.page.locator('[data-window="hub_status"]');
     await window.getByRole('heading', { name: words[language][0] }).waitFor();
     await window.getByRole('button', { name: refresh }).click();
-    for (const word of words[language].slice(1))
-      await window
+    const says = (word: string) =>
+      window
         .getByText(new RegExp(`^${word}$`))
         .first()
         .waitFor();
+    const [, overview, uptime, services, service, running, refreshed] = words[language];
+    for (const word of [overview, uptime, refreshed]) await says(word!);
+    await window.getByRole('tab', { name: services! }).click();
+    for (const word of [service, running]) await says(word!);
     assert.not.match(await window.innerText(), /\{\{|i18n|\{"|\[object/);
     await shot(p.page, `skill-${language}`);
     await closeWindow(p.page);

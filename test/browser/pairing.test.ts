@@ -5,9 +5,11 @@ import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
 import { home } from '../lab/browser/home.ts';
 import {
+  answer,
   approve,
   at,
   online,
+  openPage,
   type Phone,
   pairByLink,
   phone,
@@ -234,9 +236,8 @@ test('two bytes somebody on the way slips in are told, change nothing, and lead 
 test('forgetting the hub leaves nothing of it in the browser', async () => {
   const p = await phone(browser);
   await pairByLink(p, house, { newPasskey: true });
-  p.page.on('dialog', (d) => void d.accept());
-  await press(p.page, 'Menu');
-  await press(p.page, 'Forget this hub');
+  await openPage(p.page, 'Forget this hub');
+  await answer(p.page, true);
   await at(p.page, 'entry');
   const left = await p.page.evaluate(
     () =>

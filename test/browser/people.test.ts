@@ -8,7 +8,17 @@ import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
 import { home } from '../lab/browser/home.ts';
 import { lantern } from '../lab/browser/lantern.ts';
-import { approve, at, online, type Phone, phone, press, shot } from '../lab/browser/phone.ts';
+import {
+  answer,
+  approve,
+  at,
+  online,
+  openPage,
+  type Phone,
+  phone,
+  press,
+  shot,
+} from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
 import { until } from '../lab/wait.ts';
 
@@ -24,7 +34,6 @@ test.before(async () => {
     phone: { still: true },
   });
   guest = await phone(browser, { still: true });
-  owner.page.on('dialog', (d) => void d.accept());
 });
 test.after(async () => {
   await attic?.stop();
@@ -36,8 +45,7 @@ const tiles = (page: Page) =>
   page.locator('.tile').evaluateAll((all) => all.map((x) => (x as HTMLElement).dataset['skill']!));
 
 async function openPeople(): Promise<void> {
-  await press(owner.page, 'Menu');
-  await owner.page.getByRole('button', { name: 'People' }).click();
+  await openPage(owner.page, 'People');
   await win(owner.page).locator('form#invite').waitFor();
 }
 /** What the page shows of a new invitation. */
@@ -84,9 +92,13 @@ test('a guest’s desktop has what is for them, an order of their own, and offer
     theirs.join(),
   );
   await press(page, 'Menu');
-  for (const name of ['Manage skills', 'People'])
-    assert.is(await page.getByRole('button', { name }).count(), 0, name);
+  await page.locator('.menu').getByRole('button', { name: 'Settings' }).click();
+  const settings = page.locator('[data-window="@settings"]');
+  await settings.getByText('Appearance').waitFor();
+  for (const name of [/^Manage skills/, /^People/, /^Add a phone/])
+    assert.is(await settings.getByRole('button', { name }).count(), 0, String(name));
   await page.keyboard.press('Escape');
+  await settings.waitFor({ state: 'detached' });
   const last = theirs.at(-1)!;
   await page.locator(`.tile[data-skill="${last}"] .more button`).first().click();
   await press(page, /^Pin/);
@@ -132,6 +144,7 @@ test('an invitation for somebody else changes nothing in the owner’s browser, 
 test('the owner ends the guest at once, and the guest reads what happened and what to do', async () => {
   await openPeople();
   await card('Ann').getByRole('button', { name: 'Ann: end now' }).click();
+  assert.match(await answer(owner.page, true), /What they kept stays/);
   await at(guest.page, 'ended');
   await guest.page.getByText('Your time on this hub is over').waitFor();
   await card('Ann').getByText('time is over').waitFor();
@@ -149,6 +162,7 @@ test('the owner ends the guest at once, and the guest reads what happened and wh
 
 test('who is removed is told to ask for a new invitation', async () => {
   await card('Ann').getByRole('button', { name: 'Remove Ann' }).click();
+  assert.match(await answer(owner.page, true), /cannot be undone/);
   await win(owner.page).getByText('You have not invited anybody yet.').waitFor();
   await at(guest.page, 'unknown');
   await guest.page.getByText(/ask the owner of the hub for a new one/).waitFor();
@@ -159,8 +173,7 @@ test('who is removed is told to ask for a new invitation', async () => {
 test('a hub is invited by keyboard, comes in under the owner’s eyes, is seen gone, and is let go after a question', async () => {
   const { page } = owner;
   await page.keyboard.press('Escape');
-  await press(page, 'Menu');
-  await page.getByRole('button', { name: 'Hubs', exact: true }).click();
+  await openPage(page, 'Hubs');
   const hubs = page.locator('[data-window="@hubs"]');
   await hubs.getByText('There is no other hub yet.').waitFor();
   await check(page, 'hubs-1-alone');

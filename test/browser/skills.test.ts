@@ -10,9 +10,19 @@ import * as assert from 'uvu/assert';
 import { packSkill } from '../../firmware/skills/package.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
-import { launch, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import {
+  answer,
+  launch,
+  online,
+  openPage,
+  type Phone,
+  pairByLink,
+  phone,
+  press,
+} from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
 import { started } from '../lab/started.ts';
+import { until } from '../lab/wait.ts';
 import { file, idOfKey, manifest, signerOfSeed } from '../skills/archive.ts';
 
 const acme = signerOfSeed(1);
@@ -63,8 +73,7 @@ async function choose(
 
 test('the owner trusts a publisher by the id of its key and installs, opens and sees a skill', async () => {
   const { page } = p;
-  await press(page, 'Menu');
-  await press(page, 'Manage skills');
+  await openPage(page, 'Manage skills');
   await says(page, 'Nothing is installed from packages yet.');
   await check(page, 'skills-1-empty');
   await choose(page, '1.0.0');
@@ -90,8 +99,7 @@ test('the owner trusts a publisher by the id of its key and installs, opens and 
 
 test('an update that does not start goes back and says so, and one that starts can be taken back', async () => {
   const { page } = p;
-  await press(page, 'Menu');
-  await press(page, 'Manage skills');
+  await openPage(page, 'Manage skills');
   await lamp(page).waitFor();
   await choose(page, '2.0.0', { code: "throw new Error('no lamp here');" });
   await says(page, 'Version 2.0.0 instead of 1.0.0. What it has stored stays.');
@@ -130,17 +138,22 @@ test('a package that was chosen while the hub is away is kept and can be sent ag
 
 test('a skill is removed only after a yes, and its icon goes', async () => {
   const { page } = p;
-  page.once('dialog', (d) => void d.dismiss());
   await press(page, 'Remove Lamp');
+  await answer(page, false);
   assert.ok(await lamp(page).isVisible());
-  const asked: string[] = [];
-  page.once('dialog', (d) => {
-    asked.push(d.message());
-    void d.accept();
-  });
+  await until(
+    () =>
+      win(page).evaluate(
+        (w) =>
+          document.activeElement?.getAttribute('aria-label') === 'Remove Lamp' &&
+          w.contains(document.activeElement),
+      ),
+    'the focus back at its button',
+  );
   await press(page, 'Remove Lamp');
+  const asked = await answer(page, true);
   await says(page, 'Nothing is installed from packages yet.');
-  assert.match(asked[0] ?? '', /what it has stored, its documents/);
+  assert.match(asked, /what it has stored, its documents/);
   await page.keyboard.press('Escape');
   await page.locator('.tile[data-skill="lamp"]').waitFor({ state: 'detached' });
 });
@@ -150,7 +163,8 @@ test('the page reads well in the dark, on a desk and in Russian', async () => {
   await page.emulateMedia({ colorScheme: 'dark' });
   await press(page, 'Menu');
   await press(page, 'Русский');
-  await press(page, 'Управление навыками');
+  await page.keyboard.press('Escape');
+  await openPage(page, 'Управление навыками', 'Меню', 'Настройки');
   await choose(page, '3.0.0');
   await says(page, 'Установить Lamp?');
   await check(page, 'skills-8-dark-ru');
@@ -168,8 +182,7 @@ test('where nothing shuts a skill in the page says so, and what to do', async ()
   try {
     const q = await phone(browser, { still: true });
     await pairByLink(q, open);
-    await press(q.page, 'Menu');
-    await press(q.page, 'Manage skills');
+    await openPage(q.page, 'Manage skills');
     const note = win(q.page).locator('[data-sandbox="missing"]');
     await note.waitFor();
     assert.match((await note.textContent())!, /bubblewrap.* is missing.*apt-get install bubblewrap/);

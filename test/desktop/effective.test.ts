@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { defaultScenario } from '../../firmware/desktop/default.ts';
-import { documentsOf, facesOf } from '../../firmware/desktop/documents.ts';
+import { documentsOf, facesOf, glancing } from '../../firmware/desktop/documents.ts';
 import { effective } from '../../firmware/desktop/effective.ts';
 import { checkUses, namedIn, type Scenario, scenarioSchema } from '../../firmware/desktop/scenario.ts';
 import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
@@ -212,9 +212,32 @@ test('the documents say the same whatever order the skills came in', () => {
   const arrangement = { pins: [], order: ['lamp'], groups: [] };
   const made = (list: Manifest[]) =>
     JSON.stringify(
-      documentsOf(defaultScenario, effective(defaultScenario, 'owner', list), arrangement, () => true),
+      documentsOf(defaultScenario, effective(defaultScenario, 'owner', list), arrangement, () => true, {}),
     );
   assert.is(made(all), made([...all].reverse()));
+});
+
+test('a tile tells nothing of a skill that the owner has closed behind the passkey, nor of one without an icon', () => {
+  const telling = (id: string, permissions?: Manifest['permissions']): Manifest => ({
+    ...skill(id),
+    ...(permissions ? { permissions } : {}),
+    capabilities: {
+      visual: true,
+      ui: { title: id, modes: ['modal'], schema: 'ui/v0', glance: { line: '{{state.line}}' } },
+    },
+  });
+  const open = telling('open');
+  const closed = telling('closed');
+  // Its author has declared what is seen before the passkey.
+  const own = telling('own', { ownerOnly: true });
+  const hidden: Manifest = { ...open, id: 'hidden', capabilities: { ...open.capabilities, visual: false } };
+  const policy = { allowSkills: ['*', 'hidden'], ownerOnlySkills: ['closed'] };
+  const seen = (role: 'owner' | 'kid') =>
+    glancing(effective({ ...defaultScenario, policy }, role, [open, closed, own, hidden])).map(
+      (g) => g.skill_id,
+    );
+  assert.equal(seen('owner'), ['open', 'own']);
+  assert.equal(seen('kid'), ['open']);
 });
 
 test("no skill takes an id that is the hub's own", () => {

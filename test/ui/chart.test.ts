@@ -33,9 +33,23 @@ test('series read their points by [*] bindings or by keys of rows', () => {
     assert.ok(chart.time);
     assert.equal(chart.lines[0]!.points, [
       { x: now, y: 10 },
-      { x: now + 10_000, y: 30 },
+      { x: now + 10_000, y: 30, gap: true },
     ]);
   }
+});
+
+test('what is not known is a gap in the line, and an axis with an end stays as it is', () => {
+  const [y, x] = ['{{state.samples[*].cpu}}', '{{state.samples[*].at}}'];
+  const { tree } = compileV0({
+    schema: 'ui/v0.1',
+    layout: { type: 'chart.line', series: [{ x, y }], max: '100' },
+  });
+  const [n] = tree.main;
+  if (n?.is !== 'chart') throw new Error(JSON.stringify(n));
+  const chart = read(n.series, scope, n.kind, n.max);
+  assert.equal(chart.y, [0, 100]);
+  assert.is(linePath(chart.lines[0]!, chart, 100, 50), 'M0.0 45.0M100.0 35.0L100.0 35.0');
+  assert.equal(read(n.series, scope, n.kind, 20).y, [0, 30], 'but no point is outside');
 });
 
 test('a chart of nothing is empty, not broken', () => {
@@ -63,7 +77,7 @@ test('bars stand side by side from zero, named by their x', () => {
 
 test('a path begins at the left and ends at the right of its box', () => {
   const chart = readChart([{ y: '{{state.samples[*].cpu}}' }], scope);
-  assert.match(linePath(chart.lines[0]!, chart, 100, 60), /^M0\.0 [\d.]+L100\.0 [\d.]+$/);
+  assert.match(linePath(chart.lines[0]!, chart, 100, 60), /^M0\.0 [\d.]+M100\.0 [\d.]+L100\.0 [\d.]+$/);
 });
 
 test('ticks are few, rise, and enclose what they are for', () =>

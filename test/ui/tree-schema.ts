@@ -120,6 +120,7 @@ const $defs = {
       kind: T.Enum(['line', 'bar']),
       title: opt(value),
       series: T.Array(o({ label: value, x: opt(value), y: value })),
+      max: opt(value),
     }),
     is('vega', {
       title: opt(value),

@@ -274,9 +274,11 @@ const chart =
   (w, n, at) => {
     const title = text(w, n, at, 'title') ?? text(w, n, at, 'label');
     const all = list(w, n, at, 'series', limits.series, true);
+    const max = kind === 'line' && w.minor > 0 ? text(w, n, at, 'max') : undefined;
     return {
       is: 'chart',
       kind,
+      ...(max === undefined ? {} : { max }),
       ...(title === undefined ? {} : { title }),
       series: objects(w, all, `${at}/series`, ['label', 'x', 'y', 'data']).flatMap(([s, here]) =>
         series(w, s, here),

@@ -4,16 +4,15 @@ import { release } from 'node:os';
 import type { JsonObject, Skill } from '../../../firmware/skills/sdk/skill.ts';
 import type { HubContext, HubSkill } from '../../../firmware/skills/skill.ts';
 import { readSlots, skillNames } from '../../../firmware/skills/table.ts';
-import { readConfig, version } from '../../../firmware/system/config.ts';
+import { nameOf, readConfig, version } from '../../../firmware/system/config.ts';
 import { labelOf, messageBus, unitStates } from '../../../firmware/system/units.ts';
 import { hubStatusText } from '../../../firmware/text/hub_status.ts';
 import { type Language, type Localized, localizer, translator } from '../../../firmware/text/i18n.ts';
 import { uplink1 } from '../../../firmware/uplink/contract.ts';
+import { APART, healthOf, type Sample, sampled } from './health.ts';
 import { type CpuTimes, cpuPercent, parseMeminfo, parseStat, parseUptime } from './proc.ts';
 import { hubStatusView } from './view.ts';
 
-/** Samples the chart shows. */
-const SAMPLES = 60;
 /** Between samples while somebody looks, and while nobody does, milliseconds. */
 const WATCHED_MS = 2000;
 const UNWATCHED_MS = 60_000;
@@ -24,8 +23,8 @@ const proc = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
 
 function start(ctx: HubContext): Skill {
   const config = readConfig();
-  const { name, kept } = config;
-  const samples: { at: number; cpu: number; memory: number }[] = [];
+  const { kept } = config;
+  let samples: Sample[] = [];
   let cpu: CpuTimes = parseStat(proc('stat'));
   let percent = 0;
   let sqlite = '';
@@ -60,34 +59,43 @@ function start(ctx: HubContext): Skill {
     const { total_kib, used_kib } = parseMeminfo(proc('meminfo'));
     const memory = Math.round((1000 * used_kib) / total_kib) / 10;
     const seconds = parseUptime(proc('uptime'));
-    if (fresh) samples.push({ at, cpu: percent, memory });
-    if (samples.length > SAMPLES) samples.shift();
+    if (fresh) samples = sampled(samples, { at, cpu: percent, memory });
     const [linked, taken, startable] = await Promise.all([
       link(),
       ctx.names(),
       ctx.client(messageBus).ListActivatableNames({}),
     ]);
+    // Only ingle-api asks a skill anything, so while this skill serves an owner it runs.
+    const units = unitStates({
+      taken,
+      startable: startable.names,
+      kept,
+      skills: skillNames(readSlots(config).slots),
+      api: ctx.owners().length > 0,
+    });
+    const health = healthOf({
+      connected: linked['connected'] === true,
+      memory,
+      cpu: samples.flatMap((s) => s.cpu ?? []),
+      stopped: units.filter((u) => !u.running && kept.includes(u.bus)).map(labelOf),
+    });
+    const gb = (kib: number, l: Language) =>
+      new Intl.NumberFormat(l, { maximumFractionDigits: 1 }).format((kib * 1024) / 1e9);
     return {
-      name,
+      name: nameOf(config),
+      health: { ...health },
       uptime: { seconds, text: uptimeText(seconds) },
       cpu: { percent },
       memory: {
         percent: memory,
         used_kib,
         total_kib,
-        text: t('ofMemory', { used: used_kib >> 10, total: total_kib >> 10 }),
+        text: t('ofMemory', (l) => ({ used: gb(used_kib, l), total: gb(total_kib, l) })),
       },
       versions: { ingle: version, node: process.versions.node, kernel: release(), sqlite: sqlite || '-' },
       link: linked,
       samples: samples.map((s) => ({ ...s })),
-      // Only ingle-api asks a skill anything, so while this skill serves an owner it runs.
-      services: unitStates({
-        taken,
-        startable: startable.names,
-        kept,
-        skills: skillNames(readSlots(config).slots),
-        api: ctx.owners().length > 0,
-      }).map((u) => ({
+      services: units.map((u) => ({
         unit: labelOf(u),
         running: u.running,
         state: u.running ? t('running') : t('stopped'),
@@ -115,6 +123,10 @@ function start(ctx: HubContext): Skill {
   function run(): void {
     tick().catch((cause) => ctx.log.error('measuring failed', { cause }));
   }
+  // History goes on while nobody looks: the skill wakes for a sample and sleeps again.
+  ctx.timers
+    .set('sample', { every: APART })
+    .catch((cause) => ctx.log.warn('no history is kept while nobody looks', { cause }));
   // The library's own word, asked once: SQLite is loaded for it and not used further here.
   import('../../../firmware/system/store.ts')
     .then((m) => m.sqliteVersion())
@@ -128,7 +140,7 @@ function start(ctx: HubContext): Skill {
     attached(owner) {
       // What was measured before the last sleep is the chart's beginning.
       const before = ctx.state(owner)['samples'];
-      if (samples.length === 0 && Array.isArray(before)) samples.push(...(before as typeof samples));
+      if (samples.length === 0 && Array.isArray(before)) samples = before as unknown as Sample[];
       ctx.setView(owner, hubStatusView());
       if (ctx.state(owner)['refresh'] === undefined)
         ctx.setState(owner, { refresh: { count: 0, refreshed_at: null, text: t('never') } });
@@ -137,6 +149,7 @@ function start(ctx: HubContext): Skill {
     watched(_owner, viewers) {
       if (viewers > 0) run();
     },
+    timer: tick,
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -5,45 +5,61 @@ import type { View } from '../../../firmware/ui/schema.ts';
 
 export function hubStatusView(): View {
   const series = (label: string, y: string) => ({ label, x: 'at', y, data: '{{state.samples}}' });
-  return screen(hubStatusText, (t) => [
+  const view = screen(hubStatusText, (t) => [
     { type: 'title', text: '{{state.name}}' },
-    row([
-      { type: 'badge', text: `${t('root')}: {{state.link.text}}`, icon: 'cloud' },
-      { type: 'badge', text: 'Ingle {{state.versions.ingle}}' },
-    ]),
-    row([
-      { type: 'metric', label: t('uptime'), value: '{{state.uptime.text}}' },
-      { type: 'metric', label: t('cpu'), value: '{{state.cpu.percent}} %' },
-      { type: 'metric', label: t('memory'), value: '{{state.memory.text}}' },
-    ]),
-    row([
-      { type: 'metric', label: t('sockets'), value: '{{state.link.sockets}}' },
-      { type: 'metric', label: t('routes'), value: '{{state.link.pending}}' },
-    ]),
+    { type: 'text', text: '{{state.health.text}}' },
     {
-      type: 'card',
-      title: t('load'),
-      child: { type: 'chart.line', series: [series(t('cpu'), 'cpu'), series(t('memory'), 'memory')] },
-    },
-    {
-      type: 'card',
-      title: t('services'),
-      child: {
-        type: 'table',
-        columns: [
-          { key: 'unit', label: t('service') },
-          { key: 'state', label: t('state') },
-        ],
-        rows: '{{state.services}}',
-      },
-    },
-    {
-      type: 'card',
-      title: t('versions'),
-      child: {
-        type: 'text',
-        text: `Node {{state.versions.node}}, SQLite {{state.versions.sqlite}}, ${t('kernel')} {{state.versions.kernel}}`,
-      },
+      type: 'tabs',
+      tabs: [
+        {
+          label: t('overview'),
+          children: [
+            row([
+              { type: 'metric', label: t('uptime'), value: '{{state.uptime.text}}' },
+              { type: 'metric', label: t('cpu'), value: '{{state.cpu.percent}} %' },
+              { type: 'metric', label: t('memory'), value: '{{state.memory.text}}' },
+            ]),
+            {
+              type: 'card',
+              title: t('load'),
+              child: {
+                type: 'chart.line',
+                series: [series(t('cpu'), 'cpu'), series(t('memory'), 'memory')],
+                max: '100',
+              },
+            },
+            row([
+              { type: 'badge', text: `${t('root')}: {{state.link.text}}`, icon: 'cloud' },
+              { type: 'badge', text: 'Ingle {{state.versions.ingle}}' },
+            ]),
+          ],
+        },
+        {
+          label: t('inside'),
+          children: [
+            {
+              type: 'table',
+              columns: [
+                { key: 'unit', label: t('service') },
+                { key: 'state', label: t('state') },
+              ],
+              rows: '{{state.services}}',
+            },
+            row([
+              { type: 'metric', label: t('sockets'), value: '{{state.link.sockets}}' },
+              { type: 'metric', label: t('routes'), value: '{{state.link.pending}}' },
+            ]),
+            {
+              type: 'card',
+              title: t('versions'),
+              child: {
+                type: 'text',
+                text: `Node {{state.versions.node}}, SQLite {{state.versions.sqlite}}, ${t('kernel')} {{state.versions.kernel}}`,
+              },
+            },
+          ],
+        },
+      ],
     },
     row(
       [
@@ -53,4 +69,5 @@ export function hubStatusView(): View {
       { justify: 'end' },
     ),
   ]);
+  return { ...view, schema: 'ui/v0.1' };
 }

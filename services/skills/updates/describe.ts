@@ -37,6 +37,9 @@ const steps: Record<string, keyof typeof updateText.en> = {
   installing: 'stepInstall',
 };
 
+/** States in which the next step is a person's. */
+const waiting: ReadonlySet<string> = new Set<UpdateState>(['available', 'downloaded', 'installed']);
+
 /** The state document, what of the screen is there, and whether something moves. */
 export function describe(told: Told): { state: JsonObject; shown: Shown; busy: boolean } {
   const t = localizer(updateText);
@@ -61,13 +64,16 @@ export function describe(told: Told): { state: JsonObject; shown: Shown; busy: b
           const text = [why ? say(why) : '', r.text].filter(Boolean).join(' ');
           return say('notUpdated', { to: r.to, time: time(r.at, l), text });
         });
+  const headline = t(key(`state_${state}`) ?? 'state_idle', { version: target });
   const reason = key(d.error?.reason ?? '');
   const trouble = reason ? t(reason) : '';
   const notes = state === 'available' || state === 'downloaded' ? (d.offer?.notes ?? '') : '';
   return {
     state: {
       state,
-      headline: t(key(`state_${state}`) ?? 'state_idle', { version: target }),
+      headline,
+      // What waits for a person; trouble that is over by the next check asks for nobody.
+      alert: waiting.has(state) ? headline : '',
       version: told.version,
       offer: d.offer
         ? t('size', { version: d.offer.version, mib: Math.ceil(d.offer.size / 2 ** 20) })

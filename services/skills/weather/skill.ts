@@ -8,7 +8,7 @@ import type {
   SkillDefinition,
   Wanted,
 } from '../../../firmware/skills/sdk/skill.ts';
-import { type Localized, localizer } from '../../../firmware/text/i18n.ts';
+import { type Localized, localized, localizer } from '../../../firmware/text/i18n.ts';
 import { geocoderUrl, readPlace } from '../../../firmware/weather/providers.ts';
 import type { Conditions, Place, Weather } from '../../../firmware/weather/report.ts';
 import { type Found, weatherSource } from './source.ts';
@@ -39,6 +39,10 @@ const stateOf = (place: Place | undefined, found: Found): JsonObject => ({
   ts: found.report.ts,
   hours: (found.report.forecast ?? []).map((p) => ({ at: Date.parse(p.ts), temp_c: p.temp_c })),
   note: noteOf(place, found),
+  brief: localized((l) => {
+    const sky = t(found.report.conditions as Conditions).i18n[l];
+    return found.kind === 'simulated' ? `${sky}, ${t('simulated').i18n[l]}` : `${sky}, ${place!.name}`;
+  }),
 });
 
 /** A place by hand: a name with both coordinates. */

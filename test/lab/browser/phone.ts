@@ -195,6 +195,32 @@ export async function openStatus(page: Page): Promise<void> {
   await live.waitFor();
 }
 
+/** Opens the settings, and the page in them whose button begins with `name`. */
+export async function openPage(
+  page: Page,
+  name: string,
+  menu = 'Menu',
+  settings = 'Settings',
+): Promise<void> {
+  await press(page, menu);
+  await page.locator('.menu').getByRole('button', { name: settings }).click();
+  await page
+    .locator('[data-window="@settings"]')
+    .getByRole('button', { name: new RegExp(`^${name}`) })
+    .click();
+}
+
+/** Answers the question that stands over the page. @returns what it says */
+export async function answer(page: Page, yes: boolean): Promise<string> {
+  const question = page.locator('dialog.question');
+  await question.waitFor();
+  const says = await question.innerText();
+  if (yes) await question.locator('.danger').click();
+  else await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  return says;
+}
+
 /** Asks the hub's own API on its loopback, as the owner at it. */
 export async function askHub(
   house: House,

@@ -1,0 +1,44 @@
+// Screens of skills as they were last seen live, to be read while the hub is away.
+import { translator } from '../firmware/text/i18n.ts';
+import { spaShutTexts } from '../firmware/text/spa-shut.ts';
+import type { Tree } from '../firmware/ui/tree.ts';
+import { erase, read, write } from './database.ts';
+import { session } from './sid.ts';
+import { app, toast } from './store.ts';
+
+export interface Kept {
+  tree: Tree;
+  state: unknown;
+  /** When it was true, milliseconds since 1970. */
+  at: number;
+}
+
+/** Screens that are kept, the newest; and bytes of one. */
+const MOST = 16;
+const LARGEST = 300_000;
+
+const keyOf = (what: string) => `screen:${session()?.hub_id}:${app().mine}:${what}`;
+
+/** What is kept only spares a wait: a browser that keeps nothing loses nothing by it. */
+export async function keepScreen(skill_id: string, kept: Kept): Promise<void> {
+  if (JSON.stringify(kept).length > LARGEST) return;
+  const listed = await read('prefs', keyOf('')).catch(() => undefined);
+  const before = Array.isArray(listed) ? (listed as string[]) : [];
+  const ids = [skill_id, ...before.filter((id) => id !== skill_id)];
+  try {
+    await write('prefs', keyOf(skill_id), kept);
+    if (ids.join() !== before.join()) await write('prefs', keyOf(''), ids.slice(0, MOST));
+    for (const id of ids.slice(MOST)) await erase('prefs', keyOf(id));
+  } catch {}
+}
+
+export async function screenOf(skill_id: string): Promise<Kept | undefined> {
+  const kept = (await read('prefs', keyOf(skill_id)).catch(() => undefined)) as Kept | undefined;
+  return Array.isArray(kept?.tree?.main) ? kept : undefined;
+}
+
+/** Says why a tap on such a screen does nothing. */
+export async function onlyKept(): Promise<{ done: false }> {
+  toast(translator(spaShutTexts, app().language)('kept'));
+  return { done: false };
+}
