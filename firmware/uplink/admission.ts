@@ -39,7 +39,7 @@ export function admission(o: AdmissionOptions) {
   // One assertion at a time: two side by side must not both use the same handshake.
   const turn = openQueue();
 
-  const has = standing(o.pins, o.people);
+  const has = standing(o);
 
   function opened(at: Opened): void {
     handshake = at.hash;

@@ -91,11 +91,10 @@ export function openMemberWay(
   }
 
   async function rotated(r: Control & { t: 'rotate' }): Promise<Uint8Array | undefined> {
-    const m = record.now;
-    if (m?.stage !== 'in') return undefined;
-    const next = await followRotation(r, m.via, m.via_sign);
-    if (equal(next, fromBase64url(m.via_static))) return undefined;
-    await record.keep({ ...m, via_static: toBase64url(next) });
+    if (record.now?.stage !== 'in') return undefined;
+    const next = await followRotation(r, record.now.via, record.now.via_sign);
+    if (equal(next, fromBase64url(record.now.via_static))) return undefined;
+    await record.keep({ ...record.now, via_static: toBase64url(next) });
     return next;
   }
 

@@ -5,19 +5,19 @@ import type { People } from './people.ts';
 import type { Pins } from './pins.ts';
 import type { Browser, Proven } from './rows.ts';
 
-export function standing(
-  pins: Pick<Pins, 'browser' | 'proven' | 'hasPasskey'>,
-  people: Pick<People, 'welcome'>,
-) {
+export function standing(o: {
+  readonly pins: Pick<Pins, 'browser' | 'proven' | 'hasPasskey'>;
+  readonly people: Pick<People, 'welcome'>;
+}) {
   /** Whether the hub is open to them now; it always is to its owner. */
   const isOpenTo = (grant: Grant): boolean =>
-    grant.kind === 'owner' || (grant.kind === 'person' && people.welcome(grant.person_id) !== undefined);
+    grant.kind === 'owner' || (grant.kind === 'person' && o.people.welcome(grant.person_id) !== undefined);
   const pinned = (id: string): Browser | undefined => {
-    const b = id === '' ? undefined : pins.browser(id);
+    const b = id === '' ? undefined : o.pins.browser(id);
     return b && isOpenTo(grantOf(b)) ? b : undefined;
   };
   const proven = (id: string): Proven | undefined => {
-    const p = pins.proven(id);
+    const p = o.pins.proven(id);
     return p && isOpenTo(p.grant) ? p : undefined;
   };
   return {
@@ -31,11 +31,11 @@ export function standing(
     /** The hub takes an unknown passkey from this browser. */
     takesNew(id: string): boolean {
       const p = proven(id);
-      return p !== undefined && (p.new_passkey || (p.grant.kind === 'owner' && !pins.hasPasskey));
+      return p !== undefined && (p.new_passkey || (p.grant.kind === 'owner' && !o.pins.hasPasskey));
     },
     /** Why a browser nobody waits for stays out. */
     stranger: (id: string): IngleError =>
-      pins.browser(id)
+      o.pins.browser(id)
         ? new IngleError('forbidden', 'Your time on this hub is over. Ask its owner.')
         : new IngleError('pairing_failed', 'This browser is not paired with the hub. Pair it first.'),
   };

@@ -30,11 +30,12 @@ export const targets = [
     suites: [protocol('channel'), protocol('hostile-root')],
     most: 60,
   },
-  ...['whom', 'attempts', 'typed', 'trials', 'shaking', 'epochs', 'entrance', 'pending'].map((piece) => ({
+  ...['whom', 'attempts', 'typed', 'trials', 'shaking', 'epochs', 'pending'].map((piece) => ({
     file: `firmware/protocol/noise/${piece}.ts`,
     suites: [protocol('channel'), protocol('silent'), protocol('hostile-root')],
     most: 30,
   })),
+  { file: 'firmware/protocol/noise/entrance.ts', suites: [protocol('entrance'), protocol('channel')] },
   { file: 'firmware/protocol/noise/control.ts', suites: [protocol('control')] },
   ...['papers', 'membership', 'invite'].map((piece) => ({
     file: `firmware/subnet/${piece}.ts`,
