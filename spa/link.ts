@@ -126,7 +126,6 @@ function openAssertion() {
     },
     async send(channel: Channel, credential: { id: string }, label: string): Promise<void> {
       const known = session()?.passkey;
-      const mine = known && credential.id === known.id ? known.public_key : undefined;
       const said = new Promise<void>((resolve, reject) => {
         answer = { resolve, reject };
         setTimeout(() => reject(new IngleError('timeout', 'No answer.')), ASSERTION_WAIT);
@@ -135,8 +134,10 @@ function openAssertion() {
       try {
         await channel.send(
           encodeControl({
-            ...{ t: 'assertion', credential, label },
-            ...(mine ? { public_key: mine } : {}),
+            t: 'assertion',
+            credential,
+            label,
+            ...(known?.id === credential.id ? { public_key: known.public_key } : {}),
           }),
         );
         await said;
@@ -157,7 +158,7 @@ function reached<T>(it: T | null | undefined): T {
 function answered<R>(status: number, text: string): R {
   let json: unknown = null;
   try {
-    json = text === '' ? null : JSON.parse(text);
+    json = JSON.parse(text);
   } catch {}
   if (status >= 400) throw fromBody(json, status);
   return json as R;
@@ -243,7 +244,8 @@ export async function openLink(on: LinkEvents): Promise<Link> {
         assertion.settle();
         return view.tell();
       case 'refused':
-        return assertion.settle(said.error) ? undefined : on.refused(said.error);
+        if (!assertion.settle(said.error)) on.refused(said.error);
+        return;
       case 'alarm':
         return on.alarm(said.reason);
       case 'rekey':
