@@ -1,8 +1,20 @@
 // A window is moved by its header and sized by its corner; by keys it is both at the button for it.
-import { clamped, keepPlace, lay, type Place, pageSize } from './place.ts';
+import { clamped, lay, type Place, pageSize, places, placesKey } from './place.ts';
 
 /** One press of an arrow, pixels. */
 const STEP = 32;
+
+/** Windows that are remembered. */
+const MOST = 64;
+
+/** Remembers the place of a window, or forgets it. */
+function keepPlace(name: string, place: Place | null): void {
+  const { [name]: _, ...others } = places();
+  const next = [...Object.entries(others), ...(place ? [[name, place] as const] : [])].slice(-MOST);
+  try {
+    localStorage.setItem(placesKey, JSON.stringify(Object.fromEntries(next)));
+  } catch {}
+}
 
 const placeNow = (box: HTMLElement): Place => {
   const { left: x, top: y, width: w, height: h } = box.getBoundingClientRect();

@@ -8,9 +8,7 @@ export interface Place {
   h: number;
 }
 
-const key = 'ingle.windows';
-/** Windows that are remembered. */
-const MOST = 64;
+export const placesKey = 'ingle.windows';
 const LEAST = { w: 320, h: 256 };
 /** A desk, where windows stand as they are put. */
 export const wide = matchMedia('(min-width: 64rem)');
@@ -24,27 +22,19 @@ export function clamped(p: Place, page: { w: number; h: number }): Place {
   return { x: between(0, p.x, page.w - w), y: between(0, p.y, page.h - h), w, h };
 }
 
-function all(): Record<string, Place> {
+/** The places that are remembered, by the windows' names. */
+export function places(): Record<string, Place> {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '{}');
+    const kept: unknown = JSON.parse(localStorage.getItem(placesKey) ?? '{}');
     return Object(kept) as Record<string, Place>;
   } catch {
     return {};
   }
 }
 
-/** Remembers the place of a window, or forgets it. */
-export function keepPlace(name: string, place: Place | null): void {
-  const { [name]: _, ...others } = all();
-  const next = [...Object.entries(others), ...(place ? [[name, place] as const] : [])].slice(-MOST);
-  try {
-    localStorage.setItem(key, JSON.stringify(Object.fromEntries(next)));
-  } catch {}
-}
-
 export function forgetPlaces(): void {
   try {
-    localStorage.removeItem(key);
+    localStorage.removeItem(placesKey);
   } catch {}
 }
 
@@ -52,7 +42,7 @@ export const pageSize = () => ({ w: innerWidth, h: innerHeight });
 
 /** Puts a window where it was left, where there is room for that. */
 export function lay(box: HTMLElement, name: string): void {
-  const kept = wide.matches ? all()[name] : undefined;
+  const kept = wide.matches ? places()[name] : undefined;
   const isPlace = kept && [kept.x, kept.y, kept.w, kept.h].every(Number.isFinite);
   const p = isPlace ? clamped(kept, pageSize()) : null;
   const px = (n: number | undefined) => (n === undefined ? '' : `${n}px`);

@@ -1,6 +1,5 @@
 // Language of the person: what the browser wants, unless they chose another here.
 import type { ErrorCode } from '../firmware/protocol/errors.ts';
-import { channelTexts, type Suspicion } from '../firmware/text/channel.ts';
 import { errorTexts } from '../firmware/text/errors.ts';
 import { inLanguage, type Language, languages, pickLanguage, translator } from '../firmware/text/i18n.ts';
 import { type SpaText, spaTexts } from '../firmware/text/spa.ts';
@@ -31,10 +30,6 @@ export function t(text: SpaText, values?: Record<string, string | number>): stri
 
 export function errorText(code: ErrorCode): string {
   return translator(errorTexts, app().language)(code);
-}
-
-export function suspicionText(seen: Suspicion): string {
-  return translator(channelTexts, app().language)(seen);
 }
 
 /** A notice in the person's language. Messages of the service are English and only stand in where we have no words. */

@@ -1,5 +1,6 @@
 // timeout: 240 s
 // Desktops on a running hub: what a role has and is refused, and what each device is told of an arrangement.
+import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebsocketProvider } from 'y-websocket';
@@ -213,6 +214,73 @@ test('whoever comes in another role has the documents of that role, and the one 
   assert.match((await closed).reason, /forbidden/);
   before.end();
   now.end();
+});
+
+test('tiles are told of skills to those who have them, live and while the skill is away, and withheld at once', async ({
+  hub,
+}) => {
+  type Glances = Record<string, { at: number; line?: { i18n: { en: string } }; spark?: number[] }>;
+  const state = join(hub, 'o1/desktop/state:main');
+  const told = () => state.content()['glances'] as Glances;
+  await state.has('the weather of the tile', (c) => (c['glances'] as Glances | undefined)?.['weather']?.line);
+  assert.match(told()['weather']!.line!.i18n.en, /simulated/);
+  assert.ok(told()['weather']!.spark!.length > 2);
+  assert.ok(Math.abs(told()['weather']!.at - Date.now()) < 300_000);
+  await state.has('the health of the hub', (c) => (c['glances'] as Glances)['hub_status']?.line);
+  const theirs = join(hub, 'kid1/desktop/state:main', kid);
+  await theirs.has('the tile of the weather', (c) => (c['glances'] as Glances | undefined)?.['weather']);
+  assert.equal(Object.keys(theirs.content()['glances'] as Glances), ['weather']);
+  // What somebody changes shows on the tile without its screen being open.
+  const before = told()['hub_status']!;
+  await hub.ask('POST', '/skills/hub_status/v1/refresh', { as: {} });
+  await state.has('the next word of it', (c) => {
+    const now = (c['glances'] as Glances)['hub_status'];
+    return now !== undefined && JSON.stringify(now) !== JSON.stringify(before);
+  });
+  await hub.kill('weather');
+  await hub.kill('api');
+  await hub.startApi();
+  await state.has('the tile of a skill that is away', (c) => (c['glances'] as Glances)['weather']?.line);
+  await set(hub, { policy: { allowSkills: ['*'], ownerOnlySkills: ['weather'] } });
+  await state.has('nothing of what is closed', (c) => !(c['glances'] as Glances)['weather']);
+  await hub.ask('DELETE', '/api/desktop', { as: {} });
+  await state.has('the tile again', (c) => (c['glances'] as Glances)['weather']);
+  for (const s of [state, theirs]) s.end();
+});
+
+test('what was read on one device is read on all, never less than before, and never what is still to come', async ({
+  hub,
+}) => {
+  const state = join(hub, 'o1/desktop/state:main', { browser: 'phone2' });
+  const read = async (to: number) =>
+    assert.equal((await hub.ask('POST', '/v1/notices/read', { as: {}, body: { to } })).body, { ok: true });
+  await read(1000);
+  await state.has('what was read', (c) => c['read'] === 1000);
+  await read(10);
+  await read(8e15);
+  await state.has('up to now', (c) => Number(c['read']) > 1000);
+  assert.ok(Number(state.content()['read']) <= Date.now());
+  assert.ok(state.content()['available'], 'the rest of the document stays');
+  state.end();
+});
+
+test("the hub's name is the owner's to give, outlives a restart and leaves the hub's language", async ({
+  hub,
+}) => {
+  const name = async () => (await hub.ask('GET', '/api/status')).body.name as string;
+  const give = (value: unknown, as: Partial<Principal> = {}) =>
+    hub.ask('POST', '/api/node/name', { as, body: { value } });
+  assert.is((await hub.ask('POST', '/api/node/language', { as: {}, body: { value: 'ru' } })).status, 200);
+  assert.is((await give('Малина', { role: 'adult', owner_id: 'ann' })).status, 403);
+  for (const bad of ['', ' a', 'a ', 'a\u202eb', 'x'.repeat(65), 7])
+    assert.is((await give(bad)).status, 400, String(bad));
+  assert.is((await give('Малина 2')).status, 200);
+  assert.is(await name(), 'Малина 2');
+  await hub.kill('api');
+  await hub.startApi();
+  assert.is(await name(), 'Малина 2');
+  const kept = JSON.parse(readFileSync(`${hub.data}/skills/choices.json`, 'utf8'));
+  assert.equal(kept, { language: 'ru', name: 'Малина 2' });
 });
 
 test.run();

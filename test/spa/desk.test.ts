@@ -19,7 +19,13 @@ const icon = (skill_id: string, o: Partial<Icon> = {}): Icon => ({
 });
 
 test('what does not run comes first, then what a skill calls not well, each as the desktop stands', () => {
-  const icons = [icon('a'), icon('b', { available: false }), icon('c'), icon('d', { pinned: true }), icon('e')];
+  const icons = [
+    icon('a'),
+    icon('b', { available: false }),
+    icon('c'),
+    icon('d', { pinned: true }),
+    icon('e'),
+  ];
   const glances = {
     a: { at: 1, alert: 'A waits' },
     // One that does not run has nothing newer to say than that.
@@ -40,12 +46,31 @@ test('what does not run comes first, then what a skill calls not well, each as t
 
 test('rows of a desk are of about one length, and no wider than its document says', () => {
   const cases: [tiles: number, cols: number, columns: number][] = [
-    ...([[1, 6, 3], [3, 6, 3], [4, 6, 4], [5, 6, 3], [6, 6, 3], [7, 6, 4], [8, 6, 4]] as [number, number, number][]),
-    ...([[9, 6, 5], [30, 6, 6], [5, 2, 2], [1, 1, 1], [40, 12, 10]] as [number, number, number][]),
+    ...([
+      [1, 6, 3],
+      [3, 6, 3],
+      [4, 6, 4],
+      [5, 6, 3],
+      [6, 6, 3],
+      [7, 6, 4],
+      [8, 6, 4],
+    ] as [number, number, number][]),
+    ...([
+      [9, 6, 5],
+      [30, 6, 6],
+      [5, 2, 2],
+      [1, 1, 1],
+      [40, 12, 10],
+    ] as [number, number, number][]),
   ];
-  for (const [tiles, cols, columns] of cases) assert.is(columnsFor(tiles, cols), columns, `${tiles} by ${cols}`);
+  for (const [tiles, cols, columns] of cases)
+    assert.is(columnsFor(tiles, cols), columns, `${tiles} by ${cols}`);
   fc.assert(
-    fc.property(fc.nat(300), fc.integer({ min: 1, max: 12 }), (tiles, cols) => columnsFor(tiles, cols) <= cols),
+    fc.property(
+      fc.nat(300),
+      fc.integer({ min: 1, max: 12 }),
+      (tiles, cols) => columnsFor(tiles, cols) <= cols,
+    ),
   );
 });
 
@@ -58,7 +83,11 @@ test('a search finds by beginnings before middles and by the title before other 
     { title: 'Weather', also: ['Погода'] },
   ];
   const found = (text: string) => ranked(entries, text).map((e) => e.title);
-  assert.equal(found('  '), entries.map((e) => e.title), 'all, in their order');
+  assert.equal(
+    found('  '),
+    entries.map((e) => e.title),
+    'all, in their order',
+  );
   assert.equal(found('HUB'), ['Hub status', 'Thubs']);
   assert.equal(found('stat'), ['Hub status', 'Settings']);
   assert.equal(found('stat hub'), ['Hub status'], 'every word must stand somewhere');
@@ -68,8 +97,18 @@ test('a search finds by beginnings before middles and by the title before other 
 });
 
 test('a window stands whole on the page, whatever is remembered of it', () => {
-  assert.equal(clamped({ x: -50, y: 900, w: 400, h: 300 }, { w: 1000, h: 700 }), { x: 0, y: 400, w: 400, h: 300 });
-  assert.equal(clamped({ x: 10, y: 10, w: 40, h: 30 }, { w: 1000, h: 700 }), { x: 10, y: 10, w: 320, h: 256 });
+  assert.equal(clamped({ x: -50, y: 900, w: 400, h: 300 }, { w: 1000, h: 700 }), {
+    x: 0,
+    y: 400,
+    w: 400,
+    h: 300,
+  });
+  assert.equal(clamped({ x: 10, y: 10, w: 40, h: 30 }, { w: 1000, h: 700 }), {
+    x: 10,
+    y: 10,
+    w: 320,
+    h: 256,
+  });
   const number = fc.integer({ min: -5000, max: 5000 });
   fc.assert(
     fc.property(
@@ -84,7 +123,11 @@ test('a window stands whole on the page, whatever is remembered of it', () => {
 });
 
 test('a chosen theme switches its own rules on and the other off, and contrast is beside it', () => {
-  const [dark, light, more] = ['(prefers-color-scheme: dark)', '(prefers-color-scheme: light)', '(prefers-contrast: more)'];
+  const [dark, light, more] = [
+    '(prefers-color-scheme: dark)',
+    '(prefers-color-scheme: light)',
+    '(prefers-contrast: more)',
+  ];
   const of = (theme: 'system' | 'light' | 'dark', contrast = false) =>
     [dark, light, more].map((own) => queryFor(own, { theme, contrast }));
   assert.equal(of('system'), [dark, light, more]);

@@ -1,0 +1,321 @@
+// timeout: 400 s
+// The desktop beside its icons: tiles that tell, what needs a person, search, settings, notifications, windows, and
+// screens that can be read while the hub is away.
+import type { Browser, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checkManifest } from '../../firmware/skills/manifest.ts';
+import type { House } from '../../services/cli/house/house.ts';
+import { check, faults } from '../lab/browser/check.ts';
+import { home } from '../lab/browser/home.ts';
+import {
+  answer,
+  approve,
+  askHub,
+  at,
+  online,
+  openPage,
+  type Phone,
+  pairByLink,
+  phone,
+  press,
+} from '../lab/browser/phone.ts';
+import { until } from '../lab/wait.ts';
+
+/** Says on its tile what it is told. */
+const porch = {
+  manifest: checkManifest({
+    id: 'porch',
+    version: '1.0.0',
+    capabilities: {
+      visual: true,
+      ui: {
+        title: 'Porch',
+        modes: ['modal'],
+        schema: 'ui/v0',
+        glance: {
+          value: '{{state.lux}} lx',
+          line: 'The lamp is {{state.lamp}}',
+          spark: '{{state.day}}',
+          alert: '{{state.alert}}',
+        },
+      },
+    },
+  }),
+  code: {
+    text: `export const skill = { start: (ctx) => ({
+      attached(owner) {
+        ctx.setView(owner, { schema: 'ui/v0', layout: { type: 'stack', children: [
+          { type: 'text', text: 'It is {{state.lux}} lux here' },
+          { type: 'button', label: 'Switch', action: { type: 'http.post', path: '/skills/porch/v1/set', body: { lamp: 'on' } } },
+        ] } });
+        if (ctx.state(owner).lux === undefined) ctx.setState(owner, { lux: 12, lamp: 'off', day: [1, 5, 3], alert: '' });
+      },
+      endpoints: [
+        { method: 'POST', path: '/v1/set', answer: ({ body }) => ({ body: { ok: true }, state: () => body }) },
+        { method: 'POST', path: '/v1/tell', answer: ({ owner_id, body }) => {
+          ctx.tell(owner_id, 'ui.notify', body);
+          return { body: { ok: true } };
+        } },
+      ],
+    }) };`,
+  },
+};
+
+let house: House;
+let browser: Browser;
+let desk: Phone;
+const rooms = home(test);
+test.before(async () => {
+  [house, browser, desk] = await rooms.paired({
+    house: { installed: [porch] },
+    phone: { size: { width: 1280, height: 800 }, still: true },
+  });
+});
+
+const tile = (page: Page) => page.locator('.tile[data-skill="porch"]');
+const tells = (page: Page, text: string | RegExp) => tile(page).locator('.told').getByText(text).waitFor();
+const set = async (body: object) => {
+  const r = await askHub(house, '/skills/porch/v1/set', { method: 'POST', body });
+  assert.is(r.status, 200, await r.clone().text());
+};
+const settings = (page: Page) => page.locator('[data-window="@settings"]');
+async function openSettings(page: Page): Promise<void> {
+  await press(page, 'Menu');
+  await page.locator('.menu').getByRole('button', { name: 'Settings' }).click();
+  await settings(page).getByText('Appearance').waitFor();
+}
+async function close(page: Page): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.locator('.window').waitFor({ state: 'detached' });
+}
+
+test('a tile tells what its skill knows, as it changes, in the words of the reader', async () => {
+  const { page } = desk;
+  await tells(page, '12 lx');
+  await tells(page, 'The lamp is off');
+  assert.is(await tile(page).locator('.spark path').count(), 1);
+  await set({ lux: 1234.5, lamp: 'on' });
+  await tells(page, '1,234.5 lx');
+  await tells(page, 'The lamp is on');
+  assert.is(await tile(page).locator('[data-age]').count(), 0, 'what is live has no age');
+});
+
+test('what needs a person stands first, leads there, and goes when it is done', async () => {
+  const { page } = desk;
+  const wants = page.locator('.wanting');
+  await wants.getByText('All is well.').waitFor();
+  await set({ alert: 'The door is open' });
+  await wants.getByRole('button', { name: 'Porch The door is open' }).click();
+  await page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
+  await close(page);
+  await tells(page, 'The door is open');
+  await check(page, 'desk-1-wants');
+  await set({ alert: '' });
+  await wants.getByText('All is well.').waitFor();
+});
+
+test('everything is found from the keyboard: by a slash or Ctrl K, the arrows and Enter, and Escape gives the focus back', async () => {
+  const { page } = desk;
+  const palette = page.locator('dialog.palette');
+  const input = palette.getByRole('combobox');
+  await tile(page).locator('.open').focus();
+  await page.keyboard.press('/');
+  await palette.waitFor();
+  await check(page, 'desk-2-search');
+  await page.keyboard.type('zzz');
+  await palette.getByRole('status').getByText('Nothing is called so.').waitFor();
+  await page.keyboard.press('Escape');
+  await palette.waitFor({ state: 'detached' });
+  assert.ok(
+    await tile(page)
+      .locator('.open')
+      .evaluate((e) => e === document.activeElement),
+  );
+  await page.keyboard.press('Control+k');
+  await input.fill('po');
+  await palette
+    .getByRole('status')
+    .getByText(/result/)
+    .waitFor();
+  const active = () => input.getAttribute('aria-activedescendant');
+  assert.is(await active(), 'skill-porch');
+  await input.fill('se');
+  const first = await active();
+  await page.keyboard.press('ArrowDown');
+  assert.is.not(await active(), first);
+  await page.keyboard.press('ArrowUp');
+  await until(async () => (await active()) === first, 'the first again');
+  // A slash that is typed is a letter.
+  await input.fill('');
+  await page.keyboard.type('/');
+  assert.is(await input.inputValue(), '/');
+  await input.fill('porch');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
+  await close(page);
+});
+
+const ground = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+test('colours and contrast are chosen for this browser, and are there from the first moment of the next visit', async () => {
+  const { page } = desk;
+  await openSettings(page);
+  await check(page, 'desk-3-settings');
+  const light = await ground(page);
+  await press(page, 'Dark');
+  await until(async () => (await ground(page)) !== light, 'the dark ground');
+  const line = () => page.evaluate(() => getComputedStyle(document.querySelector('.v-card')!).borderTopColor);
+  const soft = await line();
+  await page.getByRole('switch', { name: 'More contrast' }).click();
+  await until(async () => (await line()) !== soft, 'a stronger line');
+  await check(page, 'desk-4-settings-dark-contrast');
+  const dark = await ground(page);
+  await page.reload();
+  await at(page, 'desktop');
+  assert.is(await ground(page), dark);
+  await online(page);
+  await openSettings(page);
+  await page.getByRole('switch', { name: 'More contrast' }).click();
+  await press(page, 'As the device');
+  await until(async () => (await ground(page)) === light, 'the light ground');
+  await close(page);
+});
+
+test('the hub gets a name that outlives its processes and is what the next browser reads', async () => {
+  const { page } = desk;
+  await openSettings(page);
+  const name = page.getByLabel('Name of the hub');
+  await name.fill('  Rosehip ');
+  await settings(page).locator('form', { has: name }).getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The hub is called Rosehip now').waitFor();
+  await close(page);
+  await page.locator('.bar').getByText('Rosehip').waitFor();
+  house.kill('api');
+  house.kill('uplink');
+  await page.reload();
+  await at(page, 'desktop');
+  await online(page);
+  await page.locator('.bar').getByText('Rosehip').waitFor();
+  await until(async () => {
+    const r = await askHub(house, '/api/status').catch(() => undefined);
+    return r?.ok === true && ((await r.json()) as { name: string }).name === 'Rosehip';
+  }, 'the name in the status');
+});
+
+test('another phone is let in from the settings, shows the name, and is forgotten after a question', async () => {
+  const { page } = desk;
+  await openPage(page, 'Add a phone');
+  const code = settings(page).locator('[data-invitation="browser"]');
+  const link = (await code.locator('.link').textContent())!;
+  await check(page, 'desk-5-invitation');
+  const pocket = await phone(browser, { still: true });
+  await pocket.page.goto(link);
+  await press(pocket.page, 'Make a passkey');
+  await approve(pocket);
+  await pocket.page.locator('.bar').getByText('Rosehip').waitFor();
+  await code.waitFor({ state: 'detached' });
+  const forget = settings(page).getByRole('button', { name: /^Forget (?!this hub)/ });
+  await forget.click();
+  assert.match(await answer(page, false), /needs a new code/);
+  await until(() => forget.evaluate((b) => b === document.activeElement), 'the focus back at its button');
+  await forget.click();
+  await answer(page, true);
+  await forget.waitFor({ state: 'detached' });
+  await at(pocket.page, 'unknown');
+  await pocket.close();
+  await close(page);
+});
+
+test('a window stands where it was put by hand and by key, over a reload, and never outside', async () => {
+  const { page } = desk;
+  const box = async () => (await page.locator('.window').boundingBox())!;
+  const open = async () => {
+    await tile(page).locator('.open').click();
+    await page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
+  };
+  await open();
+  const first = await box();
+  await page.locator('.window > header h2').hover();
+  await page.mouse.move(first.x + 60, first.y + 25);
+  await page.waitForTimeout(500);
+  await page.mouse.down();
+  await page.mouse.move(first.x + 160, first.y + 65, { steps: 4 });
+  await page.mouse.up();
+  const moved = await box();
+  assert.equal([moved.x - first.x, moved.y - first.y], [100, 40]);
+  await page.getByRole('button', { name: /^Move with the arrows/ }).focus();
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('ArrowUp');
+  const put = await box();
+  assert.equal([put.width - moved.width, moved.y - put.y], [32, 32]);
+  await close(page);
+  await page.reload();
+  await at(page, 'desktop');
+  await online(page);
+  await open();
+  assert.equal(await box(), put);
+  await page.setViewportSize({ width: 1030, height: 500 });
+  const small = await box();
+  assert.ok(small.x >= 0 && small.y >= 0 && small.x + small.width <= 1030 && small.y + small.height <= 500);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.is((await box()).width, 390, 'a phone gives it the whole width');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  assert.equal(await box(), put);
+  await close(page);
+});
+
+test('what a skill wants known waits behind the bell, on every device, until it was read on one', async () => {
+  const pocket = await phone(browser, { still: true });
+  await pairByLink(pocket, house, { newPasskey: true });
+  const bell = (p: Phone) => p.page.locator('.bell');
+  const body = { title: { en: 'The post is here', ru: 'Почта пришла' }, body: 'A parcel' };
+  assert.is((await askHub(house, '/skills/porch/v1/tell', { method: 'POST', body })).status, 200);
+  for (const p of [desk, pocket])
+    await p.page.getByRole('button', { name: 'Notifications, one unread' }).waitFor();
+  await bell(desk).click();
+  const list = desk.page.locator('[data-window="@notices"]');
+  await list.getByText('The post is here').waitFor();
+  await list.getByText(/Porch .* new/).waitFor();
+  await check(desk.page, 'desk-6-notices');
+  await pocket.page.getByRole('button', { name: 'Notifications', exact: true }).waitFor();
+  await list.getByRole('button', { name: 'Open Porch' }).click();
+  await desk.page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
+  await close(desk.page);
+  await desk.page.reload();
+  await at(desk.page, 'desktop');
+  await desk.page.getByRole('button', { name: 'Notifications', exact: true }).waitFor();
+  await pocket.close();
+});
+
+test('while the hub is away tiles say their age, and a screen that was seen can be read and not used', async () => {
+  const { page } = desk;
+  await house.hold('uplink');
+  await page.locator('[data-link="offline"]').waitFor();
+  await tile(page).locator('[data-age]').getByText(/ago/).waitFor();
+  await page.reload();
+  await at(page, 'desktop');
+  await tells(page, 'The lamp is on');
+  await tile(page).locator('.open').click({ force: true });
+  const screen = page.locator('[data-window="porch"]');
+  await screen.getByText('It is 1,234.5 lux here').waitFor();
+  await screen.locator('.banner').getByText('What you see is from').waitFor();
+  await screen.getByRole('button', { name: 'Switch' }).click();
+  await page.getByText('This is what was there before').waitFor();
+  await check(page, 'desk-7-kept');
+  house.release('uplink');
+  await screen.locator('[data-live="yes"]').waitFor();
+  await screen.getByRole('button', { name: 'Switch' }).click();
+  await until(
+    async () => (await (await askHub(house, '/skills/porch/v1/ui/panel')).text()).includes('lux'),
+    'the skill to answer',
+  );
+  await close(page);
+});
+
+test('axe finds nothing serious on any of it, nothing scrolls sideways, and thumbs have 44 px', () =>
+  assert.equal(faults, []));
+
+test('nothing broke on the way', () => assert.equal(desk.errors, []));
+
+test.run();
