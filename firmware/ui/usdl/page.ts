@@ -179,12 +179,12 @@ function meanwhileOf(page: Page, patch: unknown, at: string): Meanwhile[] {
         page.draft.problem('bad_patch', here, hint);
         return [];
       }
-      const step = (text: string) =>
+      const stepOf = (text: string) =>
         textOf(page, text.replace(/~1/g, '/').replace(/~0/g, '~'), `${here}/path`);
       return [
         {
           op,
-          at: steps.map(step),
+          at: steps.map(stepOf),
           ...(value === undefined || op === 'remove'
             ? {}
             : { value: dataOf(page, value, `${here}/value`) }),
