@@ -8,8 +8,18 @@ export const pageNames: Record<Managing, string> = {
   ...{ manage: '@skills', people: '@people', hubs: '@hubs' },
 };
 
+/** Whether an icon is of a scenario app, which has an address of its own and opens without the hub. */
+export const isApp = (icon: Icon): boolean => icon.entrypoint.startsWith('/s/');
+
+/** Goes to an address, and draws what is there. */
+export function goTo(path: string): void {
+  history.pushState(null, '', path);
+  set({ open: null, managing: null });
+}
+
 /** Opens a window where the hub can be reached, else says why not. */
 export function openSkill(icon: Icon, mode?: Open['mode'], online = true, preview?: string): void {
+  if (isApp(icon)) return goTo(icon.entrypoint);
   if (!online) {
     toast(t('open_blocked', { title: titleOf(icon) }));
     return;
@@ -20,7 +30,7 @@ export function openSkill(icon: Icon, mode?: Open['mode'], online = true, previe
     ...(preview ? { preview } : {}),
   };
   // One step back closes a window, also one that another has led to.
-  history[app().open ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
+  history[app().open ? 'replaceState' : 'pushState']({ window: open.skill_id }, '', '/');
   set({ open });
 }
 

@@ -2,7 +2,7 @@
 import { IngleError } from '../protocol/errors.ts';
 import { APP_VERSION, type App, type AppRoute, type Guard, type Prefetch } from '../ui/app.ts';
 import { compile } from '../ui/compile.ts';
-import { payloadOf, pathOf } from '../ui/expression.ts';
+import { pathOf, payloadOf } from '../ui/expression.ts';
 import { below } from '../ui/needs.ts';
 import type { Lazy, Node, Path, Tree, Value } from '../ui/tree.ts';
 import { isLazy } from '../ui/value.ts';
@@ -75,7 +75,11 @@ function prefetched(
   });
 }
 
-const guardOf = ({ hasParam, has, else: other }: NonNullable<ScenarioApp['routes'][string]['guards']>[number]) =>
+const guardOf = ({
+  hasParam,
+  has,
+  else: other,
+}: NonNullable<ScenarioApp['routes'][string]['guards']>[number]) =>
   ({
     ...(hasParam === undefined ? {} : { hasParam }),
     ...(has === undefined ? {} : { has: pathOf(has, names) as Path }),
@@ -175,7 +179,8 @@ export async function compileApp(
     if (page === undefined) note('', 'missing', 'The file is not there.');
     else if (!isPage || typeof version !== 'string' || !version.startsWith('usdl/'))
       note('/version', 'invalid', 'A page of an app is a document of USDL: version "usdl/0.2".');
-    const source = isPage && String(version).startsWith('usdl/') ? page : { version: 'usdl/0.2', components: [] };
+    const source =
+      isPage && String(version).startsWith('usdl/') ? page : { version: 'usdl/0.2', components: [] };
     const made = await compile(source as Record<string, unknown>);
     for (const p of made.problems) note(p.pointer, p.code, p.hint);
     for (const other of readElsewhere(made.tree, parts))

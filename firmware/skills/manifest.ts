@@ -165,7 +165,9 @@ function crossFaults({ id, capabilities: { visual, ui, actions = {} }, permissio
   if (ui && !ui.schema && !ui.entrypoint && !ui.app)
     return [{ pointer, says: 'needs a schema, an entrypoint or an app' }];
   if (ui?.app && (ui.schema || ui.entrypoint))
-    return [{ pointer: `${pointer}/app`, says: 'has pages of its own, and no schema or entrypoint beside them' }];
+    return [
+      { pointer: `${pointer}/app`, says: 'has pages of its own, and no schema or entrypoint beside them' },
+    ];
   if (permissions?.contracts && !ui?.app)
     return [{ pointer: '/permissions/contracts', says: 'says nothing where the skill has no app' }];
   return [];

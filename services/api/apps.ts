@@ -44,7 +44,8 @@ export function appEndpoints(
     const may = contractsOf(manifest.permissions?.contracts);
     const { app, problems } = await compileApp(source, manifest.id, may);
     for (const p of problems.slice(0, 20)) o.log.warn('an app has a fault', { skill: manifest.id, ...p });
-    if (!app) throw new IngleError('invalid_request', `The app of "${manifest.id}" is faulty: ${first(problems)}`);
+    if (!app)
+      throw new IngleError('invalid_request', `The app of "${manifest.id}" is faulty: ${first(problems)}`);
     return { app, etag: etagOf(app as unknown as JsonObject) };
   }
 

@@ -76,9 +76,7 @@ const $defs = {
       payload: opt(value),
       form: opt(T.String()),
       meanwhile: opt(
-        T.Array(
-          o({ op: T.Enum(['add', 'remove', 'replace']), at: T.Array(value), value: opt(value) }),
-        ),
+        T.Array(o({ op: T.Enum(['add', 'remove', 'replace']), at: T.Array(value), value: opt(value) })),
       ),
     }),
     o({

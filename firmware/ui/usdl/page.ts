@@ -185,9 +185,7 @@ function meanwhileOf(page: Page, patch: unknown, at: string): Meanwhile[] {
         {
           op,
           at: steps.map(stepOf),
-          ...(value === undefined || op === 'remove'
-            ? {}
-            : { value: dataOf(page, value, `${here}/value`) }),
+          ...(value === undefined || op === 'remove' ? {} : { value: dataOf(page, value, `${here}/value`) }),
         },
       ];
     });

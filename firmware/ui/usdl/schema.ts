@@ -294,7 +294,8 @@ const emitted = T.Object(
         ),
         {
           maxItems: 10,
-          description: 'Of ui.action in a scenario app: how the view model is shown until the hub has done it.',
+          description:
+            'Of ui.action in a scenario app: how the view model is shown until the hub has done it.',
         },
       ),
     ),
