@@ -19,7 +19,10 @@ export function goTo(path: string): void {
 
 /** Opens a window where the hub can be reached, else says why not. */
 export function openSkill(icon: Icon, mode?: Open['mode'], online = true, preview?: string): void {
-  if (isApp(icon)) return goTo(icon.entrypoint);
+  if (isApp(icon)) {
+    goTo(icon.entrypoint);
+    return;
+  }
   if (!online) {
     toast(t('open_blocked', { title: titleOf(icon) }));
     return;

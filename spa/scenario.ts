@@ -21,6 +21,7 @@ import { Over, Side } from './scenario-areas.ts';
 import { type Gate, openApp } from './scenario-open.ts';
 import { type AreaName, enter, type Place, pathOf, placeNow, type Shown, shownAt } from './scenario-place.ts';
 import { openWaiting } from './scenario-waiting.ts';
+import { Message } from './skill.ts';
 import { Stale } from './stale.ts';
 import { set, app as state, useApp } from './store.ts';
 import { shown as inWords, t, titleOf } from './text.ts';
@@ -152,7 +153,7 @@ function AppOf({ place, moved }: { place: Place; moved: () => void }) {
       <${LinkPill} />
     </header>
     <main>
-      <${Heading} text=${gate === 'none' ? say('none_title') : heading} at=${place.main} />
+      <${Heading} text=${gate === 'none' ? title : heading} at=${place.main} />
       <${Insecure} /><${Update} />
       ${app && gate !== 'forbidden' && html`<${Pages} app=${app} main=${main} go=${go} />`}
       ${body}
@@ -227,11 +228,11 @@ function No(o: { gate: string; id: string; app: App | null; go: Go; home: (e: Ev
   };
   const isNone = gate === 'none';
   const key = gate as keyof typeof faces;
-  return html`<div class="gate" data-gate=${gate}>
-    <div class="hero">${glyph(isNone ? 'info' : faces[key])}</div>
-    ${!isNone && html`<h2>${say(`${key}_title`)}</h2>`}
-    <p class="soft">${isNone ? say('none_lead', { title }) : say(`${key}_lead`, { id: o.id })}</p>
-    ${isNone && entry && html`<a class="button" href=${appPath(o.id) + pathTo(entry)!.slice(1)} onClick=${first}>${say('to_entry', { title })}</a>`}
-    <a class="button second" href="/" onClick=${o.home}>${say('home')}</a>
+  return html`<div data-gate=${gate}>
+    <${Message} glyph=${isNone ? 'info' : faces[key]} title=${isNone ? say('none_title') : say(`${key}_title`)}
+      lead=${isNone ? say('none_lead', { title }) : say(`${key}_lead`, { id: o.id })}>
+      ${isNone && entry && html`<a class="button" href=${appPath(o.id) + pathTo(entry)!.slice(1)} onClick=${first}>${say('to_entry', { title })}</a>`}
+      <a class="button second" href="/" onClick=${o.home}>${say('home')}</a>
+    <//>
   </div>`;
 }

@@ -1,5 +1,6 @@
 // What a skill's window shows: its view and state documents, live; or why they cannot be shown.
 import { html } from 'htm/preact';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { type IngleError, toIngleError } from '../firmware/protocol/errors.ts';
@@ -187,6 +188,6 @@ const unknownTree = (what: string): Tree =>
 const known = (tree: Tree): Tree =>
   tree.tree === TREE_VERSION && Array.isArray(tree.main) ? tree : unknownTree(`tree ${tree.tree}`);
 
-function Message(o: { glyph: Glyph; title: string; lead: string }) {
-  return html`<div class="gate"><div class="hero">${glyph(o.glyph)}</div><h3>${o.title}</h3><p class="soft">${o.lead}</p></div>`;
+export function Message(o: { glyph: Glyph; title: string; lead: string; children?: ComponentChildren }) {
+  return html`<div class="gate"><div class="hero">${glyph(o.glyph)}</div><h3>${o.title}</h3><p class="soft">${o.lead}</p>${o.children}</div>`;
 }

@@ -154,7 +154,7 @@ function crossFaults({ entry, routes, menu = [], permissions = [], viewModel }: 
       faults.push({ pointer, says: 'names a route with parameters' });
   };
   leads(entry, '/entry', true);
-  menu.forEach(({ route }, i) => leads(route, `/menu/${i}/route`, true));
+  for (const [i, { route }] of menu.entries()) leads(route, `/menu/${i}/route`, true);
   const shapes = new Map<string, string>();
   for (const [name, { path, guards = [] }] of Object.entries(routes)) {
     const at = `/routes/${name}`;

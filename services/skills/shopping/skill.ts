@@ -1,7 +1,13 @@
 // shopping: one list for everybody at home. Each person's document shows it; the skill's own storage has it.
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import { openQueue } from '../../../firmware/protocol/queue.ts';
-import type { JsonObject, Skill, SkillContext, SkillDefinition } from '../../../firmware/skills/sdk/skill.ts';
+import type {
+  Json,
+  JsonObject,
+  Skill,
+  SkillContext,
+  SkillDefinition,
+} from '../../../firmware/skills/sdk/skill.ts';
 import { changed, changeOf, type Items, MAX_ITEMS } from './list.ts';
 
 const stored = 'items';
@@ -26,7 +32,11 @@ function start(ctx: SkillContext): Skill {
         return { body: {} };
       }),
     endpoints: [
-      { method: 'GET', path: '/v1/items', answer: () => ({ body: { items: Object.values(items()) } }) },
+      {
+        method: 'GET',
+        path: '/v1/items',
+        answer: () => ({ body: { items: Object.values(items()) as unknown as Json } }),
+      },
     ],
   };
 }
