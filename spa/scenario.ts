@@ -171,7 +171,8 @@ function Heading({ text, at }: { text: string; at: string }) {
 type Go = (to: string, params: unknown, area: AreaName) => boolean;
 
 function Pages({ app, main, go }: { app: App; main: Shown | null; go: Go }) {
-  if (app.menu.length === 0) return null;
+  // One entry alone leads nowhere else.
+  if (app.menu.length < 2) return null;
   return html`<nav class="app-menu" aria-label=${say('menu')}>${app.menu.map((name) => {
     const route = app.routes.find((r) => r.name === name)!;
     const path = pathTo(route)!;

@@ -25,6 +25,15 @@ function decoded(segment: string): string | null {
   }
 }
 
+/** A text as a segment; '' for half a sign, which no URL carries. */
+function encoded(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
 function paramsIn(pattern: readonly string[], segments: readonly string[]): Params | null {
   if (pattern.length !== segments.length) return null;
   const params: [string, string][] = [];
@@ -77,7 +86,7 @@ export function pathTo(route: Routed, params: Readonly<Record<string, unknown>> 
   for (const part of segmentsOf(route.path)) {
     const key = part.slice(1);
     const text = part.startsWith(':') ? asText(Object.hasOwn(params, key) ? params[key] : '') : part;
-    const segment = encodeURIComponent(text);
+    const segment = encoded(text);
     if (segment === '' || decoded(segment) === null) return null;
     parts.push(segment);
   }

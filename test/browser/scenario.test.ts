@@ -138,7 +138,7 @@ test('without a network an app opens after a reload, edits show at once, and tho
                 const all = r.result.transaction('prefs').objectStore('prefs').getAll();
                 all.onsuccess = () => {
                   r.result.close();
-                  ok(JSON.stringify(all.result).includes('"eggs"'));
+                  ok(JSON.stringify(all.result).includes('"Eggs"'));
                 };
               };
             }),

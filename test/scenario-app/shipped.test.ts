@@ -30,7 +30,7 @@ for (const id of apps)
     for (const t of texts) assert.equal(t, ['en', 'ru']);
     // What is bound in a text, and words of the page that have no key, would be in one language. The unit of the chart is its column.
     const words = JSON.stringify(app!.routes.map((r) => r.tree.main)).match(
-      /"(label|title|text)":"(?!kwh)[^"]+"/g,
+      /"(label|title|text)":"(?!kWh)[^"]+"/g,
     );
     assert.equal(words, null);
   });

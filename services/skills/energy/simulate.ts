@@ -17,8 +17,8 @@ function drawn(of: string): number {
 }
 
 const round = (kwh: number) => Math.round(kwh * 100) / 100;
-export const sum = (hours: readonly { kwh: number }[]): number =>
-  round(hours.reduce((all, h) => all + h.kwh, 0));
+export const sum = (hours: readonly { kWh: number }[]): number =>
+  round(hours.reduce((all, h) => all + h.kWh, 0));
 const two = (n: number) => String(n).padStart(2, '0');
 
 /** The day of a time by the hub's clock, as `2026-11-24`. */
@@ -28,21 +28,28 @@ export const dayOf = (at: Date): string =>
 export interface Hour {
   /** `07:00`. */
   hour: string;
-  kwh: number;
+  kWh: number;
 }
 
 export const hoursOf = (date: string): Hour[] =>
   ordinary.map((kwh, hour) => ({
     hour: `${two(hour)}:00`,
-    kwh: round(kwh * (0.7 + 0.6 * drawn(`${date} ${hour}`))),
+    kWh: round(kwh * (0.7 + 0.6 * drawn(`${date} ${hour}`))),
   }));
 
+/** The 24 hours up to the one under way. */
+export const lastDay = (now: Date): Hour[] =>
+  Array.from({ length: 24 }, (_, i) => {
+    const at = new Date(now.getTime() - (23 - i) * 3_600_000);
+    return hoursOf(dayOf(at))[at.getHours()]!;
+  });
+
 /** The days before now, the newest first. */
-export function daysBefore(now: Date): { date: string; kwh: number; peak: string }[] {
+export function daysBefore(now: Date): { date: string; kWh: number; peak: string }[] {
   return Array.from({ length: DAYS }, (_, i) => {
     const date = dayOf(new Date(now.getFullYear(), now.getMonth(), now.getDate() - i - 1, 12));
     const hours = hoursOf(date);
-    const peak = hours.reduce((most, h) => (h.kwh > most.kwh ? h : most));
-    return { date, kwh: sum(hours), peak: peak.hour };
+    const peak = hours.reduce((most, h) => (h.kWh > most.kWh ? h : most));
+    return { date, kWh: sum(hours), peak: peak.hour };
   });
 }

@@ -8,7 +8,7 @@ import type {
   SkillDefinition,
   UiQuery,
 } from '../../../firmware/skills/sdk/skill.ts';
-import { dayOf, daysBefore, hoursOf, sum } from './simulate.ts';
+import { dayOf, daysBefore, hoursOf, lastDay, sum } from './simulate.ts';
 
 /** While somebody looks the hour under way is shown anew so often, milliseconds. */
 const EVERY = 60_000;
@@ -20,9 +20,8 @@ function stateAt(now: Date): JsonObject {
   const today = sum(hours);
   return {
     simulated: true,
-    hours: hours as unknown as Json,
-    today_kwh: today,
-    average_kwh: average,
+    hours: lastDay(now) as unknown as Json,
+    figures: [{ today, average }],
     share: Math.round((today / average) * 100),
   };
 }

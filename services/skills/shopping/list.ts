@@ -17,10 +17,16 @@ const MAX_NAME = 80;
 export const MAX_ITEMS = 300;
 
 const neat = (name: string) => name.normalize('NFC').trim().replace(/\s+/g, ' ').slice(0, MAX_NAME);
-/** What is written down twice is once on the list, whoever wrote it and however. */
-export const keyOf = (name: string): string => neat(name).toLocaleLowerCase('en');
+const folded = (name: string) => neat(name).toLocaleLowerCase('en');
 
-const keyIn = (v: unknown): string | null => (typeof v === 'string' && keyOf(v) ? keyOf(v) : null);
+/** A thing's key is its name as it was first written, which is what an application shows until the skill has it. */
+const keyIn = (v: unknown): string | null => (typeof v === 'string' && neat(v) ? neat(v) : null);
+
+/** What is written down twice is once on the list, whoever wrote it and however. */
+function found(items: Items, key: string): Item | undefined {
+  const same = folded(key);
+  return Object.values(items).find((item) => folded(item.key) === same);
+}
 
 /** A change as an action brings it; null for what is none. */
 export function changeOf(action: string, payload: Readonly<Record<string, unknown>>): Change | null {
@@ -41,18 +47,19 @@ export function changeOf(action: string, payload: Readonly<Record<string, unknow
 export function changed(items: Items, change: Change): Items | null {
   if (change.is === 'clear') {
     // What somebody has put back meanwhile stays.
-    const gone = (item: Item) => item.got === true && change.keys.includes(item.key);
+    const keys = new Set(change.keys.map(folded));
+    const gone = (item: Item) => item.got === true && keys.has(folded(item.key));
     return Object.fromEntries(Object.entries(items).filter(([, item]) => !gone(item)));
   }
-  const key = change.is === 'put' ? keyOf(change.name) : change.key;
-  const there = Object.hasOwn(items, key) ? items[key] : undefined;
+  const there = found(items, change.is === 'put' ? change.name : change.key);
   if (change.is !== 'put') {
     // What was taken off the list stays off it.
     if (!there) return items;
-    const { name } = there;
+    const { key, name } = there;
     return { ...items, [key]: change.is === 'got' ? { key, name, got: true } : { key, name, open: true } };
   }
   if (!there && Object.keys(items).length >= MAX_ITEMS) return null;
   if (there?.open) return items;
-  return { ...items, [key]: { key, name: change.name, open: true } };
+  const key = there?.key ?? change.name;
+  return { ...items, [key]: { key, name: key, open: true } };
 }
