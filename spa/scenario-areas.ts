@@ -12,11 +12,14 @@ interface Area {
   children?: ComponentChildren;
 }
 
-const closer = (o: Area) =>
-  html`<button type="button" class="icon-button" aria-label=${o.close} onClick=${o.onClose}>${glyph('close')}</button>`;
+const inside = (o: Area) =>
+  html`<div class="v-stack">
+    <div class="v-row between"><h2>${o.label}</h2><button type="button" class="icon-button" aria-label=${o.close} onClick=${o.onClose}>${glyph('close')}</button></div>
+    ${o.children}
+  </div>`;
 
 export function Side(o: Area) {
-  return html`<aside class="app-area" aria-label=${o.label}>${closer(o)}${o.children}</aside>`;
+  return html`<aside class="app-area" aria-label=${o.label}>${inside(o)}</aside>`;
 }
 
 export function Over(o: Area) {
@@ -34,5 +37,5 @@ export function Over(o: Area) {
     e.preventDefault();
     o.onClose();
   };
-  return html`<dialog class="v-modal" aria-label=${o.label} ref=${dialog} onKeyDown=${onKeyDown} onCancel=${onCancel}>${closer(o)}${o.children}</dialog>`;
+  return html`<dialog class="v-modal" aria-label=${o.label} ref=${dialog} onKeyDown=${onKeyDown} onCancel=${onCancel}>${inside(o)}</dialog>`;
 }

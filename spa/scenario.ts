@@ -123,7 +123,7 @@ function AppOf({ place, moved }: { place: Place; moved: () => void }) {
   const areaFor = (of: Shown | null, Area: typeof Side) =>
     of &&
     html`<${Area} label=${words(of.route.title)} close=${say('close_side')} onClose=${back}>
-      <h2>${words(of.route.title)}</h2><${Screen} ...${{ of, acts, app: app!, kept }} /><//>`;
+      <${Screen} ...${{ of, acts, app: app!, kept }} /><//>`;
   const home = (e: Event) => {
     e.preventDefault();
     goTo('/');
@@ -132,7 +132,7 @@ function AppOf({ place, moved }: { place: Place; moved: () => void }) {
   const body =
     gate === 'open' && main
       ? html`${link !== 'connecting' && html`<${Stale} at=${opened.at} why=${missing} />`}
-          <div class=${side ? 'app-with-side' : ''}>
+          <div class=${side ? 'app-with-side' : ''} data-live=${link === 'up' && opened.live ? 'yes' : 'no'}>
             <div>${
               opened.filled
                 ? html`<${Screen} key=${place.main} ...${{ of: main, acts, app: app!, kept }} />`
@@ -145,8 +145,7 @@ function AppOf({ place, moved }: { place: Place; moved: () => void }) {
         : gate === 'elevate'
           ? html`<${Elevate} title=${title} done=${() => opened.look(true)} />`
           : html`<${No} gate=${gate} id=${id} app=${app} go=${go} home=${home} />`;
-  return html`<div class="desk app" data-page="app" data-app=${id} data-tokens=${app?.tokens}
-    data-live=${link === 'up' && opened.live ? 'yes' : 'no'}>
+  return html`<div class="desk app" data-page="app" data-app=${id} data-tokens=${app?.tokens}>
     <header class="bar">
       <a class="icon-button" href="/" aria-label=${say('home')} onClick=${home}>${glyph('left')}</a>
       <div class="brand"><span>${title}</span></div>

@@ -6,6 +6,7 @@ import { formatKey } from '../../firmware/documents/key.ts';
 import type { openSigner } from '../../firmware/documents/sign.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { parseObject } from '../../firmware/protocol/json.ts';
 import { appsApi } from '../../firmware/scenario-app/api.ts';
 import {
   type AppProblem,
@@ -40,7 +41,7 @@ export function appEndpoints(
   }
 
   async function make(file: string, manifest: Manifest): Promise<{ app: App; etag: string }> {
-    const source = sourceIn(JSON.parse(readFileSync(file, 'utf8')));
+    const source = sourceIn(parseObject(readFileSync(file), MAX_SOURCE));
     const may = contractsOf(manifest.permissions?.contracts);
     const { app, problems } = await compileApp(source, manifest.id, may);
     for (const p of problems.slice(0, 20)) o.log.warn('an app has a fault', { skill: manifest.id, ...p });

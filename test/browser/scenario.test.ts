@@ -30,11 +30,19 @@ test.before(async () => {
 const path = (page: Page) => new URL(page.url()).pathname;
 const heading = (page: Page, name: string) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-const live = (page: Page) => page.locator('[data-page="app"][data-live="yes"]').waitFor();
+const live = (page: Page) => page.locator('[data-page="app"] [data-live="yes"]').waitFor();
 async function visit(p: Phone, to: string): Promise<void> {
   await p.page.goto(house.origin + to);
   await at(p.page, 'app');
   await online(p.page);
+}
+/** Once nothing moves any more: half faded in, a word has half its contrast. */
+async function look(page: Page, name: string): Promise<void> {
+  await settled(page);
+  await page.evaluate(() =>
+    Promise.allSettled(document.getAnimations().map((a) => a.finished)).then(() => {}),
+  );
+  await check(page, name);
 }
 const settled = (page: Page) =>
   page.waitForFunction(() => !document.querySelector('.bone, [aria-busy="true"]'));
@@ -50,8 +58,7 @@ test('a tap on its icon opens an app at an address of its own, with chart, table
   await page.locator('.v-chart').first().waitFor();
   await page.locator('aside').getByText('Share of an average day used today').waitFor();
   await page.getByRole('region', { name: 'Days' }).locator('tbody tr').nth(6).waitFor();
-  await settled(page);
-  await check(page, 'scenario-1-energy-desk');
+  await look(page, 'scenario-1-energy-desk');
 });
 
 test('each page has its address and its title; back, forward and a link lead to it', async () => {
@@ -84,7 +91,7 @@ test('what is not there says so within the app, with a way on', async () => {
   await visit(desk, '/s/energy/nowhere');
   const { page } = desk;
   await page.getByText('Home energy has no page at this address').waitFor();
-  await check(page, 'scenario-2-none-desk');
+  await look(page, 'scenario-2-none-desk');
   await page.getByRole('link', { name: 'To the first page of Home energy' }).click();
   await heading(page, 'Today');
   await visit(desk, '/s/nobody/x');
@@ -113,8 +120,7 @@ const sent = (page: Page) =>
 test('an empty list says what to do, and everybody sees what one writes', async () => {
   await visit(pocket, '/s/shopping/');
   await pocket.page.getByText('Everybody at home sees the same list').waitFor();
-  await settled(pocket.page);
-  await check(pocket.page, 'scenario-3-empty-phone-dark');
+  await look(pocket.page, 'scenario-3-empty-phone-dark');
   await visit(desk, '/s/shopping/');
   await put(pocket.page, 'Milk');
   await shows(desk.page, ['Milk']);
@@ -160,7 +166,7 @@ test('without a network an app opens after a reload, edits show at once, and tho
   await heading(pocket.page, 'To buy');
   await shows(pocket.page, ['Bread', 'Eggs']);
   await pocket.page.getByText('changes wait to be sent').waitFor();
-  await check(pocket.page, 'scenario-4-offline-phone-dark');
+  await look(pocket.page, 'scenario-4-offline-phone-dark');
   await pocket.page.getByRole('link', { name: 'In the basket' }).click();
   await shows(pocket.page, ['Milk']);
   await pocket.page.getByRole('link', { name: 'To buy' }).click();
@@ -172,7 +178,7 @@ test('without a network an app opens after a reload, edits show at once, and tho
   await Promise.all([sent(pocket.page), sent(desk.page)]);
   await shows(pocket.page, ['Bread', 'Salt']);
   await shows(desk.page, ['Bread', 'Salt']);
-  await check(desk.page, 'scenario-5-list-desk');
+  await look(desk.page, 'scenario-5-list-desk');
   await desk.page.getByRole('link', { name: 'In the basket' }).click();
   await shows(desk.page, ['Eggs', 'Milk']);
   await press(desk.page, 'Empty the basket');
@@ -183,12 +189,11 @@ test('an app that was never opened here says what it needs, and opens by itself 
   await pocket.context.setOffline(true);
   await pocket.page.goto(`${house.origin}/s/energy/`);
   await pocket.page.getByText('Not on this device yet').waitFor();
-  await check(pocket.page, 'scenario-6-away-phone-dark');
+  await look(pocket.page, 'scenario-6-away-phone-dark');
   await pocket.context.setOffline(false);
   await heading(pocket.page, 'Today');
   await live(pocket.page);
-  await settled(pocket.page);
-  await check(pocket.page, 'scenario-7-energy-phone-dark');
+  await look(pocket.page, 'scenario-7-energy-phone-dark');
 });
 
 test('an app writes in its own part of the view model alone, and a skill leads nowhere but within it', async () => {
@@ -210,7 +215,7 @@ test('an app writes in its own part of the view model alone, and a skill leads n
   await press(page, 'Show over');
   const dialog = page.getByRole('dialog', { name: 'Place' });
   await dialog.getByText('At ../../shopping').waitFor();
-  await check(page, 'scenario-8-areas-desk');
+  await look(page, 'scenario-8-areas-desk');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await aside.getByRole('button', { name: 'Close' }).click();
@@ -240,8 +245,7 @@ test('every page reads in Russian too, and is accessible', async () => {
     await visit(pocket, to);
     await heading(page, title);
     await live(page);
-    await settled(page);
-    await check(page, `scenario-9-${to.split('/')[2]}-phone-ru`);
+    await look(page, `scenario-9-${to.split('/')[2]}-phone-ru`);
     assert.not.match(await page.locator('main').innerText(), /[A-Za-z]{6,}/);
   }
   assert.equal(faults, []);
