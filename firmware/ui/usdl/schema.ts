@@ -288,7 +288,12 @@ const emitted = T.Object(
               pattern: '^/viewModel/.',
               description: 'JSON pointer; a step may be an expression: /viewModel/shop/items/{{$row.key}}.',
             }),
-            value: T.Optional(T.Unknown({ description: 'Expressions in it are filled in.' })),
+            value: T.Optional(
+              T.Unsafe<unknown>({
+                type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
+                description: 'Expressions in it are filled in.',
+              }),
+            ),
           },
           closed,
         ),
