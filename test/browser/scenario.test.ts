@@ -44,8 +44,8 @@ async function look(page: Page, name: string): Promise<void> {
   );
   await check(page, name);
 }
-const settled = (page: Page) =>
-  page.waitForFunction(() => !document.querySelector('.bone, [aria-busy="true"]'));
+/** Nothing stands in for what is still to come. */
+const settled = (page: Page) => page.waitForFunction(() => !document.querySelector('.bone'));
 
 test('a tap on its icon opens an app at an address of its own, with chart, table and aside, and says what is simulated', async () => {
   const { page } = desk;

@@ -237,7 +237,8 @@ const kinds: Record<string, Kind> = {
   manifest: {
     good: [...skills, panel],
     faults: thrown(checkManifest),
-    beyond: /is the hub's own|a visual skill needs it|needs a schema or an entrypoint/,
+    beyond:
+      /is the hub's own|a visual skill needs it|needs a schema, an entrypoint or an app|has pages of its own|has no app/,
     bad: [
       {},
       { ...panel, id: 'Panel' },
