@@ -23,6 +23,7 @@ import { openStore, sqliteVersion } from '../../firmware/system/store.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { answering } from './answer.ts';
+import { appEndpoints } from './apps.ts';
 import { callerOf } from './auth.ts';
 import { browserEndpoints } from './browsers.ts';
 import { type Desktop, openDesktop } from './desktop.ts';
@@ -186,6 +187,7 @@ const dispatch: Dispatch = dispatcher({
     ...documentEndpoints({ store, skills, desktop, signer, sync }),
     ...desktopEndpoints({ scenario: desktop.scenario, skills }),
     ...skillEndpoints({ store, skills, desktop, library }),
+    ...appEndpoints({ skills, desktop, config, signer, log }),
   ],
   skills,
   desktop,

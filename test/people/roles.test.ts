@@ -86,6 +86,8 @@ test('kids and guests reach nothing but their own desktop, and people no elevate
         '/docs/index',
         '/docs/token',
         '/skills/{skill_id}/v1/{path*}',
+        '/v1/apps',
+        '/v1/apps/{skill_id}',
         '/v1/brand',
         '/v1/icons',
       ],
