@@ -57,7 +57,7 @@ function Tools() {
   const { said, readTo } = useApp();
   const unread = said.filter((l) => l.topic === 'ui.notify' && l.at > readTo).length;
   const news = `${t('notices')}${unread ? `, ${t('unread', { n: unread })}` : ''}`;
-  return html`<button type="button" class="icon-button" aria-label=${t('search')} aria-keyshortcuts="Control+K /" title="Ctrl K" onClick=${find}>${glyph('search')}</button>
+  return html`<button type="button" class="icon-button" aria-label=${t('search')} aria-keyshortcuts="Control+K" title="Ctrl K" onClick=${find}>${glyph('search')}</button>
     <button type="button" class="icon-button bell" aria-label=${news} onClick=${() => openManager('notices')}>${glyph('bell')}${
       unread > 0 && html`<span class="count" aria-hidden="true">${unread}</span>`
     }</button>`;
@@ -105,27 +105,20 @@ export function Update() {
   );
 }
 
-/** The layout as the style sheet reads it. */
+/** The layout as the style sheet reads it; the columns are the grid's. */
 const styleOf = (look: Look | null) =>
-  look
-    ? { '--cols': look.grid.cols, '--gap': `${look.grid.gap}px`, '--pad': `${look.grid.padding}px` }
-    : undefined;
+  look ? { '--gap': `${look.grid.gap}px`, '--pad': `${look.grid.padding}px` } : undefined;
 
 export function Desktop() {
   const { open, managing, icons, iconsAt, link, hubName, brand, look } = useApp();
   const [isWide, setWide] = useState(wide.matches);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    const change = () => setWide(wide.matches);
-    wide.addEventListener('change', change);
-    const back = () => set({ open: null, managing: null });
-    window.addEventListener('popstate', back);
-    window.addEventListener('keydown', onFindKey);
-    return () => {
-      window.removeEventListener('keydown', onFindKey);
-      wide.removeEventListener('change', change);
-      window.removeEventListener('popstate', back);
-    };
+    const end = new AbortController();
+    wide.addEventListener('change', () => setWide(wide.matches), end);
+    addEventListener('popstate', () => set({ open: null, managing: null }), end);
+    addEventListener('keydown', onFindKey, end);
+    return () => end.abort();
   }, []);
   useLayoutEffect(() => heading.current?.focus(), []);
   const icon = open && icons?.find((i) => i.skill_id === open.skill_id);

@@ -37,8 +37,14 @@ export async function screenOf(skill_id: string): Promise<Kept | undefined> {
   return Array.isArray(kept?.tree?.main) ? kept : undefined;
 }
 
+const say = (key: 'kept' | 'away', values?: Record<string, string>) =>
+  toast(translator(spaShutTexts, app().language)(key, values));
+
+/** Says why a skill cannot be opened, of which no screen is kept. */
+export const blocked = (title: string): void => say('away', { title });
+
 /** Says why a tap on such a screen does nothing. */
 export async function onlyKept(): Promise<{ done: false }> {
-  toast(translator(spaShutTexts, app().language)('kept'));
+  say('kept');
   return { done: false };
 }

@@ -1,5 +1,6 @@
 // Opening a skill: the state of its window, and what stands there until its screen comes.
 import { html } from 'htm/preact';
+import { failed } from './entrance.ts';
 import { app, type Icon, type Managing, type Open, set, toast } from './store.ts';
 import { t, titleOf } from './text.ts';
 
@@ -22,10 +23,10 @@ export function openSkill(icon: Icon, mode?: Open['mode'], online = true, previe
   if (isApp(icon)) goTo(icon.entrypoint);
   else if (online) open(icon, mode, preview);
   else
-    import('./kept.ts')
-      .then((m) => m.screenOf(icon.skill_id))
-      .catch(() => undefined)
-      .then((kept) => (kept ? open(icon, mode) : toast(t('open_blocked', { title: titleOf(icon) }))));
+    import('./kept.ts').then(async (m) => {
+      if (await m.screenOf(icon.skill_id)) open(icon, mode);
+      else m.blocked(titleOf(icon));
+    }, failed);
 }
 
 function open(icon: Icon, mode: Open['mode'] | undefined, preview?: string): void {

@@ -12,6 +12,7 @@ const en = {
   forged:
     'It does not bear your hub’s signature, so somebody may have changed it. If this stays, look at the hub.',
   kept: 'This is what was there before. It works again when the hub is reached.',
+  away: '{title} cannot open while the hub is not reached. Try again when it is back.',
 } as const;
 
 const ru: Record<keyof typeof en, Text> = {
@@ -24,6 +25,7 @@ const ru: Record<keyof typeof en, Text> = {
   forged_title: 'Экран «{title}» не показан',
   forged: 'На нём нет подписи вашего хаба: возможно, его кто-то изменил. Если это не пройдёт, проверьте хаб.',
   kept: 'Это то, что было раньше. Всё заработает, когда хаб снова будет на связи.',
+  away: '{title} не открыть, пока хаб не на связи. Попробуйте, когда он вернётся.',
 };
 
 export const spaShutTexts: Texts<keyof typeof en> = { en, ru };
