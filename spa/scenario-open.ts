@@ -144,8 +144,15 @@ export function openApp(id: string, changed: () => void): Opened {
     answer.app.id === id &&
     (await isHubs(hub, answer, answer.app as unknown as Record<string, unknown>, isNew));
 
+  /** Whether what is kept is of who is here now, as far as that is known. */
+  const isMine = ({ documents }: AppAnswer) => {
+    const { mine } = app();
+    return mine === null || Object.values(documents).every((key) => key.startsWith(`${mine}/`));
+  };
+
   async function begin(): Promise<void> {
     const found = (await read('prefs', name).catch(() => undefined)) as Kept | undefined;
+    if (found && !isMine(found.answer)) return;
     if (closed || kept || found?.answer.app.app !== APP_VERSION || !(await isOurs(found.answer, false)))
       return;
     if (closed || kept || gate !== 'opening') return;

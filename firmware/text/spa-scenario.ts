@@ -4,9 +4,7 @@ import type { Text, Texts } from './i18n.ts';
 const en = {
   home: 'To the desktop',
   menu: 'Pages',
-  side: 'Beside it',
   close_side: 'Close',
-  opening: 'Opening the app',
   none_title: 'This page is not there',
   none_lead: '{title} has no page at this address. It may have been renamed, or the link is not whole.',
   to_entry: 'To the first page of {title}',
@@ -24,9 +22,7 @@ const en = {
 const ru: Record<keyof typeof en, Text> = {
   home: 'На рабочий стол',
   menu: 'Страницы',
-  side: 'Рядом',
   close_side: 'Закрыть',
-  opening: 'Приложение открывается',
   none_title: 'Такой страницы нет',
   none_lead:
     'В приложении «{title}» нет страницы по этому адресу. Возможно, её переименовали или ссылка неполная.',
