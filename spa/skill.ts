@@ -1,6 +1,5 @@
 // What a skill's window shows: its view and state documents, live; or why they cannot be shown.
 import { html } from 'htm/preact';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import { type IngleError, toIngleError } from '../firmware/protocol/errors.ts';
