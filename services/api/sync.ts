@@ -74,7 +74,7 @@ export function syncServer(o: {
   store: Store;
   library: Library;
   skills: Skills;
-  desktop: Pick<Desktop, 'of' | 'serve' | 'roleOf'>;
+  desktop: Pick<Desktop, 'of' | 'serve' | 'roleOf'> & Partial<Pick<Desktop, 'looked'>>;
   commands: Commands;
   log: Log;
   messages?: Rate;
@@ -181,6 +181,7 @@ export function syncServer(o: {
       expiring ??= setInterval(expire, EXPIRE_MS);
       s.subscribe(topic);
       room.join(member);
+      if (desktopSkills.includes(here.key.skill_id)) o.desktop.looked?.(here.key.owner_id);
       o.skills.viewersChanged(here.key.owner_id, here.key.skill_id);
       const waited = early!;
       early = undefined;
