@@ -56,6 +56,8 @@ export interface Desktop {
   forget(owner_id: string): Promise<void>;
   /** Skills came, went or changed. */
   changed(): void;
+  /** Somebody has joined a document of a desktop. */
+  looked(owner_id: string): void;
   /** Another state of a document is stored: a tile may tell something else. */
   stirred(key: string): void;
   close(): Promise<void>;
@@ -146,7 +148,6 @@ export async function openDesktop(o: {
   }
 
   function serve({ owner_id, role }: Served): Promise<void> {
-    if (unseen.has(owner_id)) tell(owner_id);
     return line.add(async () => {
       if (roles.get(owner_id) === role) return;
       const before = roles.get(owner_id);
@@ -188,6 +189,9 @@ export async function openDesktop(o: {
     serve,
     changed,
     stirred,
+    looked(owner_id) {
+      if (unseen.has(owner_id)) tell(owner_id);
+    },
     roleOf: (owner_id) => roles.get(owner_id),
     owners: () => [...roles.keys()],
     forget: (owner_id) =>

@@ -21,6 +21,8 @@ export interface Glances {
 export function openGlances({ store, library }: { store: Store; library: Pick<Library, 'peek'> }): Glances {
   /** By key of the state document. */
   const kept = new Map<string, Glance>();
+  /** Those that are read just now, and whose states have not changed meanwhile. */
+  const reading = new Set<string>();
   const keyOf = (owner_id: string, skill_id: string) => documentKey(owner_id, skill_id, 'state:main');
 
   async function read(key: string, form: GlanceForm): Promise<Glance> {
@@ -38,14 +40,25 @@ export function openGlances({ store, library }: { store: Store; library: Pick<Li
   }
 
   return {
-    stale: (owner_id, skill_id) => void kept.delete(keyOf(owner_id, skill_id)),
-    forget: () => kept.clear(),
+    stale(owner_id, skill_id) {
+      const key = keyOf(owner_id, skill_id);
+      kept.delete(key);
+      reading.delete(key);
+    },
+    forget() {
+      kept.clear();
+      reading.clear();
+    },
     async of(owner_id, forms) {
       const all: Record<string, Glance> = {};
       for (const { skill_id, form } of forms) {
         const key = keyOf(owner_id, skill_id);
-        const glance = kept.get(key) ?? (await read(key, form));
-        kept.set(key, glance);
+        let glance = kept.get(key);
+        if (!glance) {
+          reading.add(key);
+          glance = await read(key, form);
+          if (reading.delete(key)) kept.set(key, glance);
+        }
         // A skill that has said nothing yet has a tile without one.
         if (Object.keys(glance).length > 1) all[skill_id] = glance;
       }

@@ -1,7 +1,13 @@
 // /sync/<room>: a WebSocket into a document's room, in the protocol of y-websocket.
 import type { Caller } from '../../firmware/documents/acl.ts';
 import type { Commands } from '../../firmware/documents/commands.ts';
-import { commandsSkill, type DocumentKey, formatKey, parseKey } from '../../firmware/documents/key.ts';
+import {
+  commandsSkill,
+  type DocumentKey,
+  desktopSkills,
+  formatKey,
+  parseKey,
+} from '../../firmware/documents/key.ts';
 import type { Library } from '../../firmware/documents/library.ts';
 import type { Member } from '../../firmware/documents/members.ts';
 import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
@@ -11,6 +17,7 @@ import { openBucket, type Rate, rate, take } from '../../firmware/protocol/bucke
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Log } from '../../firmware/system/log.ts';
+import type { Desktop } from './desktop.ts';
 import { type Joined, type RightsParts, type RoomRights, roomRights, whose } from './rights.ts';
 import type { Socket, SocketEvents } from './server.ts';
 
@@ -49,7 +56,14 @@ function keyOf(path: string): DocumentKey {
 }
 
 /** @param o.messages another rate than a hub's, where something else is measured */
-export function syncServer(o: RightsParts & { commands: Commands; log: Log; messages?: Rate }): Sync {
+export function syncServer(
+  o: RightsParts & {
+    desktop: Partial<Pick<Desktop, 'looked'>>;
+    commands: Commands;
+    log: Log;
+    messages?: Rate;
+  },
+): Sync {
   const rights = roomRights(o);
   const joined = openJoined(rights);
   const passes = openPasses();
@@ -117,7 +131,14 @@ function close(socket: Socket, e: IngleError): void {
 
 /** Makes the events of a socket: it joins, what came meanwhile is heard then, and at its end the room hears of it. */
 function connector(
-  o: { library: Library; skills: Skills; commands: Commands; log: Log; messages?: Rate },
+  o: {
+    desktop: Partial<Pick<Desktop, 'looked'>>;
+    library: Library;
+    skills: Skills;
+    commands: Commands;
+    log: Log;
+    messages?: Rate;
+  },
   rights: RoomRights,
   joined: Everybody,
 ): Sync['connect'] {
@@ -169,6 +190,7 @@ function connector(
       joined.add(s, admitted);
       s.subscribe(topic);
       room.join(member);
+      if (desktopSkills.includes(here.key.skill_id)) o.desktop.looked?.(here.key.owner_id);
       o.skills.viewersChanged(here.key.owner_id, here.key.skill_id);
       const waited = early!;
       early = undefined;
