@@ -99,7 +99,7 @@ test('while the hub is away icons stay, opening says why not, and a change is ke
     .getByRole('button', { name: /Options for/ })
     .first()
     .click();
-  await press(p.page, 'Pin');
+  await press(p.page, /^Pin$/);
   await p.page.getByText('One change waits to be sent').waitFor();
   // A reload loses neither the icons nor the change.
   await p.page.reload();
