@@ -184,7 +184,7 @@ test('everything can be reached by keyboard alone', async () => {
     }
     assert.unreachable(`Tab does not reach ${wanted}`);
   };
-  await focus('.tile .open');
+  await focus('.tile[data-skill="hub_status"] .open');
   await page.keyboard.press('Enter');
   await page.locator('[data-live="yes"]').waitFor();
   // Tab stays inside the window.
