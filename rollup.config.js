@@ -16,6 +16,7 @@ import commonjs from '@rollup/plugin-commonjs';
 import json from '@rollup/plugin-json';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
 import esbuild, { minify } from 'rollup-plugin-esbuild';
+import { scenarioApp } from './services/cli/rollup.app.js';
 import { isAbsent, native, nativeBanner, nativeModules } from './services/cli/rollup.native.js';
 import { page } from './services/cli/rollup.page.js';
 import { schemas } from './services/cli/rollup.schemas.js';
@@ -188,7 +189,7 @@ for (const name of readdirSync('services').sort())
   if (name !== 'cli' && name !== 'skills') add(`services/${name}/main.ts`, `dist/services/${name}/main.js`);
 for (const id of skills) {
   add(`services/skills/${id}/skill.ts`, `dist/skills/${id}/skill.js`);
-  targets.at(-1).plugins.push(bundle(id));
+  targets.at(-1).plugins.push(scenarioApp(`services/skills/${id}`), bundle(id));
 }
 // What has gone is not carried on: a service or a skill of an earlier build would be part of the next image.
 const services = readdirSync('services').filter((name) => name !== 'skills');
@@ -222,6 +223,7 @@ const at = (file) => {
 const always = [
   'package-lock.json',
   'rollup.config.js',
+  'services/cli/rollup.app.js',
   'services/cli/rollup.native.js',
   'services/cli/rollup.page.js',
   'services/cli/rollup.schemas.js',

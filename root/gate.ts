@@ -1,14 +1,14 @@
 // The gate between uWebSockets.js and Engine.IO. Packets are counted here before anything parses them: a connection over
 // its budget is closed, and when there is more to do than fits, connections take turns.
 import type { TemplatedApp, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
-import { elapsed, refill } from '../firmware/protocol/bucket.ts';
 import { openTurns, type Source } from '../firmware/protocol/turns.ts';
 import type { Backlog, Receiver } from './backlog.ts';
+import { budgets, full, type Purse, pay, quick } from './budget.ts';
+import { type Guest, openCrowd } from './crowd.ts';
 import { clientKey, type Limit } from './limit.ts';
 import { log } from './log.ts';
 
 type Data = string | ArrayBuffer;
-type Kind = keyof typeof budgets;
 
 /** What Engine.IO keeps for a connection; `gate` is ours. */
 interface Transport {
@@ -19,17 +19,9 @@ interface Transport {
 type Ws = WebSocket<{ transport: Transport }>;
 
 /** A connection as the gate sees it. Small, as each connected browser has one. */
-export interface Conn extends Source<Data>, Receiver {
-  kind: Kind;
-  /** The client it came from (`clientKey`), and what it is known by once it is let in: cookie or hub_id. */
-  key: string;
+export interface Conn extends Source<Data>, Receiver, Purse, Guest {
+  /** What it is known by once it is let in: cookie or hub_id. */
   name: string;
-  /** What it may still send, packets and bytes, and when that was counted (ms). */
-  packets: number;
-  bytes: number;
-  /** Packets, times four, that it may have done before its turn. */
-  quick: number;
-  at: number;
   /** Namespaces it may still ask for. */
   connects: number;
   /** Bytes of its packets that wait for their turn. */
@@ -37,55 +29,15 @@ export interface Conn extends Source<Data>, Receiver {
   transport: Transport;
 }
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
-
-/**
- * Packets and bytes it may send, and packets, times four, that it may have done before its turn; packets and bytes that
- * may wait for a turn; packets a turn.
- * A download at 8 MiB/s is 512 frames a second with as many of credit, two packets each; a hub has many browsers.
- */
-const budgets = {
-  stranger: {
-    packets: { burst: 8, perMs: 0 },
-    bytes: { burst: 256 * KIB, perMs: 0 },
-    quick: { burst: 0, perMs: 0 },
-    waiting: 8,
-    held: 256 * KIB,
-    turn: 1,
-  },
-  browser: {
-    packets: { burst: 4096, perMs: 4 },
-    bytes: { burst: 32 * MIB, perMs: 16 * KIB },
-    quick: { burst: 128, perMs: 1 },
-    waiting: 2048,
-    held: 8 * MIB,
-    turn: 2,
-  },
-  hub: {
-    packets: { burst: 32_768, perMs: 32 },
-    bytes: { burst: 64 * MIB, perMs: 64 * KIB },
-    quick: { burst: 512, perMs: 4 },
-    waiting: 8192,
-    held: 16 * MIB,
-    turn: 16,
-  },
-} as const;
-
 /** How a request for a namespace begins: Engine.IO message (4), Socket.IO connect (0). */
 const CONNECT = '40';
 /** Namespaces a connection may ask for: a client tries again on the same one after a refusal. */
 const CONNECTS = 8;
 /** Bytes of packets of all connections that may wait for their turn. */
-const HELD = 32 * MIB;
+const HELD = 32 * 1024 * 1024;
 /** How long packets are done as they come before the rest waits for its turn, and how long turns take, milliseconds. */
 const SLICE = 2;
 const TURN = 1;
-/** Connections nobody has signed in on: of one client, and of all (the oldest gives way to a new one). */
-const STRANGERS_OF_KEY = 64;
-const STRANGERS = 2048;
-/** Connections of one client at once: a household, or a provider's shared address. */
-const OF_KEY = 1024;
 /** Who was closed for a flood stays out for so long, milliseconds. */
 const AWAY = 10_000;
 
@@ -99,63 +51,22 @@ export interface GateOptions {
 export type Gate = ReturnType<typeof openGate>;
 
 export function openGate(o: GateOptions) {
-  const strangers = new Set<Conn>();
-  const keys = new Map<string, { all: number; strangers: number }>();
-  const away = new Map<string, number>();
-  const floods = { closed: 0 };
-  let held = 0;
-
-  const turns = openTurns<Data, Conn>({
-    slice: TURN,
-    atOnce: SLICE,
-    quantum: (c) => budgets[c.kind].turn,
-    work(c, data) {
-      const n = sizeOf(data);
-      c.held -= n;
-      held -= n;
-      c.transport.onData(data);
-    },
-  });
+  const crowd = openCrowd();
+  const away = openAway();
+  let floods = 0;
+  const queue = openQueue(flood);
 
   function flood(c: Conn): void {
-    floods.closed++;
+    floods++;
     log('debug', 'a connection sent too much', { kind: c.kind });
-    if (c.kind !== 'stranger') away.set(c.name, Date.now() + AWAY);
+    if (c.kind !== 'stranger') away.shut(c.name);
     c.cut();
-  }
-  /** Whether the connection may send this packet at all. */
-  function counts(c: Conn, bytes: number, now: number): boolean {
-    const b = budgets[c.kind];
-    // A quiet minute fills everything; more would only leave the range of small integers.
-    const ms = Math.min(elapsed(c.at, now), 60_000) | 0;
-    c.packets = refill(c.packets, b.packets, ms);
-    c.bytes = refill(c.bytes, b.bytes, ms);
-    c.quick = refill(c.quick, b.quick, ms);
-    c.at = now;
-    c.packets--;
-    c.bytes -= bytes;
-    return c.packets >= 0 && c.bytes >= 0;
-  }
-  /** Who sends little does not wait behind those who send much. */
-  function quick(c: Conn): boolean {
-    if (c.quick < 4) return false;
-    c.quick -= 4;
-    return true;
-  }
-  function wait(c: Conn, data: Data): void {
-    const b = budgets[c.kind];
-    const n = sizeOf(data);
-    c.held += n;
-    held += n;
-    turns.push(c, data);
-    if (c.waiting!.length > b.waiting || c.held > b.held) flood(c);
-    while (held > HELD) flood([...turns.sources()].reduce((x, y) => (y.held > x.held ? y : x)));
   }
 
   function message(ws: Ws, message: ArrayBuffer, isBinary: boolean): void {
     const { transport } = ws.getUserData();
     const c = transport.gate!;
-    if (!counts(c, message.byteLength, performance.now() | 0)) {
+    if (!pay(c, message.byteLength, performance.now() | 0)) {
       flood(c);
       return;
     }
@@ -164,17 +75,16 @@ export function openGate(o: GateOptions) {
       flood(c);
       return;
     }
-    if (c.waiting === null && (turns.free || quick(c))) transport.onData(data);
+    if (c.waiting === null && (queue.free || quick(c))) transport.onData(data);
     // uWebSockets.js takes the bytes back when this returns.
-    else wait(c, typeof data === 'string' ? data : data.slice(0));
+    else queue.push(c, typeof data === 'string' ? data : data.slice(0));
   }
 
   /** Seconds until a client may connect; 0 = now. */
   function refused(key: string, cookie: string): number {
-    const until = away.get(cookie) ?? 0;
-    if (until > Date.now()) return Math.ceil((until - Date.now()) / 1000);
-    const k = keys.get(key);
-    if (k && (k.all >= OF_KEY || k.strangers >= STRANGERS_OF_KEY)) return 5;
+    const seconds = away.seconds(cookie);
+    if (seconds > 0) return seconds;
+    if (crowd.isFull(key)) return 5;
     try {
       o.limit.take(key);
       return 0;
@@ -184,79 +94,45 @@ export function openGate(o: GateOptions) {
   }
   function opened(ws: Ws): void {
     const { transport } = ws.getUserData();
-    const { packets, bytes } = budgets.stranger;
-    const key = transport.key ?? '';
-    const c: Conn = {
-      ...{ kind: 'stranger', key, name: '', owner: key },
-      ...{ packets: packets.burst, bytes: bytes.burst, quick: 0 },
-      ...{ at: performance.now() | 0, connects: CONNECTS, held: 0, waiting: null, behind: 0, transport },
-      cut,
-    };
-    transport.gate = c;
-    strangers.add(c);
-    const k = keys.get(key);
-    if (k) {
-      k.all++;
-      k.strangers++;
-    } else keys.set(key, { all: 1, strangers: 1 });
-    if (strangers.size > STRANGERS)
-      for (const oldest of strangers) {
-        oldest.cut();
-        break;
-      }
+    transport.gate = connOf(transport);
+    crowd.came(transport.gate);
   }
   function closed(ws: Ws): void {
     const c = ws.getUserData().transport.gate;
     if (!c) return;
-    turns.forget(c);
-    held -= c.held;
-    c.held = 0;
+    queue.forget(c);
     o.backlog.note(c, 0);
-    const k = keys.get(c.key)!;
-    if (strangers.delete(c)) k.strangers--;
-    if (--k.all === 0) keys.delete(c.key);
+    crowd.left(c);
   }
 
   return {
     /** Stands between an application and what is attached to it. */
-    before(app: TemplatedApp): TemplatedApp {
-      const gated = {
-        any: (path: string, handler: Parameters<TemplatedApp['any']>[1]) => {
-          app.any(path, handler);
-          return gated;
+    before: (app: TemplatedApp): TemplatedApp =>
+      between(app, (b) => ({
+        ...b,
+        message,
+        drain: (ws) => void o.backlog.note(ws.getUserData().transport.gate!, ws.getBufferedAmount()),
+        upgrade(res, req, context) {
+          const header = (name: string) => req.getHeader(name);
+          const key = clientKey(o.ipOf(header, Buffer.from(res.getRemoteAddressAsText()).toString()));
+          const seconds = refused(key, o.cookieOf(header('cookie')));
+          if (seconds > 0) {
+            res.writeStatus('429 Too Many Requests').writeHeader('retry-after', String(seconds));
+            res.end('', true);
+            return;
+          }
+          Object.assign(req, { key });
+          b.upgrade!(res, req, context);
         },
-        publish: app.publish.bind(app),
-        ws(path: string, b: WebSocketBehavior<{ transport: Transport }>) {
-          app.ws<{ transport: Transport }>(path, {
-            ...b,
-            message,
-            drain: (ws) => void o.backlog.note(ws.getUserData().transport.gate!, ws.getBufferedAmount()),
-            upgrade(res, req, context) {
-              const header = (name: string) => req.getHeader(name);
-              const key = clientKey(o.ipOf(header, Buffer.from(res.getRemoteAddressAsText()).toString()));
-              const seconds = refused(key, o.cookieOf(header('cookie')));
-              if (seconds > 0) {
-                res.writeStatus('429 Too Many Requests').writeHeader('retry-after', String(seconds));
-                res.end('', true);
-                return;
-              }
-              Object.assign(req, { key });
-              b.upgrade!(res, req, context);
-            },
-            open(ws) {
-              opened(ws);
-              b.open!(ws);
-            },
-            close(ws, code, reason) {
-              closed(ws);
-              b.close!(ws, code, reason);
-            },
-          });
-          return gated;
+        open(ws) {
+          opened(ws);
+          b.open!(ws);
         },
-      };
-      return gated as unknown as TemplatedApp;
-    },
+        close(ws, code, reason) {
+          closed(ws);
+          b.close!(ws, code, reason);
+        },
+      })),
     /** Engine.IO made a connection: its transport carries the client's key to the gate. */
     connection(e: { transport: object; request: object }): void {
       (e.transport as Transport).key = (e.request as { key?: string }).key;
@@ -269,10 +145,9 @@ export function openGate(o: GateOptions) {
       const c = (conn as { transport: Transport }).transport.gate;
       if (!c) return;
       o.backlog.note(c, 0);
-      const { packets, bytes, quick } = budgets[kind];
       Object.assign(c, { kind, owner, name });
-      Object.assign(c, { packets: packets.burst, bytes: bytes.burst, quick: quick.burst });
-      if (strangers.delete(c)) keys.get(c.key)!.strangers--;
+      Object.assign(c, full(kind));
+      crowd.known(c);
     },
     /** Says whose a connection is. */
     owns(conn: object, owner: string): void {
@@ -284,9 +159,7 @@ export function openGate(o: GateOptions) {
       o.backlog.note(c, behind);
     },
     /** Seconds somebody closed for a flood must stay away. */
-    away(name: string): number {
-      return Math.max(0, Math.ceil(((away.get(name) ?? 0) - Date.now()) / 1000));
-    },
+    away: away.seconds,
     /** Something else than a frame was written: it counts as waiting, too. */
     wrote(conn: object): void {
       const { transport } = conn as { transport: Transport & { socket?: Ws } };
@@ -296,12 +169,88 @@ export function openGate(o: GateOptions) {
         // uWebSockets.js throws on a socket that has just closed.
       }
     },
+    sweep: away.sweep,
+    /** Connections, those nobody has signed in on, and bytes that wait: read by humans and tests. */
+    counts: () => ({ strangers: crowd.strangers(), held: queue.held(), behind: o.backlog.bytes(), floods }),
+  };
+}
+
+/** A new connection: a stranger's. */
+function connOf(transport: Transport): Conn {
+  const key = transport.key ?? '';
+  return {
+    ...{ kind: 'stranger', key, name: '', owner: key },
+    ...full('stranger'),
+    ...{ at: performance.now() | 0, connects: CONNECTS, held: 0, waiting: null, behind: 0, transport },
+    cut,
+  };
+}
+
+/** Those closed for a flood, by name, and until when they stay out. */
+function openAway() {
+  const away = new Map<string, number>();
+  return {
+    shut: (name: string): void => void away.set(name, Date.now() + AWAY),
+    seconds: (name: string): number => Math.max(0, Math.ceil(((away.get(name) ?? 0) - Date.now()) / 1000)),
     sweep(): void {
       for (const [name, until] of away) if (until < Date.now()) away.delete(name);
     },
-    /** Connections, those nobody has signed in on, and bytes that wait: read by humans and tests. */
-    counts: () => ({ strangers: strangers.size, held, behind: o.backlog.bytes(), floods: floods.closed }),
   };
+}
+
+/** Packets that wait for their turn. @param flood closes a connection of which too much waits */
+function openQueue(flood: (c: Conn) => void) {
+  let held = 0;
+  const turns = openTurns<Data, Conn>({
+    slice: TURN,
+    atOnce: SLICE,
+    quantum: (c) => budgets[c.kind].turn,
+    work(c, data) {
+      const n = sizeOf(data);
+      c.held -= n;
+      held -= n;
+      c.transport.onData(data);
+    },
+  });
+  return {
+    /** Whether a packet may be done as it comes. */
+    get free() {
+      return turns.free;
+    },
+    push(c: Conn, data: Data): void {
+      const b = budgets[c.kind];
+      const n = sizeOf(data);
+      c.held += n;
+      held += n;
+      turns.push(c, data);
+      if (c.waiting!.length > b.waiting || c.held > b.held) flood(c);
+      while (held > HELD) flood([...turns.sources()].reduce((x, y) => (y.held > x.held ? y : x)));
+    },
+    forget(c: Conn): void {
+      turns.forget(c);
+      held -= c.held;
+      c.held = 0;
+    },
+    held: () => held,
+  };
+}
+
+type Behavior = WebSocketBehavior<{ transport: Transport }>;
+
+/** The application as it is for what is attached to it: what that does with sockets is `gated` first. */
+function between(app: TemplatedApp, gated: (b: Behavior) => Behavior): TemplatedApp {
+  const front = {
+    any: (path: string, handler: Parameters<TemplatedApp['any']>[1]) => {
+      app.any(path, handler);
+      return front;
+    },
+    publish: app.publish.bind(app),
+    ws(path: string, b: Behavior) {
+      app.ws<{ transport: Transport }>(path, gated(b));
+      return front;
+    },
+  };
+  return front as unknown as TemplatedApp;
 }
 
 /** Closes at once: a closing handshake would go on taking what a flood sends. */

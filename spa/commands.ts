@@ -45,6 +45,8 @@ export async function sendCommand(link: Link, op: Op): Promise<unknown> {
   const entries = r.doc.getMap<Entry>('content');
   // An entry's name begins with a letter, which an op's id need not.
   const id = `c${op.id}`;
+  // What an app shows meanwhile is this browser's own.
+  const { meanwhile: _, ...body } = op.body as { meanwhile?: unknown };
   const started = Date.now();
   return new Promise((resolve, reject) => {
     const end = (f: () => void) => {
@@ -70,7 +72,7 @@ export async function sendCommand(link: Link, op: Op): Promise<unknown> {
         );
       }
       // Only over the hub's own state: an id it has done already must not be written anew.
-      if (!entry && r.live) entries.set(id, { id, at: op.created, ...(op.body as object) } as Entry);
+      if (!entry && r.live) entries.set(id, { id, at: op.created, ...body } as Entry);
     };
     const timer = setInterval(look, 1000);
     waiting.set(op.id, look);

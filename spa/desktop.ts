@@ -79,20 +79,25 @@ function Wants() {
   </div>`;
 }
 
-function StatusBar() {
-  const { link, lag, hubName, brand } = useApp();
+export function LinkPill() {
+  const { link, lag } = useApp();
   const tone = link === 'up' ? 'ok' : link === 'connecting' ? 'warn' : 'bad';
   // The milliseconds change with each beat: they are there to be read, and not announced.
   const ms = link === 'up' && lag !== null && ` · ${t('lag', { ms: Math.round(lag) })}`;
+  return html`<div class=${`pill ${tone}`} data-link=${link}><span><span role="status">${t(words[link])}</span>${ms}</span></div>`;
+}
+
+function StatusBar() {
+  const { hubName, brand } = useApp();
   return html`<header class="bar">
     <div class="brand"><img src="/icon.svg" alt="" width="32" height="32" /><span>${hubName || brand.name}</span></div>
-    <div class=${`pill ${tone}`} data-link=${link}><span><span role="status">${t(words[link])}</span>${ms}</span></div>
+    <${LinkPill} />
     <${MainMenu} />
   </header>`;
 }
 
 /** A newer build waits: the person says when, as a reload takes away what is being looked at. */
-function Update() {
+export function Update() {
   return (
     useApp().update &&
     html`<div class="note banner update" role="status">${glyph('refresh')}<span>${t('refresh_page')}</span>

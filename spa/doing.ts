@@ -21,15 +21,23 @@ export interface Doing {
   over: Own['over'];
 }
 
+/** Shows a page of an app. @returns false where it has none of that name */
+export type Pages = (act: Extract<Act, { do: 'go' }>, scope: Scope) => boolean;
+
 /** What `openActs` loads with the first act. */
 export function openDoing(
   icon: Icon,
   again: Rows['again'],
   state: () => unknown,
   changed: () => void,
+  pages?: Pages,
 ): Doing {
   const own = openOwn();
   const here = (act: Act, scope: Scope): boolean => {
+    if (act.do === 'go' && act.page !== undefined && pages) {
+      if (!pages(act, scope)) throw unsupported(act.page);
+      return true;
+    }
     if (act.do === 'set') {
       if (!own.set(act.at, evaluate(act.value, scope), state())) throw unsupported('set');
       changed();
@@ -123,7 +131,7 @@ async function does(
   const { id, done } = await box.enqueue({
     method: 'COMMAND',
     path: control || (action.path ?? action.topic ?? ''),
-    body: { skill_id: icon.skill_id, action },
+    body: { skill_id: icon.skill_id, action, ...meanwhileOf(act, scope) },
   });
   if (control) began(control, id, done);
   // Of what the hub refuses the outbox tells; of an action that a skill does not take, we.
@@ -135,6 +143,18 @@ async function does(
   const result = await Promise.race([ended, unreached()]);
   if (app().link !== 'up') toast(t('queued'));
   return result ?? { done: true };
+}
+
+/** The patch by which an app shows the act until it is done. It stays here, with the act in the outbox. */
+function meanwhileOf(act: Act, scope: Scope): { meanwhile?: object[] } {
+  if (act.do !== 'action' || !act.meanwhile) return {};
+  const step = (v: Value) => plainText(evaluate(v, scope)).replace(/~/g, '~0').replace(/\//g, '~1');
+  const meanwhile = act.meanwhile.map(({ op, at, value }) => ({
+    op,
+    path: `/viewModel/${at.map(step).join('/')}`,
+    ...(op === 'remove' ? {} : { value: evaluate(value ?? null, scope) ?? null }),
+  }));
+  return { meanwhile };
 }
 
 /** Tells of an action that its skill has no ear for. */

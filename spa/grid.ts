@@ -6,7 +6,7 @@ import { failed } from './entrance.ts';
 import { Told } from './glance.ts';
 import { face, glyph } from './glyphs.ts';
 import { Menu } from './menu.ts';
-import { openSkill } from './open.ts';
+import { isApp, openSkill } from './open.ts';
 import { type App, app, type Icon, type Look, set, useApp } from './store.ts';
 import { t, titleOf } from './text.ts';
 
@@ -106,7 +106,7 @@ function Tile({ icon, place, count, desk }: { icon: Icon; place: number; count: 
   const title = titleOf(icon);
   const tap = look && icon.modes.find((m) => m === (look.panel ? 'panel' : 'modal'));
   return html`<li data-skill=${id} ...${dragging(desk, id, title)}>
-    <button type="button" class="open" aria-disabled=${online ? undefined : 'true'}
+    <button type="button" class="open" aria-disabled=${online || isApp(icon) ? undefined : 'true'}
       onClick=${() => openSkill(icon, tap ?? undefined, online)}>
       <span class="face">${face(icon.icon)}</span>
       <span class="title">${title}</span>

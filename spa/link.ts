@@ -1,19 +1,17 @@
 // The way to the hub: the end-to-end channel in the route through root, the tunnel in that.
-import { fromBase64url, fromUtf8, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
+import { fromUtf8, utf8 } from '../firmware/protocol/bytes.ts';
 import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
 import type { Access, Channel } from '../firmware/protocol/noise/channel.ts';
 import { decodeControl, encodeControl } from '../firmware/protocol/noise/control.ts';
-import { initiator } from '../firmware/protocol/noise/initiator.ts';
 import { openQueue } from '../firmware/protocol/queue.ts';
-import { tunnelClient } from '../firmware/protocol/tunnel/client.ts';
-import type { TunnelClient, TunnelSocket } from '../firmware/protocol/tunnel/tunnel.ts';
+import type { TunnelSocket } from '../firmware/protocol/tunnel/tunnel.ts';
 import { type Control, frameKind } from '../firmware/protocol/wire.ts';
 import type { Suspicion } from '../firmware/text/channel.ts';
-import { type Pin, read, write } from './database.ts';
+import { read, write } from './database.ts';
 import { browserKey } from './key.ts';
+import { openLine, type Signed } from './line.ts';
 import { reach } from './reach.ts';
-import { openRoute } from './route.ts';
-import { changeSession, reserveCounter, type Session, session, startCounter } from './sid.ts';
+import { changeSession, session } from './sid.ts';
 import type { LinkState } from './store.ts';
 import { trust } from './trust.ts';
 
@@ -90,99 +88,123 @@ function sent(body: unknown, headers: Record<string, string>, stop?: AbortSignal
   };
 }
 
-function accessOf(s: Session, pin: Pin | undefined): Access | null {
-  if (s.access?.mode === 'link')
-    return {
-      mode: 'link',
-      hubStatic: fromBase64url(s.access.hubStatic),
-      psk: fromBase64url(s.access.psk),
-    };
-  if (s.access?.mode === 'typed') return { mode: 'typed', secret: s.access.secret };
-  if (s.access?.mode === 'proven') return { mode: 'known', hubStatic: fromBase64url(s.access.hubStatic) };
-  return pin ? { mode: 'known', hubStatic: pin.hubStatic } : null;
+/** Whom a pairing that fails is laid to. */
+function suspicion(on: LinkEvents, isPairing: () => boolean) {
+  let silence = false;
+  let hubProof = false;
+  return {
+    frame(frame: Uint8Array): void {
+      hubProof = frame[0] === frameKind.cpace4;
+    },
+    follow(channel: Channel, mode: Access['mode']): void {
+      channel.on('alarm', (what) => {
+        // Later on the channel drops a foreign frame and begins anew; while pairing there is no second try to trust.
+        if (what === 'altered' && isPairing()) on.alarm(what);
+        silence ||= what === 'no_answer';
+      });
+      channel.on('failed', (error) => {
+        // A hub that knows another code says so at once; one that sends a false proof is not the hub.
+        if (silence) on.unanswered();
+        else if (hubProof) on.alarm('wrong_proof');
+        else if (mode === 'typed') on.wrongCode(error);
+        else on.refused(error);
+      });
+    },
+  };
+}
+
+/** An assertion that waits for the hub's word on it. */
+function openAssertion() {
+  let answer: { resolve: () => void; reject: (e: IngleError) => void } | null = null;
+  return {
+    /** The hub's word; false where nobody waits for it. */
+    settle(error?: IngleError): boolean {
+      if (!answer) return false;
+      if (error) answer.reject(error);
+      else answer.resolve();
+      return true;
+    },
+    async send(channel: Channel, credential: { id: string }, label: string): Promise<void> {
+      const known = session()?.passkey;
+      const said = new Promise<void>((resolve, reject) => {
+        answer = { resolve, reject };
+        setTimeout(() => reject(new IngleError('timeout', 'No answer.')), ASSERTION_WAIT);
+      });
+      said.catch(() => {});
+      try {
+        await channel.send(
+          encodeControl({
+            t: 'assertion',
+            credential,
+            label,
+            ...(known?.id === credential.id ? { public_key: known.public_key } : {}),
+          }),
+        );
+        await said;
+      } finally {
+        answer = null;
+      }
+    },
+  };
+}
+
+/** What there is while the hub is reached. @throws IngleError */
+function reached<T>(it: T | null | undefined): T {
+  if (!it) throw new IngleError('hub_offline', 'The hub is not reached.');
+  return it;
+}
+
+/** @throws IngleError what the hub said */
+function answered<R>(status: number, text: string): R {
+  let json: unknown = null;
+  try {
+    json = JSON.parse(text);
+  } catch {}
+  if (status >= 400) throw fromBody(json, status);
+  return json as R;
 }
 
 /** Opens the way for the signed-in session and keeps it open until `close`. @throws IngleError */
 export async function openLink(on: LinkEvents): Promise<Link> {
   const s = session();
   if (!s?.session_jwt || !s.hub_id) throw new IngleError('unauthenticated', 'Not signed in.');
-  const { sid, hub_id: hubId, session_jwt: jwt } = s;
-  const key = await browserKey();
+  const hubId = s.hub_id;
   const pin = await read('hubs', hubId);
-  /** INSECURE: the hub's secret comes through root, sealed; until it is here there is no access. */
-  let sealed = s.access?.mode === 'sealed';
-  let access = accessOf(s, pin);
-  if (!access && !sealed) throw new IngleError('pairing_failed', 'This browser is not paired with the hub.');
-
-  let channel: Channel | null = null;
-  let tunnel: TunnelClient | null = null;
   let admitted = false;
   let closed = false;
-  let hubProof = false;
   const hub = trust({
     ...{ hubId, pin, pairing: s.access !== undefined },
     proven: s.access?.mode === 'proven' ? s.access : undefined,
     keepPin: (p) => write('hubs', hubId, p),
-    keepProven(p) {
-      sealed = false;
-      changeSession({ access: { mode: 'proven', ...p } });
-    },
+    keepProven: (p) => void changeSession({ access: { mode: 'proven', ...p } }),
     paired: () => void changeSession({ access: undefined }),
   });
+  const suspect = suspicion(on, () => hub.pairing);
+  const assertion = openAssertion();
   /** What the hub does and says, one after the other. */
   const turn = openQueue();
   const inTurn = (work: () => void | Promise<void>) => {
     turn.add(work).catch(on.trouble);
   };
-  let silence = false;
-  let answer: { resolve: () => void; reject: (e: IngleError) => void } | null = null;
-
-  const route = openRoute(
-    {
-      ...{ sid, session_jwt: jwt, browser_key_id: s.browser_key_id ?? '' },
-      e2e_pubkey: toBase64url(key.publicKey),
-      wantsSecret: () => sealed,
+  const line = openLine(s as Signed, await browserKey(), pin, {
+    ...on,
+    changed() {
+      const { connected, status } = line.route;
+      if (!connected || !status.hub_online) admitted = false;
+      view.tell();
     },
-    {
-      changed() {
-        if (!route.connected || !route.status.hub_online) admitted = false;
-        view.tell();
-      },
-      bound: (secret) => (sealed ? void unsealed(secret) : shake()),
-      frame(frame, ctr) {
-        hubProof = frame[0] === frameKind.cpace4;
-        channel?.receive(frame, ctr);
-      },
-      signedOut: on.signedOut,
-      elsewhere: on.elsewhere,
-    },
-  );
-
+    begun: listen,
+    frame: suspect.frame,
+  });
   const view = reach({
-    route: () => route,
-    open: () => channel?.state === 'open',
+    ...on,
+    route: () => line.route,
+    open: () => line.channel()?.state === 'open',
     admitted: () => admitted,
-    beat: () => channel?.beat(),
-    state: on.state,
-    answered: on.answered,
+    beat: () => line.channel()?.beat(),
   });
 
-  function shake(): void {
-    if (channel) {
-      channel.restart();
-      return;
-    }
-    startCounter(sid);
-    channel = initiator({
-      sid,
-      hubId,
-      key,
-      access: access!,
-      counters: { reserve: async (count) => reserveCounter(sid, count) },
-      timing: { handshake: 4000, backoff: 200, backoffMax: 2000 },
-      send: route.send,
-    });
-    tunnel = tunnelClient(channel);
+  function listen(channel: Channel, mode: Access['mode']): void {
     channel.on('open', (o) =>
       inTurn(() => {
         hub.opened(o);
@@ -198,36 +220,9 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       if (why === 'unknown_browser') on.unknown();
       view.tell();
     });
-    channel.on('alarm', (what) => {
-      // Later on the channel drops a foreign frame and begins anew; while pairing there is no second try to trust.
-      if (what === 'altered' && hub.pairing) on.alarm(what);
-      silence ||= what === 'no_answer';
-    });
     // Whoever gets the proof may check one guess by it, so a page that is loaded again must not make another.
     channel.on('proving', () => changeSession({ access: undefined }));
-    channel.on('failed', (error) => {
-      // A hub that knows another code says so at once; one that sends a false proof is not the hub.
-      if (silence) on.unanswered();
-      else if (hubProof) on.alarm('wrong_proof');
-      else if (access!.mode === 'typed') on.wrongCode(error);
-      else on.refused(error);
-    });
-  }
-
-  /** Takes the sealed secret root hands over; a new one begins a new channel. */
-  async function unsealed(given: string | undefined): Promise<void> {
-    try {
-      const { unseal } = await import('../firmware/protocol/noise/seal.ts');
-      const secret = await unseal(fromBase64url(given ?? ''), key, sid, hubId!);
-      access = { mode: 'sealed', ...secret };
-    } catch {
-      return on.refused(new IngleError('pairing_failed', 'The hub sent no secret: its debug mode is off.'));
-    }
-    if (!sealed || closed) return;
-    tunnel?.close();
-    channel?.close();
-    channel = null;
-    shake();
+    suspect.follow(channel, mode);
   }
 
   async function heard(plaintext: Uint8Array): Promise<void> {
@@ -246,81 +241,38 @@ export async function openLink(on: LinkEvents): Promise<Link> {
         return view.tell();
       case 'admitted':
         admitted = true;
-        answer?.resolve();
+        assertion.settle();
         return view.tell();
       case 'refused':
-        return answer ? answer.reject(said.error) : on.refused(said.error);
+        if (!assertion.settle(said.error)) on.refused(said.error);
+        return;
       case 'alarm':
         return on.alarm(said.reason);
       case 'rekey':
-        channel?.rekey(said.hubStatic);
+        line.channel()?.rekey(said.hubStatic);
     }
   }
 
   return {
     get up() {
-      return admitted && channel?.state === 'open';
+      return admitted && line.channel()?.state === 'open';
     },
-    async request<R>(
-      method: string,
-      path: string,
-      body?: unknown,
-      headers: Record<string, string> = {},
-      stop?: AbortSignal,
-    ) {
-      if (!tunnel) throw new IngleError('hub_offline', 'The hub is not reached.');
-      const r = await tunnel.request({
-        method,
-        path,
-        ...sent(body, headers, stop),
-      });
-      const text = fromUtf8(await r.body());
-      let json: unknown = null;
-      try {
-        json = text === '' ? null : JSON.parse(text);
-      } catch {}
-      if (r.status >= 400) throw fromBody(json, r.status);
-      return json as R;
+    async request(method, path, body, headers = {}, stop) {
+      const r = await reached(line.tunnel()).request({ method, path, ...sent(body, headers, stop) });
+      return answered(r.status, fromUtf8(await r.body()));
     },
-    async websocket(path) {
-      if (!tunnel) throw new IngleError('hub_offline', 'The hub is not reached.');
-      return tunnel.websocket(path);
-    },
+    websocket: async (path) => reached(line.tunnel()).websocket(path),
     hubId,
-    handshake() {
-      if (!channel?.current) throw new IngleError('hub_offline', 'The hub is not reached.');
-      return channel.current.hash;
-    },
+    handshake: () => reached(line.channel()?.current).hash,
     async assert(credential, label = '') {
-      if (!channel) throw new IngleError('hub_offline', 'The hub is not reached.');
-      const known = session()?.passkey;
-      const mine = known && credential.id === known.id ? known.public_key : undefined;
+      const channel = reached(line.channel());
       hub.signed(credential.id);
-      const said = new Promise<void>((resolve, reject) => {
-        answer = { resolve, reject };
-        setTimeout(() => reject(new IngleError('timeout', 'No answer.')), ASSERTION_WAIT);
-      });
-      said.catch(() => {});
-      try {
-        await channel.send(
-          encodeControl({
-            t: 'assertion',
-            credential,
-            label,
-            ...(mine ? { public_key: mine } : {}),
-          }),
-        );
-        await said;
-      } finally {
-        answer = null;
-      }
+      await assertion.send(channel, credential, label);
     },
     close() {
       closed = true;
       view.close();
-      tunnel?.close();
-      channel?.close();
-      route.close();
+      line.close();
     },
   };
 }

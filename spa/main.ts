@@ -12,10 +12,11 @@ import { startTheme } from './theme.ts';
 import { registerWorker } from './worker.ts';
 
 const Desktop = later(() => import('./desktop.ts').then((m) => m.Desktop), Boot);
+const Scenario = later(() => import('./scenario.ts').then((m) => m.sheet.then(() => m.Scenario)), Boot);
 
 function App() {
   const { page, toast } = useApp();
-  return html`${page.at === 'desktop' ? html`<${Desktop} />` : html`<${PageOf} page=${page} />`}
+  return html`${page.at === 'desktop' ? html`<${location.pathname.startsWith('/s/') ? Scenario : Desktop} />` : html`<${PageOf} page=${page} />`}
     <div aria-live="polite" role="status">${
       toast &&
       html`<div class="toast"><span>${toast.text}</span>${

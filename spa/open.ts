@@ -9,9 +9,19 @@ export const pageNames: Record<Managing, string> = {
   ...{ manage: '@skills', people: '@people', hubs: '@hubs', settings: '@settings', notices: '@notices' },
 };
 
+/** Whether an icon is of a scenario app, which has an address of its own and opens without the hub. */
+export const isApp = (icon: Icon): boolean => icon.entrypoint.startsWith('/s/');
+
+/** Goes to an address, and draws what is there. */
+export function goTo(path: string): void {
+  history.pushState(null, '', path);
+  set({ open: null, managing: null });
+}
+
 /** Opens a window where the hub can be reached or its screen is kept here, else says why not. */
 export function openSkill(icon: Icon, mode?: Open['mode'], online = true, preview?: string): void {
-  if (online) open(icon, mode, preview);
+  if (isApp(icon)) goTo(icon.entrypoint);
+  else if (online) open(icon, mode, preview);
   else
     import('./kept.ts').then(async (m) => {
       if (await m.screenOf(icon.skill_id)) open(icon, mode);
@@ -27,7 +37,7 @@ function open(icon: Icon, mode: Open['mode'] | undefined, preview?: string): voi
   };
   // One step back closes a window, also one that another has led to.
   const { open: before, managing } = app();
-  history[before || managing ? 'replaceState' : 'pushState']({ window: open.skill_id }, '');
+  history[before || managing ? 'replaceState' : 'pushState']({ window: open.skill_id }, '', '/');
   set({ open, managing: null });
 }
 

@@ -1,10 +1,10 @@
-// Pages beside the way to the desktop: a second group that is typed, a link where a hub is known, no passkey here, and not let in.
+// Pages beside the way to the desktop: another tab, a second group that is typed, a link where a hub is known, no passkey here, and not let in.
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { translator } from '../firmware/text/i18n.ts';
 import { spaAsideTexts } from '../firmware/text/spa-aside.ts';
 import { loginCommand } from './entrance.ts';
-import { backToHub, newCode, tryAgain, useLink } from './flow.ts';
+import { backToHub, newCode, tryAgain, useLink, useThisTab } from './flow.ts';
 import { Command, Frame, hubName, Notices } from './frame.ts';
 import { CodeField } from './pages-code.ts';
 import { Waiting } from './pages-passkey.ts';
@@ -113,11 +113,19 @@ function Second({ page }: { page: Extract<Page, { at: 'second' }> }) {
 /** Where a visit stands beside its way. */
 export type AsidePage = Extract<
   Page,
-  { at: 'second' | 'link' | 'nopasskey' | 'refused' | 'ended' | 'taken' | 'unknown' }
+  { at: 'elsewhere' | 'second' | 'link' | 'nopasskey' | 'refused' | 'ended' | 'taken' | 'unknown' }
 >;
+
+function Elsewhere() {
+  return html`<${Frame} id="elsewhere" icon="tabs" title=${say('elsewhere_title')} lead=${say('elsewhere_lead')}>
+    <div class="actions"><button class="button wide" type="button" onClick=${useThisTab}>${say('elsewhere_do')}</button></div>
+  <//>`;
+}
 
 export function Aside({ page }: { page: AsidePage }) {
   switch (page.at) {
+    case 'elsewhere':
+      return html`<${Elsewhere} />`;
     case 'link':
       return html`<${LinkPage} page=${page} />`;
     case 'second':

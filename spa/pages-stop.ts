@@ -1,8 +1,8 @@
-// Pages that must stand whatever the network does: trouble, an alarm, another tab.
+// Pages that must stand whatever the network does: trouble, and an alarm.
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Suspicion } from '../firmware/text/channel.ts';
-import { newCode, tryAgain, useThisTab } from './flow.ts';
+import { newCode, tryAgain } from './flow.ts';
 import { Command, Frame } from './frame.ts';
 import { root } from './root.ts';
 import { app, type Page } from './store.ts';
@@ -39,11 +39,5 @@ export function Alarm({ page }: { page: Extract<Page, { at: 'alarm' }> }) {
     </ol>
     <${Seen} reason=${page.reason} />
     <div class="actions"><button class="button wide" type="button" onClick=${newCode}>${t('alarm_again')}</button></div>
-  <//>`;
-}
-
-export function Elsewhere() {
-  return html`<${Frame} id="elsewhere" icon="tabs" title=${t('elsewhere_title')} lead=${t('elsewhere_lead')}>
-    <div class="actions"><button class="button wide" type="button" onClick=${useThisTab}>${t('elsewhere_do')}</button></div>
   <//>`;
 }

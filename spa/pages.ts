@@ -6,7 +6,7 @@ import { glyph } from './glyphs.ts';
 import { later } from './later.ts';
 import { Entry } from './pages-code.ts';
 import { Approve, Login, Register } from './pages-passkey.ts';
-import { Alarm, Elsewhere, TroublePage } from './pages-stop.ts';
+import { Alarm, TroublePage } from './pages-stop.ts';
 import { app, type Page } from './store.ts';
 import { t } from './text.ts';
 
@@ -63,8 +63,6 @@ export function PageOf({ page }: { page: Page }) {
       return html`<${Alarm} page=${page} />`;
     case 'trouble':
       return html`<${TroublePage} page=${page} />`;
-    case 'elsewhere':
-      return html`<${Elsewhere} />`;
     case 'boot':
     case 'desktop':
       return html`<${Boot} />`;

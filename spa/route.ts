@@ -45,6 +45,25 @@ export interface RouteOptions {
   wantsSecret(): boolean;
 }
 
+/** Root no longer takes the session. */
+const isOut = (code?: string) => code === 'unauthenticated' || code === 'forbidden';
+
+/** A hub that had too many to answer at once dropped the question: it is put again, for as long as it `waits`. */
+function patience(ask: () => Promise<void>): (waits: boolean) => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return (waits) => {
+    if (waits)
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void ask();
+      }, UNANSWERED);
+    else {
+      clearTimeout(timer);
+      timer = undefined;
+    }
+  };
+}
+
 /** Opens the route of a signed-in session and keeps it open until `close`. */
 export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   const { sid, session_jwt, browser_key_id, e2e_pubkey } = o;
@@ -54,7 +73,6 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   let closed = false;
   let acknowledged = 0;
   let status: RouteStatus = { route: 'none', hub_online: false, lag_ms: null, generation: 0 };
-  let unanswered: ReturnType<typeof setTimeout> | undefined;
 
   const socket: Socket<RootToBrowser, BrowserToRoot> = io(`${root}/owner`, {
     transports: ['websocket'],
@@ -71,7 +89,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
       await ask();
     } catch (e) {
       const error = toIngleError(e);
-      if (error.code === 'unauthenticated' || error.code === 'forbidden') on.signedOut();
+      if (isOut(error.code)) on.signedOut();
       else if (!closed) setTimeout(offer, 1000);
     }
   }
@@ -85,23 +103,15 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     }
   }
 
+  const unanswered = patience(offer);
+
   function routed(next: RouteStatus): void {
     status = next;
     if (greeted && next.route === 'bound' && next.hub_online && next.generation !== generation) {
       generation = next.generation;
       on.bound(next.sealed_secret);
     }
-    // A hub that had too many to answer at once dropped the question: it is put again.
-    const waits = greeted && next.route === 'waiting' && next.hub_online;
-    if (waits)
-      unanswered ??= setTimeout(() => {
-        unanswered = undefined;
-        void offer();
-      }, UNANSWERED);
-    else {
-      clearTimeout(unanswered);
-      unanswered = undefined;
-    }
+    unanswered(greeted && next.route === 'waiting' && next.hub_online);
     on.changed();
   }
 
@@ -111,7 +121,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     socket.emit('owner.online', { sid, session_jwt, browser_key_id }, (ack) => {
       greeted = true;
       if (!ack.ok) {
-        if (ack.error === 'unauthenticated' || ack.error === 'forbidden') on.signedOut();
+        if (isOut(ack.error)) on.signedOut();
         else socket.disconnect().connect();
         return;
       }
@@ -123,7 +133,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     on.changed();
   });
   socket.on('connect_error', (e: Error & { data?: { error?: string } }) => {
-    if (e.data?.error === 'unauthenticated' || e.data?.error === 'forbidden') on.signedOut();
+    if (isOut(e.data?.error)) on.signedOut();
     on.changed();
   });
   socket.on('disconnect', (reason) => {
@@ -168,7 +178,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     renew: () => void socket.disconnect().connect(),
     close() {
       closed = true;
-      clearTimeout(unanswered);
+      unanswered(false);
       window.removeEventListener('online', wake);
       document.removeEventListener('visibilitychange', wake);
       socket.disconnect();

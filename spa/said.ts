@@ -3,7 +3,8 @@
 import { inLanguage } from '../firmware/text/i18n.ts';
 import type { Told } from '../firmware/ui/topic-names.ts';
 import { read, write } from './database.ts';
-import { openSkill } from './open.ts';
+import { isApp, openSkill } from './open.ts';
+import { routed } from './routed.ts';
 import { app, follow, toast } from './store.ts';
 import { t, titleOf } from './text.ts';
 
@@ -22,7 +23,9 @@ const words = (of: unknown) =>
 function show({ skill_id, topic, payload }: Told): void {
   const icon = app().icons?.find((i) => i.skill_id === skill_id);
   const said = ['title', 'body', 'text'].map((k) => words(payload[k])).filter(Boolean);
-  // Another place to show is for who draws work areas.
+  // Nobody is taken away from elsewhere: the way to the app is offered.
+  if (icon && isApp(icon) && topic === 'ui.route')
+    toast(titleOf(icon), { text: t('said_open'), act: () => openSkill(icon) });
   if (!icon || said.length === 0 || topic === 'ui.route') return;
   const isThere = topic === 'ui.toast' || app().open?.skill_id === skill_id;
   const way = { text: t('said_open'), act: () => openSkill(icon) };
@@ -42,7 +45,11 @@ async function take(lines: readonly Told[], hub: string, isFirst: boolean): Prom
     seen = { hub, ids: new Set(known) };
   }
   const before = seen.ids;
-  const fresh = lines.filter((l) => !before.has(l.id) && !(isFirst && l.topic === 'ui.toast'));
+  // A place that was to be shown earlier is shown no more, nor is one twice.
+  const fresh = lines.filter(
+    (l) =>
+      !before.has(l.id) && !(isFirst && l.topic !== 'ui.notify') && !(l.topic === 'ui.route' && routed(l)),
+  );
   seen.ids = new Set(lines.map((l) => l.id));
   // What is shown again after a failure of storage is the lesser evil.
   await write('prefs', name, [...seen.ids]).catch(() => {});

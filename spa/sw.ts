@@ -45,7 +45,8 @@ worker.addEventListener('fetch', (e) => {
   const url = new URL(e.request.url);
   if (e.request.method !== 'GET' || url.origin !== location.origin) return;
   const path = e.request.mode === 'navigate' ? '/' : url.pathname;
-  if (e.request.mode === 'navigate' && url.pathname !== '/') return;
+  // Addresses of scenario apps are the application's as well.
+  if (e.request.mode === 'navigate' && !/^\/(s\/.*)?$/.test(url.pathname)) return;
   if (!INGLE_PRECACHE.includes(path)) return;
   e.respondWith(
     caches

@@ -46,47 +46,15 @@ export interface BleSetup {
 }
 
 export function bleSetup(d: BleDeps): BleSetup {
-  let session: ReturnType<typeof hubSession> | undefined;
-  let window = '';
+  const pages = createPages();
+  const session = createSession(d);
   let creds = assembler();
   let select = assembler();
-  // Reads answer one piece after another; a new list begins when the last piece is out.
-  const pending = new Map<string, Uint8Array[]>();
 
   function send(to: string, message: unknown): void {
     for (const piece of toPieces(message, d.size(to))) d.notify(to, piece);
   }
-  /** What this central may do (firmware/setup/access.ts). */
-  async function allowed(action: Action): Promise<boolean> {
-    return may('ble', await askStage(d.setup), action, session?.proven ? ['pin'] : []);
-  }
-  async function must(action: Action): Promise<void> {
-    if (!(await allowed(action))) throw new IngleError('forbidden', 'Prove the PIN of the hub first.');
-  }
-  /** Who asks, for the ladder: a central that has proved nothing does not keep setup open. */
-  const who = () => (session?.proven ? 'ble' : '');
   const say = (message: unknown) => send(setupUuid.result, message);
-
-  async function begin(): Promise<ReturnType<typeof hubSession>> {
-    const secrets = await d.setup.Secrets({});
-    if (session && window === secrets.window) return session;
-    window = secrets.window;
-    session = hubSession({
-      window,
-      pin: async () => secrets.pin,
-      async take() {
-        const { wait_s } = await d.setup.TakeTry({ channel: 'ble' });
-        if (wait_s > 0) {
-          const message = translator(setupTexts, d.language)('pin_wait', {
-            wait: waitText(wait_s, d.language),
-          });
-          throw new IngleError('rate_limited', message, { retry_after: wait_s });
-        }
-      },
-      ended: async (right) => void (await d.setup.TryEnded({ channel: 'ble', right })),
-    });
-    return session;
-  }
 
   /** Takes a piece; whole messages of the handshake are answered, sealed ones opened and handed on. */
   async function take(
@@ -97,14 +65,16 @@ export function bleSetup(d: BleDeps): BleSetup {
     try {
       const message = assemble(piece);
       if (!message) return;
-      const s = await begin();
+      const s = await session.begin();
       if (message['t'] !== 'sealed') {
         say(await s.receive(message));
         if (s.proven) d.used();
-        if (s.proven && (await allowed('secrets')))
-          say(await s.sealer.seal({ event: 'softap', ...(await accessPoint()) }));
+        if (s.proven && (await session.may('secrets'))) {
+          const { ssid, psk } = await d.setup.Secrets({});
+          say(await s.sealer.seal({ event: 'softap', ssid, psk }));
+        }
         // A hub with a cable has a network already: pairing is the next step.
-        if (s.proven && (await online())) void link();
+        if (s.proven && (await d.setup.Status({})).detail.online) void link();
       } else {
         const opened = await s.sealer.open(message);
         d.used();
@@ -117,97 +87,66 @@ export function bleSetup(d: BleDeps): BleSetup {
     }
   }
 
-  async function accessPoint(): Promise<{ ssid: string; psk: string }> {
-    const { ssid, psk } = await d.setup.Secrets({});
-    return { ssid, psk };
+  /** After the network: where the person goes on. Sealed, as it lets a browser in. */
+  async function link(): Promise<void> {
+    const proven = session.proven();
+    if (!proven || !(await session.may('pair'))) return;
+    const p = await d.setup.PairingLink({}, 30_000).catch(() => undefined);
+    if (p) say(await proven.sealer.seal({ event: 'pairing', link: p.link }));
   }
 
-  async function online(): Promise<boolean> {
-    const { detail } = await d.setup.Status({});
-    return detail.online;
+  async function selectAudio(m: Record<string, unknown>): Promise<void> {
+    await session.must('audio');
+    const { sink_id, source_id } = shape(m, { sink_id: 'string', source_id: 'string' });
+    await d.setup.AudioSelect({ channel: 'ble', sink_id, source_id });
+    say({ event: 'audio_selected' });
   }
-
-  /** The next piece of a list that is read in pieces. */
-  async function page(to: string, make: () => Promise<unknown>): Promise<Uint8Array> {
-    let pieces = pending.get(to);
-    if (!pieces || pieces.length === 0) pieces = toPieces(await make(), 180);
-    const first = pieces.shift()!;
-    pending.set(to, pieces);
-    return first;
+  async function join(m: Record<string, unknown>): Promise<void> {
+    await session.must('join');
+    const { ssid, psk, hidden } = shape(m, { ssid: 'string', psk: 'string?', hidden: 'boolean?' });
+    await d.setup.WifiConnect({ channel: 'ble', ssid, psk: psk ?? '', hidden: hidden ?? false });
   }
-
-  async function networks(fresh: boolean): Promise<unknown> {
-    await must('look');
-    const { networks, age_s } = await d.setup.WifiScan({ channel: who(), fresh }, 40_000);
-    return { age_s, networks };
-  }
-
-  const service: Service = {
-    uuid: setupUuid.service,
-    characteristics: [
-      {
-        uuid: setupUuid.deviceInfo,
-        async read() {
-          const s = await d.setup.Status({});
-          return utf8(JSON.stringify({ ...d.device, status: s.state }));
-        },
-      },
-      {
-        uuid: setupUuid.audioList,
-        read: () =>
-          page(setupUuid.audioList, async () => {
-            await must('look');
-            const { sinks, sources } = await d.setup.AudioDevices({ channel: who() });
-            const short = (list: typeof sinks) => list.map(({ id, name, type }) => ({ id, name, type }));
-            return { sinks: short(sinks), sources: short(sources) };
-          }),
-      },
-      {
-        uuid: setupUuid.selectAudio,
-        write: (piece) =>
-          take(piece, select, async (m) => {
-            await must('audio');
-            const { sink_id, source_id } = shape(m, { sink_id: 'string', source_id: 'string' });
-            await d.setup.AudioSelect({ channel: 'ble', sink_id, source_id });
-            say({ event: 'audio_selected' });
-          }),
-      },
-      {
-        uuid: setupUuid.wifiScan,
-        notifies: true,
-        read: () => page(setupUuid.wifiScan, () => networks(false)),
-        // A write of any byte asks for a fresh scan, whose result is notified.
-        async write() {
-          send(setupUuid.wifiScan, await networks(true));
-        },
-      },
-      {
-        uuid: setupUuid.wifiCreds,
-        write: (piece) =>
-          take(piece, creds, async (m) => {
-            await must('join');
-            const { ssid, psk, hidden } = shape(m, { ssid: 'string', psk: 'string?', hidden: 'boolean?' });
-            await d.setup.WifiConnect({ channel: 'ble', ssid, psk: psk ?? '', hidden: hidden ?? false });
-          }),
-      },
-      { uuid: setupUuid.result, notifies: true },
-      {
-        uuid: setupUuid.oneTimePin,
-        // Readable by anybody, so it is the window's id and authorises nothing: the PIN itself is shown and spoken by the hub.
-        async read() {
-          return utf8((await d.setup.Secrets({})).window);
-        },
-      },
-    ],
-  };
+  const lists = listsOf(d, session);
 
   return {
-    service,
+    service: {
+      uuid: setupUuid.service,
+      characteristics: [
+        {
+          uuid: setupUuid.deviceInfo,
+          async read() {
+            const s = await d.setup.Status({});
+            return utf8(JSON.stringify({ ...d.device, status: s.state }));
+          },
+        },
+        { uuid: setupUuid.audioList, read: () => pages.next(setupUuid.audioList, lists.devices) },
+        { uuid: setupUuid.selectAudio, write: (piece) => take(piece, select, selectAudio) },
+        {
+          uuid: setupUuid.wifiScan,
+          notifies: true,
+          read: () => pages.next(setupUuid.wifiScan, () => lists.networks(false)),
+          // A write of any byte asks for a fresh scan, whose result is notified.
+          async write() {
+            send(setupUuid.wifiScan, await lists.networks(true));
+          },
+        },
+        { uuid: setupUuid.wifiCreds, write: (piece) => take(piece, creds, join) },
+        { uuid: setupUuid.result, notifies: true },
+        {
+          uuid: setupUuid.oneTimePin,
+          // Readable by anybody, so it is the window's id and authorises nothing: the PIN itself is shown and spoken by
+          // the hub.
+          async read() {
+            return utf8((await d.setup.Secrets({})).window);
+          },
+        },
+      ],
+    },
     reset() {
-      session = undefined;
+      session.reset();
       creds = assembler();
       select = assembler();
-      pending.clear();
+      pages.reset();
     },
     progress(step, state, text, detail) {
       if (step !== 'wifi') return say({ event: 'progress', step, state, text, ...detail });
@@ -218,11 +157,80 @@ export function bleSetup(d: BleDeps): BleSetup {
       else say({ event: 'connecting', ...detail });
     },
   };
+}
 
-  /** After the network: where the person goes on. Sealed, as it lets a browser in. */
-  async function link(): Promise<void> {
-    if (!session?.proven || !(await allowed('pair'))) return;
-    const p = await d.setup.PairingLink({}, 30_000).catch(() => undefined);
-    if (p) say(await session.sealer.seal({ event: 'pairing', link: p.link }));
+/** The session of the central, and what it may do. */
+function createSession(d: BleDeps) {
+  let session: ReturnType<typeof hubSession> | undefined;
+  let window = '';
+
+  /** What this central may do (firmware/setup/access.ts). */
+  async function allowed(action: Action): Promise<boolean> {
+    return may('ble', await askStage(d.setup), action, session?.proven ? ['pin'] : []);
   }
+  return {
+    may: allowed,
+    async must(action: Action): Promise<void> {
+      if (!(await allowed(action))) throw new IngleError('forbidden', 'Prove the PIN of the hub first.');
+    },
+    /** Who asks, for the ladder: a central that has proved nothing does not keep setup open. */
+    who: () => (session?.proven ? 'ble' : ''),
+    proven: () => (session?.proven ? session : undefined),
+    reset(): void {
+      session = undefined;
+    },
+    /** The session of the present window of setup. */
+    async begin(): Promise<ReturnType<typeof hubSession>> {
+      const secrets = await d.setup.Secrets({});
+      if (session && window === secrets.window) return session;
+      window = secrets.window;
+      session = hubSession({
+        window,
+        pin: async () => secrets.pin,
+        async take() {
+          const { wait_s } = await d.setup.TakeTry({ channel: 'ble' });
+          if (wait_s > 0) {
+            const message = translator(setupTexts, d.language)('pin_wait', {
+              wait: waitText(wait_s, d.language),
+            });
+            throw new IngleError('rate_limited', message, { retry_after: wait_s });
+          }
+        },
+        ended: async (right) => void (await d.setup.TryEnded({ channel: 'ble', right })),
+      });
+      return session;
+    },
+  };
+}
+
+/** The lists a central may read. */
+function listsOf({ setup }: BleDeps, { must, who }: ReturnType<typeof createSession>) {
+  return {
+    async devices(): Promise<unknown> {
+      await must('look');
+      const { sinks, sources } = await setup.AudioDevices({ channel: who() });
+      const short = (list: typeof sinks) => list.map(({ id, name, type }) => ({ id, name, type }));
+      return { sinks: short(sinks), sources: short(sources) };
+    },
+    async networks(fresh: boolean): Promise<unknown> {
+      await must('look');
+      const { networks, age_s } = await setup.WifiScan({ channel: who(), fresh }, 40_000);
+      return { age_s, networks };
+    },
+  };
+}
+
+/** Lists that are read one piece after another; a new list begins when the last piece is out. */
+function createPages() {
+  const pending = new Map<string, Uint8Array[]>();
+  return {
+    async next(to: string, make: () => Promise<unknown>): Promise<Uint8Array> {
+      let pieces = pending.get(to);
+      if (!pieces || pieces.length === 0) pieces = toPieces(await make(), 180);
+      const first = pieces.shift()!;
+      pending.set(to, pieces);
+      return first;
+    },
+    reset: () => pending.clear(),
+  };
 }

@@ -1,5 +1,6 @@
 // What the documents of a person's desktop hold. The hub alone writes them, so its clients only read. Pure.
 import { desktopSkills } from '../documents/key.ts';
+import { appPath } from '../ui/app.ts';
 import type { Arrangement, DesktopState, DesktopView, IconFace, ManagerView } from '../ui/arranged.ts';
 import type { Glance, GlanceForm } from '../ui/glance.ts';
 import { seenOf } from './arrangement.ts';
@@ -16,7 +17,7 @@ function faceOf({ manifest, ownerOnly }: Given): IconFace {
     title: ui.title,
     ...(ui.titles ? { titles: ui.titles } : {}),
     icon: ui.icon ?? 'app',
-    entrypoint: ui.entrypoint ?? '',
+    entrypoint: ui.app ? appPath(manifest.id) : (ui.entrypoint ?? ''),
     modes: ui.modes,
     sizeHints: ui.sizeHints ?? { w: 400, h: 500 },
     schema: ui.schema ?? null,

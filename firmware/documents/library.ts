@@ -50,6 +50,30 @@ function schemaOf(key: DocumentKey, doc: Y.Doc, meta: JsonObject): string {
   return typeof given === 'string' && /^[a-z0-9./_-]{1,40}$/.test(given) ? given : 'ui/v0';
 }
 
+/** Access list of a document: what its index says, else what one of its kind begins with. */
+function aclOf(key: DocumentKey, index: Pick<IndexRow, 'acl'> | undefined): string[] {
+  if (index) return JSON.parse(index.acl) as string[];
+  return isSkillDocument(key) ? skillAcl(key.skill_id) : ['OWNER:read'];
+}
+
+/** What the index says of a document as it will be. @param now Unix seconds */
+function indexed(key: DocumentKey, next: Y.Doc, now: number) {
+  const skill = isSkillDocument(key);
+  const meta: JsonObject = skill ? readMeta(next) : {};
+  const extra = Array.isArray(meta['acl'])
+    ? meta['acl'].filter(isAclEntry).filter((a) => a.startsWith('ROLE:'))
+    : [];
+  const until = meta['until'];
+  // Seconds until a time, where there is one: a document that is written again ends no later.
+  const left = typeof until === 'number' ? Math.max(1, Math.floor(until) - now) : undefined;
+  return {
+    acl: [...aclOf(key, undefined), ...extra.slice(0, 8)],
+    schema: schemaOf(key, next, meta),
+    ttl_sec: skill ? (left ?? parseDuration(meta['ttl']) ?? 0) : DEVICE_TTL,
+    now,
+  };
+}
+
 export function openLibrary(o: {
   store: Store;
   signer: Signer;
@@ -72,41 +96,18 @@ export function openLibrary(o: {
 
   const stir = (seconds: number) => o.stirred?.(Date.now() + seconds * 1000);
 
-  function acl(key: DocumentKey, index: Pick<IndexRow, 'acl'> | undefined): string[] {
-    if (index) return JSON.parse(index.acl) as string[];
-    return isSkillDocument(key) ? skillAcl(key.skill_id) : ['OWNER:read'];
-  }
-
-  /** Seconds until a time, where there is one: a document that is written again ends no later. */
-  const left = (until: unknown) =>
-    typeof until === 'number' ? Math.max(1, Math.floor(until) - now()) : undefined;
-
-  function about(key: DocumentKey, next: Y.Doc) {
-    const skill = isSkillDocument(key);
-    const meta: JsonObject = skill ? readMeta(next) : {};
-    const extra = Array.isArray(meta['acl'])
-      ? meta['acl'].filter(isAclEntry).filter((a) => a.startsWith('ROLE:'))
-      : [];
-    return {
-      acl: [...acl(key, undefined), ...extra.slice(0, 8)],
-      schema: schemaOf(key, next, meta),
-      ttl_sec: skill ? (left(meta['until']) ?? parseDuration(meta['ttl']) ?? 0) : DEVICE_TTL,
-      now: now(),
-    };
-  }
-
   async function load(text: string): Promise<Room> {
     const key = parseKey(text);
     const at = await loadDocument(store, text);
     let { rows, next: n } = at;
     let rev = at.index?.rev ?? 0;
-    lists.set(text, acl(key, at.index));
+    lists.set(text, aclOf(key, at.index));
     const room = makeRoom(
       text,
       at.doc,
       isSkillDocument(key) ? MAX_SKILL_DOCUMENT : MAX_OWNER_DOCUMENT,
       async (update, next, also) => {
-        const said = about(key, next);
+        const said = indexed(key, next, now());
         const to = { key: text, next: n, rows, rev };
         const a = update ? appendOf(to, update, next, said, signer) : null;
         await commits(a, also);
@@ -151,7 +152,7 @@ export function openLibrary(o: {
   }
 
   const library: Library = {
-    acl,
+    acl: aclOf,
     aclNow: (key) => lists.get(key),
     peek: (key) => ready.get(key),
     rooms: () => ready.values(),

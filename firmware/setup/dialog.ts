@@ -38,12 +38,14 @@ export interface DialogDeps {
   };
 }
 
+const wordsIn = (language: Language) => translator(dialogTexts, language);
+
 /** The pairing link and code, as a person reads them. */
 export async function sayPairing(
   talk: Pick<Talk, 'say'>,
   d: Pick<DialogDeps, 'setup' | 'language'>,
 ): Promise<void> {
-  const t = translator(dialogTexts, d.language);
+  const t = wordsIn(d.language);
   const p = await d.setup.PairingLink({}, 30_000);
   await talk.say(t('pair', { link: p.link }));
   await talk.say(t('pair_code', { host: new URL(p.link).host, code: `${p.device_code} ${p.secret}` }));
@@ -51,159 +53,16 @@ export async function sayPairing(
 
 type Item = [label: string, act: () => Promise<unknown>, action?: Action];
 
+/** What every part of the conversation has. */
+interface Conversation extends DialogDeps {
+  talk: Talk;
+  t: ReturnType<typeof wordsIn>;
+}
+
 /** Holds the conversation until the person quits. Nothing is lost by leaving: the state is the hub's. */
 export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
-  const t = translator(dialogTexts, d.language);
-  const progressText = translator(setupTexts, d.language);
-  const reasonText = translator(reasonTexts, d.language);
-  const { setup, channel } = d;
-
-  async function choose(question: string, items: Item[]): Promise<unknown> {
-    const i = await talk.choose(
-      question,
-      items.map(([label]) => label),
-    );
-    return items[i]?.[1]();
-  }
-
-  async function network(): Promise<void> {
-    await talk.say(t('scanning'));
-    const { networks } = await setup.WifiScan({ channel, fresh: true }, 40_000);
-    const join = (ssid: string, open: boolean, hidden: boolean) => async () => {
-      const psk = open ? '' : await talk.ask(t('ask_psk', { ssid }), true);
-      await joined(ssid, () => setup.WifiConnect({ channel, ssid, psk, hidden }));
-    };
-    await choose(t('choose_network'), [
-      ...networks
-        .slice(0, 20)
-        .map(
-          ({ ssid, signal, security }): Item => [
-            `${ssid}  ${signal} %  ${security}`,
-            join(ssid, security === 'open', false),
-          ],
-        ),
-      [t('other_network'), async () => join(await talk.ask(t('ask_name')), false, true)()],
-      [t('again'), network],
-      [t('back'), async () => {}],
-    ]);
-  }
-
-  /** Shows progress until the join has an outcome. */
-  async function joined(ssid: string, begin: () => Promise<unknown>): Promise<void> {
-    let stop = () => {};
-    const outcome = new Promise<string>((resolve) => {
-      stop = d.onProgress((step, state, text, detail) => {
-        if (step !== 'wifi') return;
-        if (state === 'running') void talk.say(stepText(text, detail, d.language));
-        else resolve(state === 'ok' ? '' : String(detail['reason']));
-      });
-    });
-    const beat = setInterval(() => void talk.say(t('still')).catch(() => {}), 10_000);
-    try {
-      await begin();
-      const reason = await outcome;
-      await talk.say(
-        reason === ''
-          ? progressText('wifi_joined', { ssid })
-          : progressText('wifi_failed', { ssid, reason: reasonText(reasonKey(reason)) }),
-      );
-    } finally {
-      clearInterval(beat);
-      stop();
-    }
-  }
-
-  async function sound(): Promise<void> {
-    const { sinks, sources } = await setup.AudioDevices({ channel });
-    if (sinks.length === 0 || sources.length === 0) return talk.say(t('no_devices'));
-    const sink =
-      sinks[
-        await talk.choose(
-          t('choose_sink'),
-          sinks.map(({ name }) => name),
-        )
-      ];
-    const source =
-      sources[
-        await talk.choose(
-          t('choose_source'),
-          sources.map(({ name }) => name),
-        )
-      ];
-    if (!sink || !source) return;
-    await talk.say(t('testing'));
-    const r = await setup.AudioTest({ channel, sink_id: sink.id, source_id: source.id }, 40_000);
-    await talk.say(
-      t('tested', {
-        verdict: r.verdict,
-        corr: r.corr.toFixed(2),
-        latency_ms: r.latency_ms.toFixed(1),
-        snr_db: r.snr_db.toFixed(1),
-      }),
-    );
-    await choose(t('keep'), [
-      [
-        t('yes'),
-        async () => {
-          await setup.AudioSelect({ channel, sink_id: sink.id, source_id: source.id });
-          await talk.say(t('kept'));
-        },
-      ],
-      [t('no'), async () => {}],
-    ]);
-  }
-
-  const pair = () => sayPairing(talk, d);
-
-  async function status(): Promise<void> {
-    const s = await setup.Status({});
-    const rows = { state: s.state, mode: s.mode, attempts: s.attempts, ...s.detail };
-    for (const [key, value] of Object.entries(rows))
-      await talk.say(
-        t('status_line', { key, value: Array.isArray(value) ? value.join(', ') : String(value) }),
-      );
-  }
-
-  async function secrets(): Promise<void> {
-    await talk.say(t('secrets', { ...(await setup.Secrets({})) }));
-    const { pin_wait_s } = (await setup.Status({})).detail;
-    if (pin_wait_s > 0) await talk.say(progressText('pin_wait', { wait: waitText(pin_wait_s, d.language) }));
-  }
-
-  async function approve(): Promise<void> {
-    await setup.Approve({ channel });
-    await talk.say(t('approved'));
-  }
-
-  async function reset(): Promise<void> {
-    const confirm = await talk.ask(t('reset_ask'));
-    if (confirm.trim() !== 'erase') return talk.say(t('reset_not'));
-    await setup.FactoryReset({ confirm: 'erase' }, 60_000);
-    await talk.say(t('reset_done'));
-  }
-
-  const { technician } = d;
-  /** What takes its time is told before. */
-  async function work(what: 'doctor' | 'selftest' | 'export', text: 'checking' | 'testing' | 'exporting') {
-    await talk.say(t(text));
-    await talk.say(await technician!.ask(what));
-  }
-  const all: Item[] = [
-    [t('menu_network'), network, 'join'],
-    [t('menu_sound'), sound, 'audio'],
-    [t('menu_pair'), pair, 'pair'],
-    [t('menu_secrets'), secrets, 'secrets'],
-    [t('menu_status'), status, 'status'],
-    [t('menu_restart'), () => setup.Restart({ channel }), 'restart'],
-    [t('menu_finish'), () => setup.Finish({ channel }), 'finish'],
-    [t('menu_approve'), approve, 'approve'],
-    [t('menu_check'), () => work('doctor', 'checking'), 'technician'],
-    [t('menu_selftest'), () => work('selftest', 'testing'), 'technician'],
-    [t('menu_export'), () => work('export', 'exporting'), 'technician'],
-    [t('menu_logs'), async () => talk.say(await technician!.logs(50)), 'technician'],
-    [t('menu_doctor'), async () => talk.say(await technician!.network()), 'technician'],
-    [t('menu_reset'), reset, 'reset'],
-  ];
+  const t = wordsIn(d.language);
+  const menu = menuOf({ ...d, talk, t });
   let gone = false;
   const quit: Item = [
     t('menu_quit'),
@@ -212,15 +71,171 @@ export async function setupDialog(talk: Talk, d: DialogDeps): Promise<void> {
     },
   ];
 
-  const { state, detail } = await setup.Status({});
+  const { state, detail } = await d.setup.Status({});
   await talk.say(t('hello', { name: detail.name, version: detail.version, state }));
   while (!gone) {
     try {
-      const stage = await askStage(setup);
-      await choose(t('menu'), [...all.filter(([, , action]) => d.may(stage, action!)), quit]);
+      const stage = await askStage(d.setup);
+      await choose(talk, t('menu'), [...menu.filter(([, , action]) => d.may(stage, action)), quit]);
     } catch (e) {
       if (e instanceof Left) return;
       await talk.say(t('failed', { message: toIngleError(e).message }));
     }
   }
+}
+
+/** All there is to choose, each with what somebody must be allowed to be offered it. */
+function menuOf(c: Conversation): Required<Item>[] {
+  const { talk, t, setup, channel, technician } = c;
+  return [
+    [t('menu_network'), () => network(c), 'join'],
+    [t('menu_sound'), () => sound(c), 'audio'],
+    [t('menu_pair'), () => sayPairing(talk, c), 'pair'],
+    [t('menu_secrets'), () => secrets(c), 'secrets'],
+    [t('menu_status'), () => status(c), 'status'],
+    [t('menu_restart'), () => setup.Restart({ channel }), 'restart'],
+    [t('menu_finish'), () => setup.Finish({ channel }), 'finish'],
+    [t('menu_approve'), () => approve(c), 'approve'],
+    [t('menu_check'), () => work(c, 'doctor', 'checking'), 'technician'],
+    [t('menu_selftest'), () => work(c, 'selftest', 'testing'), 'technician'],
+    [t('menu_export'), () => work(c, 'export', 'exporting'), 'technician'],
+    [t('menu_logs'), async () => talk.say(await technician!.logs(50)), 'technician'],
+    [t('menu_doctor'), async () => talk.say(await technician!.network()), 'technician'],
+    [t('menu_reset'), () => reset(c), 'reset'],
+  ];
+}
+
+async function choose(talk: Talk, question: string, items: Item[]): Promise<unknown> {
+  const i = await talk.choose(
+    question,
+    items.map(([label]) => label),
+  );
+  return items[i]?.[1]();
+}
+
+async function network(c: Conversation): Promise<void> {
+  const { talk, t, setup, channel } = c;
+  await talk.say(t('scanning'));
+  const { networks } = await setup.WifiScan({ channel, fresh: true }, 40_000);
+  const join = (ssid: string, open: boolean, hidden: boolean) => async () => {
+    const psk = open ? '' : await talk.ask(t('ask_psk', { ssid }), true);
+    await joined(c, ssid, () => setup.WifiConnect({ channel, ssid, psk, hidden }));
+  };
+  await choose(talk, t('choose_network'), [
+    ...networks
+      .slice(0, 20)
+      .map(
+        ({ ssid, signal, security }): Item => [
+          `${ssid}  ${signal} %  ${security}`,
+          join(ssid, security === 'open', false),
+        ],
+      ),
+    [t('other_network'), async () => join(await talk.ask(t('ask_name')), false, true)()],
+    [t('again'), () => network(c)],
+    [t('back'), async () => {}],
+  ]);
+}
+
+/** Shows progress until the join has an outcome. */
+async function joined(c: Conversation, ssid: string, begin: () => Promise<unknown>): Promise<void> {
+  const { talk, t, language } = c;
+  const progressText = translator(setupTexts, language);
+  const reasonText = translator(reasonTexts, language);
+  let stop = () => {};
+  const outcome = new Promise<string>((resolve) => {
+    stop = c.onProgress((step, state, text, detail) => {
+      if (step !== 'wifi') return;
+      if (state === 'running') void talk.say(stepText(text, detail, language));
+      else resolve(state === 'ok' ? '' : String(detail['reason']));
+    });
+  });
+  const beat = setInterval(() => void talk.say(t('still')).catch(() => {}), 10_000);
+  try {
+    await begin();
+    const reason = await outcome;
+    await talk.say(
+      reason === ''
+        ? progressText('wifi_joined', { ssid })
+        : progressText('wifi_failed', { ssid, reason: reasonText(reasonKey(reason)) }),
+    );
+  } finally {
+    clearInterval(beat);
+    stop();
+  }
+}
+
+async function sound({ talk, t, setup, channel }: Conversation): Promise<void> {
+  const { sinks, sources } = await setup.AudioDevices({ channel });
+  if (sinks.length === 0 || sources.length === 0) return talk.say(t('no_devices'));
+  const sink =
+    sinks[
+      await talk.choose(
+        t('choose_sink'),
+        sinks.map(({ name }) => name),
+      )
+    ];
+  const source =
+    sources[
+      await talk.choose(
+        t('choose_source'),
+        sources.map(({ name }) => name),
+      )
+    ];
+  if (!sink || !source) return;
+  await talk.say(t('testing'));
+  const r = await setup.AudioTest({ channel, sink_id: sink.id, source_id: source.id }, 40_000);
+  await talk.say(
+    t('tested', {
+      verdict: r.verdict,
+      corr: r.corr.toFixed(2),
+      latency_ms: r.latency_ms.toFixed(1),
+      snr_db: r.snr_db.toFixed(1),
+    }),
+  );
+  await choose(talk, t('keep'), [
+    [
+      t('yes'),
+      async () => {
+        await setup.AudioSelect({ channel, sink_id: sink.id, source_id: source.id });
+        await talk.say(t('kept'));
+      },
+    ],
+    [t('no'), async () => {}],
+  ]);
+}
+
+async function status({ talk, t, setup }: Conversation): Promise<void> {
+  const s = await setup.Status({});
+  const rows = { state: s.state, mode: s.mode, attempts: s.attempts, ...s.detail };
+  for (const [key, value] of Object.entries(rows))
+    await talk.say(t('status_line', { key, value: Array.isArray(value) ? value.join(', ') : String(value) }));
+}
+
+async function secrets({ talk, t, setup, language }: Conversation): Promise<void> {
+  await talk.say(t('secrets', { ...(await setup.Secrets({})) }));
+  const { pin_wait_s } = (await setup.Status({})).detail;
+  if (pin_wait_s > 0)
+    await talk.say(translator(setupTexts, language)('pin_wait', { wait: waitText(pin_wait_s, language) }));
+}
+
+async function approve({ talk, t, setup, channel }: Conversation): Promise<void> {
+  await setup.Approve({ channel });
+  await talk.say(t('approved'));
+}
+
+async function reset({ talk, t, setup }: Conversation): Promise<void> {
+  const confirm = await talk.ask(t('reset_ask'));
+  if (confirm.trim() !== 'erase') return talk.say(t('reset_not'));
+  await setup.FactoryReset({ confirm: 'erase' }, 60_000);
+  await talk.say(t('reset_done'));
+}
+
+/** What takes its time is told before. */
+async function work(
+  { talk, t, technician }: Conversation,
+  what: 'doctor' | 'selftest' | 'export',
+  text: 'checking' | 'testing' | 'exporting',
+) {
+  await talk.say(t(text));
+  await talk.say(await technician!.ask(what));
 }

@@ -4,15 +4,13 @@ import type { JsonObject } from '../documents/content.ts';
 import type { Library } from '../documents/library.ts';
 import { checked } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
-import type { Bus } from '../system/bus.ts';
 import type { Caller } from '../system/contract.ts';
-import type { Log } from '../system/log.ts';
 import { isToClient, type ToClient } from '../ui/topic-names.ts';
 import { toClient } from '../ui/topics.ts';
 import type { Problem } from '../ui/tree.ts';
-import { allowance } from './allowance.ts';
 import { skill1 } from './contract.ts';
 import { contentCheck, documentKey, documents, problemsOf } from './documents.ts';
+import { type EarOptions, openEar } from './ear.ts';
 
 export interface SkillRequest {
   id: string;
@@ -51,24 +49,14 @@ export interface Live {
   end(): void;
 }
 
-export interface LiveOptions {
-  id: string;
-  /** Unique name on the bus: what is asked of this process never reaches the next. */
-  owner: string;
-  bus: Bus;
+export interface LiveOptions extends EarOptions {
   library: Library;
-  log: Log;
-  /** Nothing it sends is heard for a while: it is too much, or not what it may send. */
-  onMuted(): void;
   /** It tells a person something. */
   onSaid?(owner_id: string, topic: ToClient, payload: JsonObject): void;
   /** Another timer of it is the next; it may sleep once this has settled. */
   onDue(at: number): Promise<void>;
-  /** It is heard again; owners are to be attached anew. */
-  onHeard(): Promise<void>;
 }
 
-const MUTED_MS = 10_000;
 const MAX_IN_FLIGHT = 16;
 const REQUEST_MS = 25_000;
 
@@ -79,29 +67,10 @@ export function openLive(o: LiveOptions): Live {
   const viewersOf = new Map<string, number>();
   let [latest, saying] = [0, Promise.resolve()];
   let inFlight = 0;
-  let allowed = allowance();
-  let unlisten: (() => Promise<void>) | undefined;
-  let ended = false;
-
-  /** Matched by its own bus connection, so a skill that floods is unheard at the daemon. */
-  async function hear(): Promise<void> {
-    const from = { sender: o.owner, path: skill1.path, interface: skill1.name };
-    const stops = await Promise.all([
-      bus.match({ ...from, member: 'Update' }, (s) => updated(s.body as [string, string, Uint8Array])),
-      bus.match({ ...from, member: 'DueChanged' }, (s) => due(s.body[0] as number)),
-      bus.match({ ...from, member: 'Said' }, (s) => said(s.body as [string, string, string])),
-    ]);
-    const all = async () => void (await Promise.all(stops.map((stop) => stop())));
-    if (ended) await all();
-    else unlisten = all;
-  }
+  const ear = openEar(o, { Update: updated, DueChanged: ([at]) => due(at), Said: said });
 
   function said([owner_id, topic, text]: [string, string, string]): void {
-    if (ended || !attached.has(owner_id) || !isToClient(topic)) return;
-    if (!allowed.spend(text.length)) {
-      mute();
-      return;
-    }
+    if (ear.ended || !attached.has(owner_id) || !isToClient(topic) || !ear.spend(text.length)) return;
     try {
       o.onSaid?.(
         owner_id,
@@ -115,14 +84,11 @@ export function openLive(o: LiveOptions): Live {
 
   /** Its newest word counts: an older one that is stored later is said no more. */
   function due(at: number): void {
-    if (!allowed.spend(0)) {
-      mute();
-      return;
-    }
+    if (!ear.spend(0)) return;
     latest = at;
     saying = saying
       .then(async () => {
-        if (ended || latest !== at) return;
+        if (ear.ended || latest !== at) return;
         await o.onDue(at);
         await caller.Kept({ at }, 5000);
       })
@@ -130,17 +96,13 @@ export function openLive(o: LiveOptions): Live {
   }
 
   function updated([owner_id, doc, update]: [string, string, Uint8Array]): void {
-    if (ended || !attached.has(owner_id) || !documents.includes(doc)) return;
-    if (!allowed.spend(update.length)) {
-      mute();
-      return;
-    }
+    if (ear.ended || !attached.has(owner_id) || !documents.includes(doc) || !ear.spend(update.length)) return;
     const room = library.peek(documentKey(owner_id, id, doc));
     const refused = (cause: unknown) => {
       log.warn('an update of a skill was refused', { skill: id, doc, cause });
       tell(owner_id, doc, problemsOf(cause), true);
       // What it sends next would build on what was refused.
-      mute();
+      ear.mute();
     };
     room?.gather(update, contentCheck(doc), refused, (problems) => tell(owner_id, doc, problems, false));
   }
@@ -152,24 +114,8 @@ export function openLive(o: LiveOptions): Live {
       .catch((cause) => log.debug('Told failed', { skill: id, cause }));
   }
 
-  function mute(): void {
-    const stop = unlisten;
-    if (!stop) return;
-    unlisten = undefined;
-    log.warn('a skill is unheard for a while', { skill: id, ms: MUTED_MS });
-    o.onMuted();
-    stop().catch(() => {});
-    setTimeout(() => {
-      if (ended) return;
-      allowed = allowance();
-      hear()
-        .then(o.onHeard)
-        .catch((cause) => log.warn('a skill does not come back', { skill: id, cause }));
-    }, MUTED_MS).unref();
-  }
-
   return {
-    hear,
+    hear: ear.hear,
     async askDue() {
       const said = await caller.Due({}, 10_000).catch((cause) => {
         log.warn('a skill does not say when it is due', { skill: id, cause });
@@ -217,10 +163,6 @@ export function openLive(o: LiveOptions): Live {
         inFlight--;
       }
     },
-    end() {
-      ended = true;
-      unlisten?.().catch(() => {});
-      unlisten = undefined;
-    },
+    end: ear.end,
   };
 }

@@ -71,6 +71,11 @@ const ui = T.Object(
       T.Literal('ui/v0', { description: "The skill's screen is data: a ui/v0 view document." }),
     ),
     glance: T.Optional(glance),
+    app: T.Optional(
+      T.Literal('scenario.yaml', {
+        description: 'The skill is a scenario app: pages of its own, which this file names.',
+      }),
+    ),
   },
   closed,
 );
@@ -124,6 +129,28 @@ export const manifestSchema = T.Object(
               },
             ),
           ),
+          contracts: T.Optional(
+            T.Array(
+              T.Object(
+                {
+                  skill: T.String({ pattern: skillIdForm, [SAYS]: { pattern: 'is no id of a skill' } }),
+                  contracts: T.Array(
+                    T.String({
+                      pattern: '^[A-Za-z][A-Za-z0-9_.:-]{0,63}$',
+                      [SAYS]: { pattern: 'is no name of a contract, as orders.list' },
+                    }),
+                    { maxItems: 64, uniqueItems: true },
+                  ),
+                },
+                closed,
+              ),
+              {
+                maxItems: 16,
+                description:
+                  'What its app may ask of other skills, whose state it reads: as "permissions" of scenario.yaml, from where the build takes it.',
+              },
+            ),
+          ),
           grants: T.Optional(
             T.Array(T.Enum(['journal']), {
               minItems: 1,
@@ -161,7 +188,14 @@ function crossFaults({ id, capabilities: { visual, ui, actions = {} }, permissio
       return [{ pointer: `/capabilities/actions/${id}/input/required/${at}`, says: 'names no property' }];
   }
   if (visual && !ui) return [{ pointer, says: 'is missing, a visual skill needs it' }];
-  if (ui && !ui.schema && !ui.entrypoint) return [{ pointer, says: 'needs a schema or an entrypoint' }];
+  if (ui && !ui.schema && !ui.entrypoint && !ui.app)
+    return [{ pointer, says: 'needs a schema, an entrypoint or an app' }];
+  if (ui?.app && (ui.schema || ui.entrypoint))
+    return [
+      { pointer: `${pointer}/app`, says: 'has pages of its own, and no schema or entrypoint beside them' },
+    ];
+  if (permissions?.contracts && !ui?.app)
+    return [{ pointer: '/permissions/contracts', says: 'says nothing where the skill has no app' }];
   return ui?.glance ? glanceFaults(ui.glance) : [];
 }
 

@@ -1,5 +1,6 @@
 // A hub's own membership in a subnet that another hub leads: which places it takes without a person, and from whom.
-import { isSigned, partingMessage } from './papers.ts';
+import { IngleError } from '../protocol/errors.ts';
+import { isSigned, partingMessage, type Shown } from './papers.ts';
 
 /**
  * `joining`: the leading hub has shown who it is. `in`: a member. `leaving`: wants to be alone again. `left`, `removed`:
@@ -34,6 +35,29 @@ const aloneOf = (m: Membership): Whose => ({ owner_id: m.alone_owner, subnet_id:
 /** Whether the hub is on its way into a subnet, in one, or on its way out. */
 export const isMember = (m: Membership | undefined): m is Membership =>
   m !== undefined && m.stage !== 'left' && m.stage !== 'removed';
+
+/**
+ * The membership once the leading hub has shown its papers in a handshake.
+ * @param at the bond and the static key of that handshake, and this hub's key in it
+ * @param alone where this hub is alone
+ * @returns undefined: as it was
+ * @throws IngleError `forbidden` for other papers than before
+ */
+export function byPapers(
+  m: Membership | undefined,
+  { hub_id: via, sign_pub: via_sign, owner_id, subnet_id }: Shown,
+  at: Pick<Membership, 'bond' | 'via_static' | 'key'>,
+  alone: Whose,
+): Membership | undefined {
+  if (!isMember(m))
+    return {
+      ...{ stage: 'joining', owner_id, subnet_id, via, via_sign, ...at },
+      ...{ alone_owner: alone.owner_id, alone_subnet: alone.subnet_id },
+    };
+  if (via_sign !== m.via_sign || owner_id !== m.owner_id || subnet_id !== m.subnet_id)
+    throw new IngleError('forbidden', 'The hub that leads the subnet shows other papers than before.');
+  return m.stage === 'joining' && m.bond !== at.bond ? { ...m, bond: at.bond } : undefined;
+}
 
 /**
  * The membership once root offers this hub the place `offered`, if that is what the hub asked for, or what the hub that

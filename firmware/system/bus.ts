@@ -11,7 +11,8 @@ import {
   type Values,
   type Variant,
 } from './contract.ts';
-import { type Heard, type Match, matches, ruleText } from './match.ts';
+import { openHearing } from './hearing.ts';
+import type { Heard, Match } from './match.ts';
 import { type Entry, pack, propertiesOf, servedObjects, unpack } from './served.ts';
 
 // dbus-next ships no types; this is the part of it we use.
@@ -166,11 +167,8 @@ function marshalable(value: unknown, depth = 0): unknown {
 
 const wire = (body: readonly unknown[]): unknown[] => body.map((x) => marshalable(x));
 
-/**
- * Connects to the system bus, or to `INGLE_BUS_ADDRESS` where `npm start` and tests run a private one.
- * @throws IngleError `unavailable` when no daemon answers.
- */
-export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promise<Bus> {
+/** @throws IngleError `unavailable` when no daemon answers */
+async function connectRaw(address: string | undefined): Promise<{ raw: RawBus; closed: Promise<void> }> {
   const options = { negotiateUnixFd: false };
   const raw = address ? lib.sessionBus({ ...options, busAddress: address }) : lib.systemBus(options);
   let gone: () => void = () => {};
@@ -184,13 +182,11 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
   });
   raw._connection.stream.on('close', gone);
   raw._connection.stream.on('end', gone);
+  return { raw, closed };
+}
 
-  const handlers = new Set<{ rule: Match; f: (s: Heard) => void }>();
-  const rules = new Map<string, number>();
-  const owners = new Map<string, string>();
-  const objects = servedObjects();
-  const names = new Set<string>();
-  /** Calls that wait for their answer; when the daemon goes, nobody will give it. */
+/** Calls of this connection; when the daemon goes, nobody will answer those that wait. */
+function openCalls(raw: RawBus, closed: Promise<void>): Bus['call'] {
   const waiting = new Set<(e: IngleError) => void>();
   let isGone = false;
   const lost = () => new IngleError('unavailable', 'The connection to the message bus is gone.');
@@ -198,28 +194,7 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
     isGone = true;
     for (const lose of [...waiting]) lose(lost());
   });
-  const daemon = (member: string, signature = '', body: unknown[] = []) =>
-    call('org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', member, signature, body);
-
-  raw.on('message', (m) => {
-    if (m.type !== SIGNAL) return;
-    for (const h of [...handlers]) if (matches(h.rule, m, owners)) h.f(m);
-  });
-  const send = (m: Message) => raw.send(m);
-  const messageOf = (path: string, iface: string, member: string, signature: string, body: unknown[]) =>
-    Message.newSignal(path, iface, member, signature, wire(body));
-  raw.addMethodHandler(
-    (m) =>
-      m.type === METHOD_CALL &&
-      objects.dispatch(m, {
-        give: (signature, body) => send(Message.newMethodReturn(m, signature, wire(body))),
-        fail: (code, text) => send(Message.newError(m, busName(code), text)),
-      }),
-  );
-  const signal = (path: string, iface: string, member: string, signature: string, body: unknown[]) =>
-    send(messageOf(path, iface, member, signature, body));
-
-  async function call(
+  return async function call(
     destination: string,
     path: string,
     iface: string,
@@ -256,40 +231,38 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
       clearTimeout(timer);
       waiting.delete(lose);
     }
-  }
+  };
+}
 
-  async function match(rule: Match, f: (s: Heard) => void): Promise<() => Promise<void>> {
-    const text = ruleText(rule);
-    const handler = { rule, f };
-    handlers.add(handler);
-    const count = rules.get(text) ?? 0;
-    rules.set(text, count + 1);
-    if (count === 0) await daemon('AddMatch', 's', [text]);
-    const wellKnown = rule.sender && !rule.sender.startsWith(':') && rule.sender !== 'org.freedesktop.DBus';
-    const unwatch = wellKnown
-      ? await watchName(rule.sender!, (owner) => owners.set(rule.sender!, owner))
-      : undefined;
-    return async () => {
-      handlers.delete(handler);
-      const left = (rules.get(text) ?? 1) - 1;
-      rules.set(text, left);
-      if (left === 0) await daemon('RemoveMatch', 's', [text]).catch(() => {});
-      await unwatch?.();
-    };
-  }
+/**
+ * Connects to the system bus, or to `INGLE_BUS_ADDRESS` where `npm start` and tests run a private one.
+ * @throws IngleError `unavailable` when no daemon answers.
+ */
+export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promise<Bus> {
+  const { raw, closed } = await connectRaw(address);
+  const call = openCalls(raw, closed);
+  const daemon = (member: string, signature = '', body: unknown[] = []) =>
+    call('org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', member, signature, body);
+  const { match, watchName, heard } = openHearing(daemon);
+  const objects = servedObjects();
+  const names = new Set<string>();
 
-  async function watchName(name: string, f: (owner: string) => void): Promise<() => Promise<void>> {
-    const stop = await match(
-      { sender: 'org.freedesktop.DBus', member: 'NameOwnerChanged', arg0: name },
-      (s) => f(s.body[2] as string),
-    );
-    const owner = await daemon('GetNameOwner', 's', [name]).then(
-      (b) => b[0] as string,
-      () => '',
-    );
-    f(owner);
-    return stop;
-  }
+  raw.on('message', (m) => {
+    if (m.type === SIGNAL) heard(m);
+  });
+  const send = (m: Message) => raw.send(m);
+  const messageOf = (path: string, iface: string, member: string, signature: string, body: unknown[]) =>
+    Message.newSignal(path, iface, member, signature, wire(body));
+  raw.addMethodHandler(
+    (m) =>
+      m.type === METHOD_CALL &&
+      objects.dispatch(m, {
+        give: (signature, body) => send(Message.newMethodReturn(m, signature, wire(body))),
+        fail: (code, text) => send(Message.newError(m, busName(code), text)),
+      }),
+  );
+  const signal = (path: string, iface: string, member: string, signature: string, body: unknown[]) =>
+    send(messageOf(path, iface, member, signature, body));
 
   const bus: Bus = {
     get name() {

@@ -7,6 +7,8 @@ const en = {
   mayNoScreen: 'It has no screen.',
   mayScreen: 'It shows a screen that the application draws from data.',
   mayPage: 'It shows pages of its own, from {entrypoint}.',
+  mayApp: 'It is an app with pages of its own, which the application draws from data.',
+  mayContracts: 'Its pages show what other skills know, and ask of them only: {contracts}.',
   mayOwner: 'It opens only after a fresh passkey check.',
   mayAll: 'Every paired browser may open it.',
   mayRoles: 'Beside the owner it is for people with the role: {roles}.',
@@ -21,6 +23,9 @@ const ru: Record<keyof typeof en, Text> = {
   mayNoScreen: 'Экрана у него нет.',
   mayScreen: 'Показывает экран, который приложение рисует по данным.',
   mayPage: 'Показывает свои страницы, начиная с {entrypoint}.',
+  mayApp: 'Это приложение со своими страницами, которые рисуются по данным.',
+  mayContracts:
+    'На его страницах видно то, что знают другие навыки, а просить их можно только о: {contracts}.',
   mayOwner: 'Открывается только после новой проверки ключа доступа.',
   mayAll: 'Открыть его может любой подключённый браузер.',
   mayRoles: 'Кроме владельца, для людей с ролью: {roles}.',
@@ -37,13 +42,16 @@ export const mayDoTexts: Texts<keyof typeof en> = { en, ru };
 export interface Abilities {
   capabilities?: {
     visual?: boolean | undefined;
-    ui?: { entrypoint?: string | undefined; schema?: string | undefined } | undefined;
+    ui?:
+      | { entrypoint?: string | undefined; schema?: string | undefined; app?: string | undefined }
+      | undefined;
   };
   permissions?:
     | {
         ownerOnly?: boolean | undefined;
         roles?: PersonRole[] | undefined;
         hosts?: string[] | undefined;
+        contracts?: { skill: string; contracts: string[] }[] | undefined;
         grants?: string[] | undefined;
       }
     | undefined;
@@ -58,6 +66,9 @@ export function mayDo(
   const shows = visual || ui;
   const hosts = permissions?.hosts ?? [];
   const named = permissions?.roles;
+  const contracts = (permissions?.contracts ?? [])
+    .map((p) => `${p.skill} (${p.contracts.join(', ') || '–'})`)
+    .join(', ');
   const forWhom = () => {
     if (permissions?.ownerOnly) return t('mayOwner');
     if (!named) return t('mayAll');
@@ -67,6 +78,8 @@ export function mayDo(
   return [
     ...(!shows ? [t('mayNoScreen')] : []),
     ...(ui?.schema ? [t('mayScreen')] : []),
+    ...(ui?.app ? [t('mayApp')] : []),
+    ...(contracts ? [t('mayContracts', { contracts })] : []),
     ...(ui?.entrypoint ? [t('mayPage', { entrypoint: ui.entrypoint })] : []),
     ...(shows || permissions?.roles ? [forWhom()] : []),
     ...(hosts.length > 0 ? [t('mayFetch', { hosts: hosts.join(', ') })] : []),

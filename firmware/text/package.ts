@@ -18,6 +18,9 @@ const en = {
   tooMany: 'it has more than {most} files',
   allLarge: 'its files have more than {most} bytes together',
   moreFaults: 'and {count} more',
+  noApp: 'it has no scenario.json, the app that its manifest names. Build it: ingle skill build <folder>',
+  appLarge: 'scenario.json may have at most {most} bytes',
+  appFaults: 'The app cannot be packed:\n{faults}',
   packing: {
     by: 'count',
     one: 'Packing {skill} {version}: one file, {size} KiB',
@@ -56,6 +59,9 @@ const ru: Record<keyof typeof en, Text> = {
   tooMany: 'в ней больше {most} файлов',
   allLarge: 'в её файлах вместе больше {most} байт',
   moreFaults: 'и ещё {count}',
+  noApp: 'нет scenario.json — приложения, названного в манифесте. Соберите его: ingle skill build <папка>',
+  appLarge: 'scenario.json может занимать не больше {most} байт',
+  appFaults: 'Приложение нельзя упаковать:\n{faults}',
   packing: {
     by: 'count',
     one: 'Упаковывается {skill} {version}: {count} файл, {size} КиБ',

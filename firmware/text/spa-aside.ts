@@ -1,7 +1,10 @@
-// Texts of the pages beside the way to the desktop: another link, no passkey here, not let in.
+// Texts of the pages beside the way to the desktop: another tab, another link, no passkey here, not let in.
 import type { Texts } from './i18n.ts';
 
 const en = {
+  elsewhere_title: 'Ingle is open in another tab',
+  elsewhere_lead: 'One tab at a time speaks with your hub, so that nothing happens twice.',
+  elsewhere_do: 'Use here',
   second_title: 'Now the second group',
   second_lead:
     'The first group found your hub. The second one proves it is really yours, and never leaves this phone.',
@@ -50,6 +53,9 @@ const en = {
 } as const;
 
 const ru: Record<keyof typeof en, string> = {
+  elsewhere_title: 'Ingle открыт в другой вкладке',
+  elsewhere_lead: 'С хабом говорит одна вкладка, чтобы ничего не произошло дважды.',
+  elsewhere_do: 'Работать здесь',
   second_title: 'Теперь вторая группа',
   second_lead:
     'Первая группа нашла ваш хаб. Вторая доказывает, что он действительно ваш, и не покидает этот телефон.',

@@ -80,10 +80,6 @@ const en = {
   alarm_again: 'I have a new code from the hub',
   alarm_detail: 'What was seen: {reason}',
 
-  elsewhere_title: 'Ingle is open in another tab',
-  elsewhere_lead: 'One tab at a time speaks with your hub, so that nothing happens twice.',
-  elsewhere_do: 'Use here',
-
   out_title: 'Signed out',
   out_lead: 'This browser still knows your hub. Your passkey opens it again.',
 
@@ -235,10 +231,6 @@ const ru: Record<SpaText, Text> = {
     'Если эта страница появится снова, сообщите тем, кто держит {host}: их ретранслятор ведёт себя враждебно.',
   alarm_again: 'У меня новый код с хаба',
   alarm_detail: 'Что замечено: {reason}',
-
-  elsewhere_title: 'Ingle открыт в другой вкладке',
-  elsewhere_lead: 'С хабом говорит одна вкладка, чтобы ничего не произошло дважды.',
-  elsewhere_do: 'Работать здесь',
 
   out_title: 'Вы вышли',
   out_lead: 'Браузер помнит ваш хаб. Ключ доступа откроет его снова.',

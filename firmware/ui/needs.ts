@@ -45,8 +45,9 @@ const ofAct = (a: Act | undefined): Maybe[] => {
     case 'post':
       return [a.path, a.body];
     case 'publish':
-    case 'action':
       return [a.payload];
+    case 'action':
+      return [a.payload, ...(a.meanwhile ?? []).flatMap((m) => [...m.at, m.value])];
     case 'go':
     case 'query':
       return [a.params];

@@ -61,13 +61,29 @@ export type Act =
   | { do: 'get' | 'post'; path: Value; body?: Value }
   | { do: 'publish'; topic: string; payload?: Value }
   /** `ui.action` of a skill: `{type, action_id, payload, context}`; `form` names the form whose fields are added. */
-  | { do: 'action'; id: string; target?: string; payload?: Value; form?: string }
+  | {
+      do: 'action';
+      id: string;
+      target?: string;
+      payload?: Value;
+      form?: string;
+      /** What an app shows of it until the hub has done it. */
+      meanwhile?: readonly Meanwhile[];
+    }
   /** Another skill (`skill`), another page of the application (`page` with its parameters), or an address outside. */
   | { do: 'go'; skill?: string; page?: string; params?: Value; href?: string; mode?: 'modal' | 'panel' }
   /** Asks for the rows of the lazy tables of this query again. */
   | { do: 'query'; query: string; target?: string; params?: Value }
   /** Sets a value of this browser's own state at once. */
   | { do: 'set'; at: Path; value: Value };
+
+/** A change of the view model: an operation of a JSON Patch, whose place may name what was pressed. */
+export interface Meanwhile {
+  op: 'add' | 'remove' | 'replace';
+  /** Steps below the view model. */
+  at: readonly Value[];
+  value?: Value;
+}
 
 /** Rows that are asked for page by page (`ui.query`). */
 export interface Lazy {

@@ -6,7 +6,6 @@ import { openDurable } from '../system/durable.ts';
 import { translator } from '../text/i18n.ts';
 import { updateText } from '../text/update.ts';
 import type { At, Core } from './core.ts';
-import { failed } from './download.ts';
 import { installer } from './install.ts';
 import { type UpdateEvent, type UpdateState, updateTable } from './machine.ts';
 import { isNight } from './night.ts';
@@ -14,7 +13,7 @@ import type { UpdateParts } from './parts.ts';
 import { openTelling } from './progress.ts';
 import { keepResult, type Memory, nothing, type Result } from './record.ts';
 import { isNewer, slotsOf } from './slots.ts';
-import { judge, reasonOf, type UpdateReason } from './verdict.ts';
+import { failed, judge, reasonOf, type UpdateReason } from './verdict.ts';
 
 type Acts = Partial<Record<UpdateState, (here: At) => void | Promise<void>>>;
 

@@ -1,9 +1,8 @@
 // Verifying a bundle and writing it into the slot that does not run, over cuts of RAUC and of the power.
 import { IngleError } from '../protocol/errors.ts';
 import type { Core } from './core.ts';
-import { failed } from './download.ts';
 import type { Slot } from './rauc.ts';
-import { refusal } from './verdict.ts';
+import { failed, refusal } from './verdict.ts';
 
 /** An installation that is cut is begun anew so often. */
 const MAX_TRIES = 3;

@@ -1,4 +1,5 @@
 // Judgements of an update: may this bundle be installed, and what came of the one that was. Pure.
+import { IngleError } from '../protocol/errors.ts';
 import { compareVersions, isVersion } from './version.ts';
 
 /** Why an update did not go on, or did not stay; texts stand in text/update.ts. */
@@ -35,6 +36,18 @@ export type UpdateReason =
   /** The old version was started instead. */
   | 'not_started'
   | 'canceled';
+
+/** An error that says why an update does not go on. */
+export function failed(reason: UpdateReason, message: string): IngleError {
+  const codes: Partial<Record<UpdateReason, 'too_large' | 'conflict' | 'not_found' | 'unavailable'>> = {
+    disk_full: 'too_large',
+    canceled: 'conflict',
+    not_found: 'not_found',
+    cut: 'unavailable',
+    no_index: 'unavailable',
+  };
+  return new IngleError(codes[reason] ?? 'invalid_request', message, { reason });
+}
 
 /** What RAUC says of a bundle whose signature it has checked. */
 export interface BundleInfo {

@@ -11,7 +11,8 @@ import type { Principal } from './headers.ts';
 import { claimedId, coseKey, type RelyingParty, verifyAssertion } from './passkey.ts';
 import type { People } from './people.ts';
 import { type Pins, used } from './pins.ts';
-import type { Browser, Passkey, Proven } from './rows.ts';
+import type { Browser, Passkey } from './rows.ts';
+import { standing } from './standing.ts';
 
 /** Wrong assertions an admitted browser may send in one handshake. */
 const WRONG_A_HANDSHAKE = 5;
@@ -38,34 +39,14 @@ export function admission(o: AdmissionOptions) {
   // One assertion at a time: two side by side must not both use the same handshake.
   const turn = openQueue();
 
-  /** Whether the hub is open to them now; it always is to its owner. */
-  const isOpenTo = (grant: Grant): boolean =>
-    grant.kind === 'owner' || (grant.kind === 'person' && o.people.welcome(grant.person_id) !== undefined);
-  const pinned = (): Browser | undefined => {
-    const b = id === '' ? undefined : o.pins.browser(id);
-    return b && isOpenTo(grantOf(b)) ? b : undefined;
-  };
-  const proven = (): Proven | undefined => {
-    const p = o.pins.proven(id);
-    return p && isOpenTo(p.grant) ? p : undefined;
-  };
-  /** Whom an assertion of this browser must prove: whose it is, else whom its code was for. */
-  const wanted = (): Grant | undefined => {
-    const b = pinned();
-    return b ? grantOf(b) : proven()?.grant;
-  };
-  /** The hub takes an unknown passkey from this browser. */
-  const takesNew = (): boolean => {
-    const p = proven();
-    return p !== undefined && (p.new_passkey || (p.grant.kind === 'owner' && !o.pins.hasPasskey));
-  };
+  const has = standing(o);
 
   function opened(at: Opened): void {
     handshake = at.hash;
     id = toBase64url(at.remoteStatic);
     spent = false;
     wrong = 0;
-    const browser = pinned();
+    const browser = has.pinned(id);
     if (browser) void o.pins.saw(browser);
     o.send({
       t: 'welcome',
@@ -74,26 +55,19 @@ export function admission(o: AdmissionOptions) {
       hub_name: o.hub.hub_name,
       version: o.hub.version,
       admitted: browser !== undefined,
-      need: proven() ? 'assertion' : null,
-      first: takesNew(),
+      need: has.proven(id) ? 'assertion' : null,
+      first: has.takesNew(id),
       sign_pub: o.hub.sign_pub,
       elevated_until: elevatedUntil(browser),
     });
-    if (!browser && !proven()) refuse(stranger());
-    else if (browser && pairingModes.has(at.mode) && !proven())
+    if (!browser && !has.proven(id)) refuse(has.stranger(id));
+    else if (browser && pairingModes.has(at.mode) && !has.proven(id))
       refuse(
         new IngleError(
           'conflict',
           'This browser is somebody else’s here already. Open the invitation in a browser of your own.',
         ),
       );
-  }
-
-  /** Why a browser nobody waits for stays out. */
-  function stranger(): IngleError {
-    return o.pins.browser(id)
-      ? new IngleError('forbidden', 'Your time on this hub is over. Ask its owner.')
-      : new IngleError('pairing_failed', 'This browser is not paired with the hub. Pair it first.');
   }
 
   function elevatedUntil(b: Browser | undefined): number {
@@ -107,54 +81,28 @@ export function admission(o: AdmissionOptions) {
   async function assertion(m: Control & { t: 'assertion' }): Promise<void> {
     const mine = handshake;
     const me = id;
-    const browser = pinned();
+    const browser = has.pinned(id);
     try {
-      const whom = wanted();
-      if (!whom) throw stranger();
+      const whom = has.wanted(id);
+      if (!whom) throw has.stranger(id);
       if (spent) throw new IngleError('assertion_failed', 'This handshake has had its assertion already.');
       if (wrong >= WRONG_A_HANDSHAKE)
         throw new IngleError('rate_limited', 'Too many wrong assertions. Connect again first.');
-      const passkey = await checked(m, mine, whom);
+      const passkey = await checked(o, m, { over: mine, whom, isNewTaken: has.takesNew(id) });
       // The keys may have changed, or the browser been forgotten, while the signature was looked at.
-      const still = wanted();
+      const still = has.wanted(id);
       if (mine !== handshake || !still || !sameGrant(still, whom))
         throw new IngleError('assertion_failed', 'The handshake is over. Sign the new one.');
       spent = true;
       if (browser) await o.pins.elevate(browser, passkey);
       else o.paired(await o.pins.admit(me, labelOf(m.label), passkey));
-      o.send({ t: 'admitted', elevated_until: elevatedUntil(pinned()) });
+      o.send({ t: 'admitted', elevated_until: elevatedUntil(has.pinned(id)) });
     } catch (cause) {
       const e = toIngleError(cause);
       wrong++;
       refuse(e);
       if (!browser && e.code !== 'rate_limited') o.failed(e, await o.pins.failProven(me));
     }
-  }
-
-  /** The passkey behind an assertion over the handshake hash `over`, after its use. @throws IngleError */
-  async function checked(m: Control & { t: 'assertion' }, over: Uint8Array, whom: Grant): Promise<Passkey> {
-    const credId = claimedId(m.credential);
-    let passkey = o.pins.passkey(credId);
-    if (!passkey) {
-      if (!takesNew() || m.public_key === undefined)
-        throw new IngleError(
-          'assertion_failed',
-          'The hub does not know this passkey. Use one that it knows, or issue a code with --new-passkey.',
-        );
-      passkey = {
-        cred_id: credId,
-        public_key: coseKey(m.public_key),
-        counter: 0,
-        label: labelOf(m.label),
-        pinned_at: o.now(),
-        regressions: 0,
-        ...personOf(whom),
-      };
-    }
-    const challenge = await challengeOf({ purpose: 'hub', context: o.hub.hub_id, bytes: over });
-    const counter = await verifyAssertion(m.credential, passkey.public_key, challenge, o.party);
-    if (!sameGrant(grantOf(passkey), whom)) throw notTheirs(passkey);
-    return used(passkey, counter);
   }
 
   return {
@@ -168,19 +116,19 @@ export function admission(o: AdmissionOptions) {
       return turn.add(() => assertion(m));
     },
     /** Whether streams may open now. */
-    admitted: (): boolean => pinned() !== undefined,
+    admitted: (): boolean => has.pinned(id) !== undefined,
     /** Base64url of the browser's static key; '' before the first handshake. */
     get browser(): string {
       return id;
     },
     /** Who the local API is told asks. @throws IngleError `assertion_required` when nobody is admitted. */
     principal(): Principal {
-      const b = pinned();
+      const b = has.pinned(id);
       if (!b) throw new IngleError('assertion_required', 'The hub waits for a passkey first.');
       if (b.person === undefined)
         return { owner_id: o.hub.owner_id, browser: b.id, role: 'owner', elevated_until: elevatedUntil(b) };
       const person = o.people.welcome(b.person);
-      if (!person) throw stranger();
+      if (!person) throw has.stranger(id);
       return {
         owner_id: person.id,
         browser: b.id,
@@ -190,6 +138,36 @@ export function admission(o: AdmissionOptions) {
       };
     },
   };
+}
+
+/** The passkey behind an assertion over a handshake hash, after its use. @throws IngleError */
+async function checked(
+  o: AdmissionOptions,
+  m: Control & { t: 'assertion' },
+  { over, whom, isNewTaken }: { over: Uint8Array; whom: Grant; isNewTaken: boolean },
+): Promise<Passkey> {
+  const credId = claimedId(m.credential);
+  let passkey = o.pins.passkey(credId);
+  if (!passkey) {
+    if (!isNewTaken || m.public_key === undefined)
+      throw new IngleError(
+        'assertion_failed',
+        'The hub does not know this passkey. Use one that it knows, or issue a code with --new-passkey.',
+      );
+    passkey = {
+      cred_id: credId,
+      public_key: coseKey(m.public_key),
+      counter: 0,
+      label: labelOf(m.label),
+      pinned_at: o.now(),
+      regressions: 0,
+      ...personOf(whom),
+    };
+  }
+  const challenge = await challengeOf({ purpose: 'hub', context: o.hub.hub_id, bytes: over });
+  const counter = await verifyAssertion(m.credential, passkey.public_key, challenge, o.party);
+  if (!sameGrant(grantOf(passkey), whom)) throw notTheirs(passkey);
+  return used(passkey, counter);
 }
 
 /** Ways into a channel that show a code of the hub. */

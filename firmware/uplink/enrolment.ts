@@ -44,6 +44,17 @@ export interface EnrolmentOptions {
   leave(write: () => Promise<unknown>): Promise<void>;
 }
 
+function conflict(why: string, found: readonly Change[] = []): IngleError {
+  return new IngleError('conflict', why, { changes: found });
+}
+
+/** What the configuration has against a place, in words: it may pin the application's address. */
+function pinnedAddress({ config, text }: Pick<EnrolmentOptions, 'config' | 'text'>) {
+  const { root_url: root, app_url: want } = config;
+  return ({ app_url: got }: Place): string | undefined =>
+    want === '' || want === got ? undefined : text('appPinned', { root, want, got });
+}
+
 export function enrolment(o: EnrolmentOptions) {
   let identity = o.identity;
   /** Root refuses the present certificate. */
@@ -53,17 +64,8 @@ export function enrolment(o: EnrolmentOptions) {
   /** One change at a time: what was asked for one place must not be written over the next. */
   const inTurn = openQueue().add;
   const root = o.config.root_url;
+  const forbids = pinnedAddress(o);
 
-  function conflict(why: string, found: readonly Change[] = []): IngleError {
-    return new IngleError('conflict', why, { changes: found });
-  }
-  /** What the configuration has against a place, in words: it may pin the application's address. */
-  function forbids(p: Place): string | undefined {
-    const want = o.config.app_url;
-    return want === '' || want === p.app_url
-      ? undefined
-      : o.text('appPinned', { root, want, got: p.app_url });
-  }
   /** @throws IngleError `conflict` */
   function permitted(p: Place): void {
     const why = forbids(p);

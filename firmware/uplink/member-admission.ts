@@ -7,7 +7,7 @@ import type { Control } from '../protocol/wire.ts';
 import { type Belongs, type Papers, readPapers, type Shown } from '../subnet/papers.ts';
 import type { Principal } from './headers.ts';
 import type { Nodes } from './nodes.ts';
-import type { RootKeys } from './root.ts';
+import type { RootKeys } from './root-answers.ts';
 
 export interface MemberAdmissionOptions {
   nodes: Pick<Nodes, 'known' | 'isProven' | 'mayJoin' | 'admit'>;

@@ -1,35 +1,23 @@
 // Who may come in: pinned browsers and passkeys, browsers proven by a window. Read from memory, written through.
 import { toBase64url } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
-import { ELEVATION_TTL, PAIRING_TRIES } from '../protocol/limits.ts';
+import { ELEVATION_TTL } from '../protocol/limits.ts';
 import { type Grant, grantOf, ownerGrant, personOf, sameGrant } from './grant.ts';
-import type { Browser, Passkey, Proven } from './rows.ts';
+import { emptied, openProven, type ProvenStore } from './proven.ts';
+import type { Browser, Passkey } from './rows.ts';
 import type { UplinkStore } from './store.ts';
 
-/** How long a browser that proved itself may take for its assertion, seconds. */
-export const PROVEN_TTL = 600;
-/** Browsers that owe their assertion at one time; a pairing window makes one. */
-const MOST_PROVEN = 16;
-
-type PinStore = Pick<
-  UplinkStore,
-  | 'browsers'
-  | 'putBrowser'
-  | 'dropBrowser'
-  | 'passkeys'
-  | 'putPasskey'
-  | 'proven'
-  | 'putProven'
-  | 'dropProven'
-  | 'admit'
-  | 'dropPerson'
->;
+type PinStore = ProvenStore &
+  Pick<
+    UplinkStore,
+    'browsers' | 'putBrowser' | 'dropBrowser' | 'passkeys' | 'putPasskey' | 'admit' | 'dropPerson'
+  >;
 
 /** Loads the pins. Reads answer at once; writes settle when durable. `now` in Unix seconds. */
 export async function openPins(store: PinStore, now: () => number) {
   const browsers = new Map((await store.browsers()).map((b) => [b.id, b]));
   const passkeys = new Map((await store.passkeys()).map((p) => [p.cred_id, p]));
-  const proven = new Map((await store.proven()).map((p) => [p.id, p]));
+  const proven = await openProven(store, now);
   /** Counts how often everybody was forgotten. */
   let era = 0;
   /** Passkeys that are being stored: a second one of the same name must not take their place. */
@@ -39,10 +27,7 @@ export async function openPins(store: PinStore, now: () => number) {
   /** What is pinned stays whose it is, and keeps its key. @throws IngleError `assertion_failed` */
   function mayPin(passkey: Passkey, b: Browser | undefined): void {
     const known = passkeys.get(passkey.cred_id) ?? pinning.get(passkey.cred_id);
-    const same =
-      !known ||
-      (known.person === passkey.person && toBase64url(known.public_key) === toBase64url(passkey.public_key));
-    if (!same || (b && b.person !== passkey.person))
+    if ((known && !isSame(known, passkey)) || (b && b.person !== passkey.person))
       throw new IngleError('assertion_failed', 'This passkey belongs to somebody else here.');
     if (gone.has(passkey.person)) throw over();
   }
@@ -57,40 +42,14 @@ export async function openPins(store: PinStore, now: () => number) {
       return [...passkeys.values()].some((p) => p.person === undefined);
     },
 
-    /** A browser that knew the secret of a window, until it asserts or its time is up. */
-    proven(id: string): Proven | undefined {
-      const p = proven.get(id);
-      return p && now() < p.expires_at ? p : undefined;
-    },
+    proven: proven.find,
     /** Notes such a browser; one that is pinned stays whose it is, so a code for somebody else gives it nothing. */
     async prove(id: string, newPasskey: boolean, grant: Grant = ownerGrant): Promise<void> {
       const known = browsers.get(id);
-      if (known && !sameGrant(grantOf(known), grant)) return;
-      const expires_at = now() + PROVEN_TTL;
-      const p: Proven = { id, new_passkey: newPasskey, grant, expires_at, failures: 0 };
-      proven.delete(id);
-      proven.set(id, p);
-      const work = [store.putProven(p)];
-      for (const old of [...proven.values()])
-        if (now() >= old.expires_at || proven.size > MOST_PROVEN) {
-          proven.delete(old.id);
-          work.push(store.dropProven(old.id));
-        }
-      await Promise.all(work);
+      if (!known || sameGrant(grantOf(known), grant)) await proven.add(id, newPasskey, grant);
     },
     /** One wrong assertion of a proven browser; gives the tries left, and forgets the browser at none. */
-    async failProven(id: string): Promise<number> {
-      const p = proven.get(id);
-      if (!p || gone.has(personOf(p.grant).person)) return 0;
-      p.failures++;
-      const left = PAIRING_TRIES - p.failures;
-      if (left > 0) await store.putProven(p);
-      else {
-        proven.delete(id);
-        await store.dropProven(id);
-      }
-      return Math.max(0, left);
-    },
+    failProven: (id: string): Promise<number> => proven.fail(id, (grant) => gone.has(personOf(grant).person)),
 
     /**
      * Pins a proven browser and the passkey that spoke for it, whose it is from now on. The owner's has admin skills
@@ -98,19 +57,14 @@ export async function openPins(store: PinStore, now: () => number) {
      */
     async admit(id: string, label: string, passkey: Passkey): Promise<Browser> {
       mayPin(passkey, browsers.get(id));
-      const at = now();
-      const b: Browser = {
-        ...{ id, label, paired_at: at, seen_at: at },
-        ...{ elevated_until: elevation(passkey, at), cred_id: passkey.cred_id },
-        ...personOf(grantOf(passkey)),
-      };
+      const b = pinOf(id, label, passkey, now());
       const mine = era;
       pinning.set(passkey.cred_id, passkey);
       await store.admit(b, passkey).finally(() => pinning.delete(passkey.cred_id));
       if (mine !== era)
         throw new IngleError('pairing_failed', 'This hub has another owner now. Ask it for a new code.');
       if (gone.has(b.person)) throw over();
-      proven.delete(id);
+      proven.take(id);
       browsers.set(id, b);
       passkeys.set(passkey.cred_id, passkey);
       return b;
@@ -121,7 +75,7 @@ export async function openPins(store: PinStore, now: () => number) {
       await store.putPasskey(passkey);
       b.elevated_until = elevation(passkey, now());
       if (browsers.get(b.id) === b) await store.putBrowser(b);
-      if (proven.delete(b.id)) await store.dropProven(b.id);
+      await proven.drop(b.id);
     },
     async saw(b: Browser): Promise<void> {
       b.seen_at = now();
@@ -133,12 +87,10 @@ export async function openPins(store: PinStore, now: () => number) {
       if (!b) return false;
       const before = b.label;
       b.label = label;
-      try {
-        await store.putBrowser(b);
-      } catch (e) {
+      await store.putBrowser(b).catch((e) => {
         b.label = before;
         throw e;
-      }
+      });
       return true;
     },
     /**
@@ -146,15 +98,12 @@ export async function openPins(store: PinStore, now: () => number) {
      * address. Nobody is known meanwhile; if `write` fails, everybody is known again.
      */
     async forgetAll(write: () => Promise<unknown>): Promise<void> {
-      const kept = [new Map(browsers), new Map(passkeys), new Map(proven)] as const;
-      for (const all of [browsers, passkeys, proven]) all.clear();
+      const restore = [emptied(browsers), emptied(passkeys), proven.takeAll()];
       era++;
       try {
         await write();
       } catch (e) {
-        for (const [id, b] of kept[0]) browsers.set(id, b);
-        for (const [id, p] of kept[1]) passkeys.set(id, p);
-        for (const [id, p] of kept[2]) proven.set(id, p);
+        for (const back of restore) back();
         throw e;
       }
     },
@@ -168,22 +117,21 @@ export async function openPins(store: PinStore, now: () => number) {
       const theirs = [...browsers.values()].filter((b) => b.person === person);
       for (const b of theirs) browsers.delete(b.id);
       for (const p of [...passkeys.values()]) if (p.person === person) passkeys.delete(p.cred_id);
-      for (const p of [...proven.values()])
-        if (sameGrant(p.grant, { kind: 'person', person_id: person })) proven.delete(p.id);
+      proven.takeOf({ kind: 'person', person_id: person });
       return theirs;
     },
     /** False when there is no such browser. */
     async forget(id: string): Promise<boolean> {
-      const [b, p] = [browsers.get(id), proven.get(id)];
+      const b = browsers.get(id);
       browsers.delete(id);
-      proven.delete(id);
+      const p = proven.take(id);
       try {
         if (p) await store.dropProven(id);
         await store.dropBrowser(id);
       } catch (e) {
         // Else it would be unknown until the next start, and then be back.
         if (b) browsers.set(id, b);
-        if (p) proven.set(id, p);
+        if (p) proven.putBack(p);
         throw e;
       }
       return b !== undefined;
@@ -193,6 +141,15 @@ export async function openPins(store: PinStore, now: () => number) {
 
 const over = () =>
   new IngleError('forbidden', 'This invitation is over. Ask the owner of the hub for a new one.');
+
+const isSame = (a: Passkey, b: Passkey): boolean =>
+  a.person === b.person && toBase64url(a.public_key) === toBase64url(b.public_key);
+
+const pinOf = (id: string, label: string, passkey: Passkey, at: number): Browser => ({
+  ...{ id, label, paired_at: at, seen_at: at },
+  ...{ elevated_until: elevation(passkey, at), cred_id: passkey.cred_id },
+  ...personOf(grantOf(passkey)),
+});
 
 /** Until when what a checked passkey opens is open, Unix seconds: nothing of that is for people who were invited. */
 const elevation = (p: Passkey, now: number): number => (p.person === undefined ? now + ELEVATION_TTL : 0);

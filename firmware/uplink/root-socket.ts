@@ -4,6 +4,7 @@ import { fromBody, IngleError } from '../protocol/errors.ts';
 import { MAX_FRAME } from '../protocol/limits.ts';
 import type { Ack, HubCaps, HubToRoot, RelayMessage, RootToHub } from '../protocol/wire.ts';
 import type { Log } from '../system/log.ts';
+import { comeback } from './comeback.ts';
 
 /** First pause before a further try, milliseconds; doubles, with jitter. */
 const PAUSE = 400;
@@ -57,21 +58,12 @@ export function link(o: LinkOptions) {
     socket.io.reconnectionDelayMax(n > SOON_TRIES ? PAUSE_MAX_LATER : PAUSE_MAX),
   );
   let up = false;
-  let refusals = 0;
-  let again: NodeJS.Timeout | undefined;
-  let closed = false;
+  const back = comeback(socket, PAUSE, PAUSE_MAX_LATER);
 
   function set(state: boolean): void {
     if (up === state) return;
     up = state;
     o.connected(state);
-  }
-  /** Socket.IO does not come back by itself after root said no. */
-  function retry(): void {
-    if (closed) return;
-    clearTimeout(again);
-    const most = Math.min(PAUSE_MAX_LATER, PAUSE * 2 ** refusals++);
-    again = setTimeout(() => socket.connect(), most * (0.5 + Math.random() / 2));
   }
 
   socket.on('connect', () => {
@@ -80,13 +72,13 @@ export function link(o: LinkOptions) {
       .timeout(ACK_TIMEOUT)
       .emit('hub.online', { hub_id, subnet_id, caps }, (late: unknown, ack?: Ack) => {
         if (!late && ack?.ok) {
-          refusals = 0;
+          back.taken();
           set(true);
           return;
         }
         if (ack && !ack.ok) o.refused(new IngleError('unauthenticated', ack.message));
         socket.disconnect();
-        retry();
+        back.again();
       });
   });
   socket.on('connect_error', (e) => {
@@ -94,11 +86,11 @@ export function link(o: LinkOptions) {
     o.log.debug('root does not answer', { error: e });
     if (socket.active) return;
     o.refused(fromBody((e as Error & { data?: unknown }).data, 401));
-    retry();
+    back.again();
   });
   socket.on('disconnect', (why) => {
     set(false);
-    if (why === 'io server disconnect') retry();
+    if (why === 'io server disconnect') back.again();
   });
   socket.on('pairing.request', (m) => {
     if (!isText(m?.sid) || !isText(m.owner_id) || !isText(m.subnet_id)) return;
@@ -131,8 +123,7 @@ export function link(o: LinkOptions) {
       socket.connect();
     },
     close(): void {
-      closed = true;
-      clearTimeout(again);
+      back.stop();
       socket.disconnect();
       set(false);
     },

@@ -119,45 +119,9 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
     issueCode: (newPasskey: boolean) => codes.issue(newPasskey),
     household,
     subnet,
-    status: () => ({
-      connected: connection.isUp(),
-      identity: place.identity,
-      // Whether the hub has been paired is said by its owner's alone.
-      browsers: pins.browsers().filter((b) => b.person === undefined).length,
-      channels: connection.sessions()?.openCount() ?? 0,
-      pending: connection.sessions()?.pendingCount() ?? 0,
-      insecure: config.insecure_sealed_secret,
-      last_error: place.trouble || core.trouble,
-    }),
-    browsers: () => pins.browsers(),
-    /** @throws IngleError `not_found` */
-    async forget(id: string): Promise<void> {
-      if (!(await pins.forget(id))) throw new IngleError('not_found', 'There is no such browser.');
-      connection.sessions()?.shut(id);
-      log.notice('browser forgotten', { browser: id });
-    },
-    /** @throws IngleError `not_found`, `invalid_request` when nothing of the label can be shown. */
-    async rename(id: string, given: string): Promise<void> {
-      const label = shownLabel(given);
-      if (label === '')
-        throw new IngleError('invalid_request', 'A browser has a name.', { pointer: '/label' });
-      if (!(await pins.rename(id, label))) throw new IngleError('not_found', 'There is no such browser.');
-    },
-    /** A new static key; open channels are told at once, root now or when it is back. */
-    async rotateKey(): Promise<void> {
-      await ring.rotate(now());
-      log.notice('static key rotated');
-      // Root binds the routes anew, so every browser shakes hands and hears of the key with its welcome. Without root
-      // the open channels are told directly.
-      const toldRoot =
-        place.identity && connection.isUp()
-          ? await upkeep.tellRoot().then(
-              () => true,
-              () => false,
-            )
-          : false;
-      if (!toldRoot) for (const s of connection.sessions()?.all() ?? []) s.rotate();
-    },
+    status: () => statusOf(core, connection),
+    ...browsersOf(core, shut),
+    rotateKey: () => rotateKey(core, connection, upkeep.tellRoot),
     async close(): Promise<void> {
       upkeep.stop();
       nodes.stop();
@@ -167,4 +131,57 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
       await store.close();
     },
   };
+}
+
+function statusOf({ config, place, pins, trouble }: Core, connection: Connection) {
+  return {
+    connected: connection.isUp(),
+    identity: place.identity,
+    // Whether the hub has been paired is said by its owner's alone.
+    browsers: pins.browsers().filter((b) => b.person === undefined).length,
+    channels: connection.sessions()?.openCount() ?? 0,
+    pending: connection.sessions()?.pendingCount() ?? 0,
+    insecure: config.insecure_sealed_secret,
+    last_error: place.trouble || trouble,
+  };
+}
+
+/** The pinned browsers, whosesoever they are. @param shut ends the channels of a static key, at once */
+function browsersOf({ pins, log }: Core, shut: (staticPub: string) => void) {
+  return {
+    browsers: () => pins.browsers(),
+    /** @throws IngleError `not_found` */
+    async forget(id: string): Promise<void> {
+      if (!(await pins.forget(id))) throw new IngleError('not_found', 'There is no such browser.');
+      shut(id);
+      log.notice('browser forgotten', { browser: id });
+    },
+    /** @throws IngleError `not_found`, `invalid_request` when nothing of the label can be shown. */
+    async rename(id: string, given: string): Promise<void> {
+      const label = shownLabel(given);
+      if (label === '')
+        throw new IngleError('invalid_request', 'A browser has a name.', { pointer: '/label' });
+      if (!(await pins.rename(id, label))) throw new IngleError('not_found', 'There is no such browser.');
+    },
+  };
+}
+
+/** A new static key; open channels are told at once, root now or when it is back. */
+async function rotateKey(
+  { ring, place, log, now }: Core,
+  connection: Connection,
+  tellRoot: () => Promise<void>,
+): Promise<void> {
+  await ring.rotate(now());
+  log.notice('static key rotated');
+  // Root binds the routes anew, so every browser shakes hands and hears of the key with its welcome. Without root
+  // the open channels are told directly.
+  const toldRoot =
+    place.identity && connection.isUp()
+      ? await tellRoot().then(
+          () => true,
+          () => false,
+        )
+      : false;
+  if (!toldRoot) for (const s of connection.sessions()?.all() ?? []) s.rotate();
 }

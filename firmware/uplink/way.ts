@@ -13,10 +13,13 @@ import { tunnelClient } from '../protocol/tunnel/client.ts';
 import type { TunnelClient } from '../protocol/tunnel/tunnel.ts';
 import type { Control, RelayMessage, RouteStatus } from '../protocol/wire.ts';
 import type { Papers } from '../subnet/papers.ts';
+import { comeback } from './comeback.ts';
 
 /** Pauses between tries to connect, milliseconds. */
 const PAUSE = 400;
 const PAUSE_MAX = 5000;
+/** Longest pause after root said no, milliseconds. */
+const PAUSE_REFUSED = 60_000;
 /** A hub that is there answers root's question sooner, milliseconds. */
 const UNANSWERED = 5000;
 /** Until a request is answered, milliseconds. */
@@ -55,8 +58,6 @@ export function openWay(o: WayOptions) {
   let tunnel: TunnelClient | undefined;
   let at: Opened | undefined;
   let unanswered: NodeJS.Timeout | undefined;
-  let again: NodeJS.Timeout | undefined;
-  let refusals = 0;
   const turn = openQueue();
 
   const socket: Socket = io(`${o.root_url}/owner`, {
@@ -68,13 +69,7 @@ export function openWay(o: WayOptions) {
     ...{ maxPayload: 4 * MAX_FRAME },
     perMessageDeflate: { threshold: Number.MAX_SAFE_INTEGER },
   });
-  /** Socket.IO does not come back by itself after root said no, or ended the socket. */
-  function retry(): void {
-    if (closed) return;
-    clearTimeout(again);
-    const most = Math.min(60_000, PAUSE * 2 ** refusals++);
-    again = setTimeout(() => socket.connect(), most * (0.5 + Math.random() / 2));
-  }
+  const back = comeback(socket, PAUSE, PAUSE_REFUSED);
 
   function shake(): void {
     if (channel) {
@@ -124,15 +119,15 @@ export function openWay(o: WayOptions) {
 
   socket.on('connect', () => {
     generation = -1;
-    refusals = 0;
+    back.taken();
   });
   socket.on('connect_error', () => {
-    if (!socket.active) retry();
+    if (!socket.active) back.again();
   });
   socket.on('disconnect', (why) => {
     clearTimeout(unanswered);
     unanswered = undefined;
-    if (why === 'io server disconnect') retry();
+    if (why === 'io server disconnect') back.again();
   });
   socket.on('status', (m: RouteStatus, ack?: unknown) => {
     if (typeof ack === 'function') ack();
@@ -160,28 +155,35 @@ export function openWay(o: WayOptions) {
     /** Asks the hub that leads. @throws IngleError what it answered, `unavailable` when it is not reached */
     async ask(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> {
       if (!tunnel) throw new IngleError('unavailable', 'The hub that leads the subnet is not reached.');
-      const r = await tunnel.request({
-        ...{ method, path, signal: AbortSignal.timeout(ANSWER) },
-        ...(body
-          ? { headers: { 'content-type': 'application/json' }, body: utf8(JSON.stringify(body)) }
-          : {}),
-      });
-      let json: unknown = null;
-      try {
-        json = JSON.parse(fromUtf8(await r.body()));
-      } catch {}
-      if (r.status >= 400) throw fromBody(json, r.status);
-      return json;
+      return askThrough(tunnel, method, path, body);
     },
     /** A new handshake. */
     restart: () => channel?.restart(),
     close(): void {
       closed = true;
-      clearTimeout(again);
+      back.stop();
       clearTimeout(unanswered);
       tunnel?.close();
       channel?.close();
       socket.disconnect();
     },
   };
+}
+
+async function askThrough(
+  tunnel: TunnelClient,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<unknown> {
+  const r = await tunnel.request({
+    ...{ method, path, signal: AbortSignal.timeout(ANSWER) },
+    ...(body ? { headers: { 'content-type': 'application/json' }, body: utf8(JSON.stringify(body)) } : {}),
+  });
+  let json: unknown = null;
+  try {
+    json = JSON.parse(fromUtf8(await r.body()));
+  } catch {}
+  if (r.status >= 400) throw fromBody(json, r.status);
+  return json;
 }

@@ -22,18 +22,26 @@ const steady = 600_000;
 
 export type Access = ReturnType<typeof createAccess>;
 
+export interface AccessParts {
+  runtime: string;
+  country(): string;
+  /** A look round, and the quietest channel then. */
+  channel(radio: string): Promise<number>;
+  /** The station leaves the radio they share. */
+  makeRoom(): Promise<void>;
+}
+
+/** An access point that is up. */
+interface Open {
+  softap: Softap;
+  radio: string;
+  channel: number;
+  sae: boolean;
+  since: number;
+}
+
 /** Its functions run inside the queue of `s`, one at a time. */
-export function createAccess(
-  s: Shared,
-  o: {
-    runtime: string;
-    country(): string;
-    /** A look round, and the quietest channel then. */
-    channel(radio: string): Promise<number>;
-    /** The station leaves the radio they share. */
-    makeRoom(): Promise<void>;
-  },
-) {
+export function createAccess(s: Shared, o: AccessParts) {
   const { radios, log, move } = s;
   const softap = machine({
     name: 'softap',
@@ -43,38 +51,27 @@ export function createAccess(
     onEnter: s.entered('softap'),
   });
   let wanted: Wanted | undefined;
-  let open: { softap: Softap; radio: string; channel: number; sae: boolean; since: number } | undefined;
+  let open: Open | undefined;
   let before: { radio: string; channel: number } | undefined;
-  const clients = new Set<string>();
-  let idle: NodeJS.Timeout | undefined;
   let falls = 0;
+  const openOn = opener(s, o);
+  const clients = createClients((mac, here) => s.events.client(mac, here), {
+    ms: () => (open && wanted?.idleMs) || 0,
+    over: () => later(() => close('stop', 'idle')),
+  });
 
   /** Work that nobody waits for. */
   function later(work: () => Promise<void>): void {
     s.queued(work).catch((e) => log.warn('the access point does not follow', { error: e }));
   }
 
-  function armIdle(): void {
-    clearTimeout(idle);
-    if (!wanted || wanted.idleMs === 0 || clients.size > 0 || !open) return;
-    idle = setTimeout(() => later(() => close('stop', 'idle')), wanted.idleMs);
-  }
-
-  function heard(mac: string, here: boolean): void {
-    if (here === clients.has(mac)) return;
-    if (here) clients.add(mac);
-    else clients.delete(mac);
-    s.events.client(mac, here);
-    armIdle();
-  }
-
   /** Ends the programs; the machine is moved by who calls. */
   async function down(): Promise<void> {
-    clearTimeout(idle);
+    clients.disarm();
     const was = open;
     open = undefined;
     await was?.softap.stop();
-    for (const mac of [...clients]) heard(mac, false);
+    clients.clear();
   }
 
   async function close(event: 'stop' | 'gone' | 'lend', why: WifiReason | ''): Promise<void> {
@@ -98,31 +95,15 @@ export function createAccess(
       throw noRadio();
     }
     try {
-      await o.makeRoom();
-      const can = await radios.abilities(radio);
-      if (!can.ap) throw new IngleError('unavailable', 'This radio cannot be an access point.');
       // Where it was, a phone finds it at once; to look round for a better place takes seconds.
-      const channel = again && before?.radio === radio ? before.channel : await o.channel(radio);
-      const mine: { softap?: Softap } = {};
-      mine.softap = await radios.openSoftap({
-        ap: {
-          interface: radio,
-          ssid: ssidBytes(w.ssid),
-          psk: w.psk,
-          channel,
-          country: o.country(),
-          sae: can.sae,
-        },
-        net: w.net,
-        runtime: o.runtime,
-        log,
-        onClient: heard,
-        onFell: () => later(() => fell(mine.softap)),
+      const known = again && before?.radio === radio ? before.channel : undefined;
+      open = await openOn(radio, w, known, {
+        client: clients.heard,
+        fell: (which) => later(() => fell(which)),
       });
-      open = { softap: mine.softap, radio, channel, sae: can.sae, since: Date.now() };
-      before = { radio, channel };
+      before = { radio, channel: open.channel };
       move(softap, 'up');
-      armIdle();
+      clients.arm();
     } catch (e) {
       if (!radios.list().includes(radio)) {
         giveUp('gone', 'no_radio');
@@ -177,19 +158,75 @@ export function createAccess(
       const lost = open ? !radios.list().includes(open.radio) : radios.list().length === 0;
       if (lost && softap.state !== 'off') await close('gone', 'no_radio');
     },
-    describe() {
-      return (
-        wanted && {
-          ssid: wanted.ssid,
-          address: wanted.net.address,
-          interface: open?.radio ?? '',
-          channel: open?.channel ?? 0,
-          security: open?.sae ? 'wpa2+wpa3' : 'wpa2',
-          clients: clients.size,
-          started_at: (open?.since ?? 0) / 1000,
-        }
-      );
-    },
+    describe: () => wanted && described(wanted, open, clients.size()),
     stop: () => softap.stop(),
+  };
+}
+
+/** An access point as Status tells it. */
+function described(wanted: Wanted, open: Open | undefined, clients: number) {
+  return {
+    ssid: wanted.ssid,
+    address: wanted.net.address,
+    interface: open?.radio ?? '',
+    channel: open?.channel ?? 0,
+    security: open?.sae ? 'wpa2+wpa3' : 'wpa2',
+    clients,
+    started_at: (open?.since ?? 0) / 1000,
+  };
+}
+
+/** Opens access points. The one returned asks for a channel that is known already, or looks for the quietest. */
+function opener({ radios, log }: Shared, o: AccessParts) {
+  return async (
+    radio: string,
+    w: Wanted,
+    known: number | undefined,
+    on: { client(mac: string, here: boolean): void; fell(which: Softap | undefined): void },
+  ): Promise<Open> => {
+    await o.makeRoom();
+    const can = await radios.abilities(radio);
+    if (!can.ap) throw new IngleError('unavailable', 'This radio cannot be an access point.');
+    const channel = known ?? (await o.channel(radio));
+    const mine: { softap?: Softap } = {};
+    mine.softap = await radios.openSoftap({
+      ap: {
+        ...{ interface: radio, ssid: ssidBytes(w.ssid), psk: w.psk, channel },
+        ...{ country: o.country(), sae: can.sae },
+      },
+      ...{ net: w.net, runtime: o.runtime, log },
+      onClient: on.client,
+      onFell: () => on.fell(mine.softap),
+    });
+    return { softap: mine.softap, radio, channel, sae: can.sae, since: Date.now() };
+  };
+}
+
+/** Who is on the access point. @param idle what happens after how long without anybody; 0 = never */
+function createClients(told: (mac: string, here: boolean) => void, idle: { ms(): number; over(): void }) {
+  const clients = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function arm(): void {
+    clearTimeout(timer);
+    const ms = idle.ms();
+    if (ms > 0 && clients.size === 0) timer = setTimeout(idle.over, ms);
+  }
+  function heard(mac: string, here: boolean): void {
+    if (here === clients.has(mac)) return;
+    if (here) clients.add(mac);
+    else clients.delete(mac);
+    told(mac, here);
+    arm();
+  }
+  return {
+    arm,
+    heard,
+    size: () => clients.size,
+    disarm: () => clearTimeout(timer),
+    /** The access point is gone, and so are they. */
+    clear(): void {
+      for (const mac of [...clients]) heard(mac, false);
+    },
   };
 }

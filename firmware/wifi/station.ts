@@ -28,15 +28,9 @@ export function createStation(
     log,
     onEnter: s.entered('station'),
   });
-  let attempt: AbortController | undefined;
-  let away: NodeJS.Timeout | undefined;
+  const attempt = createAttempt(time.comeback);
   let joined = '';
   let last: { ssid: string; ok: boolean; reason: string; at: number } | undefined;
-
-  function isBack(): void {
-    clearTimeout(away);
-    away = undefined;
-  }
 
   /** Leaves the joined network, or ends looking for one. */
   async function leave(why: WifiReason): Promise<void> {
@@ -44,33 +38,6 @@ export function createStation(
     joined = '';
     if (radio) await o.supplicant.release(radio);
     move(station, 'leave', why);
-  }
-
-  async function until(ms: number, signal: AbortSignal, done: () => Promise<boolean>): Promise<boolean> {
-    const end = Date.now() + ms;
-    while (!signal.aborted) {
-      if (await done()) return true;
-      if (Date.now() >= end) return false;
-      await sleep(time.poll);
-    }
-    return false;
-  }
-
-  /** The steps of joining; answers '' or why it did not work. */
-  async function steps(radio: string, n: Known, control: AbortController): Promise<WifiReason | ''> {
-    const { signal } = control;
-    const over = (otherwise: WifiReason) => (signal.aborted ? (signal.reason as WifiReason) : otherwise);
-    const timer = setTimeout(() => control.abort('timeout' satisfies WifiReason), time.associate);
-    const verdict = await o.supplicant.join(radio, n, signal).finally(() => clearTimeout(timer));
-    if (verdict === 'timeout') return 'not_found';
-    if (verdict !== 'associated') return verdict;
-    joined = n.ssid;
-    move(station, 'associated');
-    if (!(await until(time.address, signal, async () => (await radios.addresses(radio)).length > 0)))
-      return over('no_address');
-    move(station, 'addressed');
-    if (!(await until(time.internet, signal, () => radios.online()))) return over('no_internet');
-    return '';
   }
 
   /** Takes up the network a process before this one left joined, or looks for those known from before. */
@@ -96,16 +63,14 @@ export function createStation(
   async function join(n: Known, control: AbortController): Promise<WifiReason | ''> {
     const radio = stationRadio(radios);
     if (!radio) throw noRadio();
-    const access = o.access();
-    const lent = oneRadio(radios) && (access.state === 'on' || access.state === 'fallen');
     move(station, 'connect');
-    if (lent) {
-      await sleep(time.grace);
-      await access.close('lend', '');
-    }
+    const giveBack = await borrow(s, o.access());
     let why: WifiReason | '' = 'radio_failed';
     try {
-      why = await steps(radio, n, control);
+      why = await steps(s, o.supplicant, { radio, n, control }, (event) => {
+        if (event === 'associated') joined = n.ssid;
+        move(station, event);
+      });
       if (why === '') await o.networks.keep(n);
     } finally {
       if (why !== '' && !radios.list().includes(radio)) why = 'no_radio';
@@ -114,10 +79,7 @@ export function createStation(
       const event = why === '' ? 'online' : why === 'no_radio' ? 'gone' : 'failed';
       move(station, event, why);
       last = { ssid: n.ssid, ok: why === '', reason: why, at: Date.now() / 1000 };
-      if (lent && why === '') await access.close('stop', 'stopped');
-      // The result waits in Status for the phone that comes back.
-      else if (lent && access.wanted) await access.resume();
-      else if (lent) await access.close('stop', 'stopped');
+      await giveBack(why === '');
       if (why !== '') await rejoin();
     }
     return why;
@@ -128,7 +90,7 @@ export function createStation(
       return station.state;
     },
     get busy() {
-      return attempt !== undefined;
+      return attempt.isOn();
     },
     get joined() {
       return joined;
@@ -139,20 +101,9 @@ export function createStation(
     forgetLast(): void {
       last = undefined;
     },
-    abort(why: WifiReason): void {
-      attempt?.abort(why);
-    },
+    abort: attempt.abort,
     /** Joins once the queue is there; `busy` from now on. */
-    async join(n: Known): Promise<WifiReason | ''> {
-      const mine = new AbortController();
-      attempt = mine;
-      try {
-        return await s.queued(() => join(n, mine));
-      } finally {
-        attempt = undefined;
-        isBack();
-      }
-    },
+    join: (n: Known): Promise<WifiReason | ''> => attempt.run((mine) => s.queued(() => join(n, mine))),
     leave,
     rejoin,
     /** No radio is left. */
@@ -162,13 +113,11 @@ export function createStation(
     },
     /** wpa_supplicant's states once a network is joined or looked for. */
     async supplicantState(state: string): Promise<void> {
-      if (attempt) {
-        const mine = attempt;
+      if (attempt.isOn()) {
         // wpa_supplicant looks for it again; its loss ends the attempt when it stays away. One that sent the hub away
         // and answers again has not vanished.
-        if (answers.has(state)) isBack();
-        else if (['addressing', 'checking'].includes(station.state))
-          away ??= setTimeout(() => mine.abort('vanished' satisfies WifiReason), time.comeback);
+        if (answers.has(state)) attempt.back();
+        else if (['addressing', 'checking'].includes(station.state)) attempt.away();
       } else if (state === 'completed' && station.state === 'lost') {
         joined = await o.supplicant.current(stationRadio(radios) ?? '');
         move(station, 'associated');
@@ -179,7 +128,7 @@ export function createStation(
     },
     /** wpa_supplicant died: the bus starts it again with the next order. */
     async supplicantGone(): Promise<void> {
-      if (attempt) attempt.abort('radio_failed' satisfies WifiReason);
+      if (attempt.isOn()) attempt.abort('radio_failed');
       else
         await s.queued(async () => {
           if (station.state === 'off') return;
@@ -188,5 +137,80 @@ export function createStation(
         });
     },
     stop: () => station.stop(),
+  };
+}
+
+/** An attempt to join, and how long its network may be away meanwhile, milliseconds. */
+function createAttempt(comeback: number) {
+  let attempt: AbortController | undefined;
+  let away: NodeJS.Timeout | undefined;
+
+  const abort = (why: WifiReason) => attempt?.abort(why);
+  function back(): void {
+    clearTimeout(away);
+    away = undefined;
+  }
+  return {
+    isOn: () => attempt !== undefined,
+    abort,
+    away(): void {
+      away ??= setTimeout(abort, comeback, 'vanished' satisfies WifiReason);
+    },
+    back,
+    /** It is on until `work` is over. */
+    async run<T>(work: (control: AbortController) => Promise<T>): Promise<T> {
+      attempt = new AbortController();
+      try {
+        return await work(attempt);
+      } finally {
+        attempt = undefined;
+        back();
+      }
+    },
+  };
+}
+
+/** The steps of joining, each told; answers '' or why it did not work. */
+async function steps(
+  { radios, time }: Shared,
+  supplicant: Supplicant,
+  { radio, n, control }: { radio: string; n: Known; control: AbortController },
+  done: (step: 'associated' | 'addressed') => void,
+): Promise<WifiReason | ''> {
+  const { signal } = control;
+  const over = (otherwise: WifiReason) => (signal.aborted ? (signal.reason as WifiReason) : otherwise);
+  async function until(ms: number, ask: () => Promise<boolean>): Promise<boolean> {
+    const end = Date.now() + ms;
+    while (!signal.aborted) {
+      if (await ask()) return true;
+      if (Date.now() >= end) return false;
+      await sleep(time.poll);
+    }
+    return false;
+  }
+  const timer = setTimeout(() => control.abort('timeout' satisfies WifiReason), time.associate);
+  const verdict = await supplicant.join(radio, n, signal).finally(() => clearTimeout(timer));
+  if (verdict === 'timeout') return 'not_found';
+  if (verdict !== 'associated') return verdict;
+  done('associated');
+  if (!(await until(time.address, async () => (await radios.addresses(radio)).length > 0)))
+    return over('no_address');
+  done('addressed');
+  if (!(await until(time.internet, () => radios.online()))) return over('no_internet');
+  return '';
+}
+
+/**
+ * Takes the one radio from the access point while a network is joined.
+ * @returns gives it back: to nobody once a network is joined
+ */
+async function borrow({ radios, time }: Shared, access: Access): Promise<(joined: boolean) => Promise<void>> {
+  if (!oneRadio(radios) || (access.state !== 'on' && access.state !== 'fallen')) return async () => {};
+  await sleep(time.grace);
+  await access.close('lend', '');
+  return async (joined) => {
+    // The result waits in Status for the phone that comes back.
+    if (!joined && access.wanted) await access.resume();
+    else await access.close('stop', 'stopped');
   };
 }

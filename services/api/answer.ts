@@ -9,7 +9,8 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { TokenCheck } from '../../firmware/system/token.ts';
 import { callerOf } from './auth.ts';
 import { type Dispatch, isJournaled, type Routed } from './dispatch.ts';
-import { errorResponse, type Head, type Response, type Service } from './server.ts';
+import { errorResponse, type Head, type Response } from './http.ts';
+import type { Service } from './server.ts';
 
 /** A request that was let in. */
 interface Asking {

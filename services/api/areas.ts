@@ -12,6 +12,7 @@ import { peopleApi } from '../../firmware/people/api.ts';
 import { browsersApi } from '../../firmware/people/browsers-api.ts';
 import { type Described, openapi } from '../../firmware/protocol/endpoint/openapi.ts';
 import { apiPage, pageStyle } from '../../firmware/protocol/endpoint/page.ts';
+import { appsApi } from '../../firmware/scenario-app/api.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
 import { packagesApi } from '../../firmware/skills/packages-api.ts';
@@ -39,6 +40,7 @@ export const areas = {
   desktop: desktopApi,
   packages: packagesApi,
   skills: skillsApi,
+  apps: appsApi,
   services: servicesApi,
   node: nodeApi,
   subnet: subnetApi,

@@ -4,7 +4,7 @@ import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts'
 import type { Bus } from '../../firmware/system/bus.ts';
 import { CODE_MS, uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 export function browserEndpoints(bus: Bus): LocalEndpoint[] {
   const uplink = () => bus.client(uplink1);

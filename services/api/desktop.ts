@@ -11,7 +11,7 @@ import {
 import { type Effective, effective } from '../../firmware/desktop/effective.ts';
 import { type JsonObject, mergeContent, readContent } from '../../firmware/documents/content.ts';
 import type { Library } from '../../firmware/documents/library.ts';
-import type { WriteOptions } from '../../firmware/documents/room.ts';
+import type { WriteOptions } from '../../firmware/documents/line.ts';
 import { desktopKey } from '../../firmware/documents/said.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { openQueue } from '../../firmware/protocol/queue.ts';

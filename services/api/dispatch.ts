@@ -1,7 +1,7 @@
 // From a request to the endpoint that answers it: who may call, what is in it, and the answer as a response.
 import type { Effective } from '../../firmware/desktop/effective.ts';
 import { type Caller, isElevated } from '../../firmware/documents/acl.ts';
-import type { Call } from '../../firmware/documents/commands.ts';
+import type { Call } from '../../firmware/documents/once.ts';
 import type { Endpoint, Method } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { inputOf } from '../../firmware/protocol/endpoint/input.ts';
 import { type Bound, type Found, nothing, router } from '../../firmware/protocol/endpoint/router.ts';
@@ -12,7 +12,7 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import type { Lifecycle } from '../../firmware/supervisor/lifecycle.ts';
 import { type LocalWho, openTo } from '../../firmware/system/local-api.ts';
-import { type Head, ofJson, type Response } from './server.ts';
+import { type Head, ofJson, type Response } from './http.ts';
 
 /** A request whose caller is known; `owner_id` is whose things it is about. */
 export interface Asked extends Omit<Call, 'principal' | 'body'> {

@@ -8,7 +8,7 @@ import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts'
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import { type Asked, type LocalEndpoint, type Offer, usableBy } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 import type { Sync } from './sync.ts';
 
 export function documentEndpoints(

@@ -4,7 +4,7 @@ import type { Hook, Hooks } from '../../firmware/hooks/hooks.ts';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 const shown = <H extends Hook>(hook: H) => ({ ...hook, url: `/hooks/${hook.id}` });
 

@@ -14,7 +14,7 @@ import { readConfig } from '../../firmware/system/config.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import { pickLanguage } from '../../firmware/text/i18n.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 /** Texts at once, and a second; those that wait for the ones before them. */
 const sayRate = rate(5, 0.5);

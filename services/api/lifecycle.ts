@@ -7,7 +7,8 @@ import type { Lifecycle } from '../../firmware/supervisor/lifecycle.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response, Server } from './server.ts';
+import type { Response } from './http.ts';
+import type { Server } from './server.ts';
 import { isSupervised } from './services.ts';
 
 const DRAIN_S = 600;

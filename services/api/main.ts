@@ -1,12 +1,14 @@
 // ingle-api: the local API. Wires the documents, the skills and the paths to one server.
 import { join } from 'node:path';
 import { archiveSchema, nextExpiry } from '../../firmware/documents/archive.ts';
-import { type Call, runCommands } from '../../firmware/documents/commands.ts';
+import { runCommands } from '../../firmware/documents/commands.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
+import type { Call } from '../../firmware/documents/once.ts';
 import { addLine } from '../../firmware/documents/said.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
 import { openSweeps, type Sweeps } from '../../firmware/documents/sweeps.ts';
-import { hooksSchema, openHooks } from '../../firmware/hooks/hooks.ts';
+import { openHooks } from '../../firmware/hooks/hooks.ts';
+import { hooksSchema } from '../../firmware/hooks/records.ts';
 import { openVault } from '../../firmware/hooks/vault.ts';
 import { openBoots } from '../../firmware/node/boots.ts';
 import { isPersonId } from '../../firmware/people/person.ts';
@@ -21,6 +23,7 @@ import { openStore, sqliteVersion } from '../../firmware/system/store.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { answering } from './answer.ts';
+import { appEndpoints } from './apps.ts';
 import { callerOf } from './auth.ts';
 import { browserEndpoints } from './browsers.ts';
 import { type Desktop, openDesktop } from './desktop.ts';
@@ -184,6 +187,7 @@ const dispatch: Dispatch = dispatcher({
     ...documentEndpoints({ store, skills, desktop, signer, sync }),
     ...desktopEndpoints({ scenario: desktop.scenario, skills }),
     ...skillEndpoints({ store, skills, desktop, library }),
+    ...appEndpoints({ skills, desktop, config, signer, log }),
   ],
   skills,
   desktop,

@@ -8,8 +8,8 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import { actionsOf } from '../../firmware/skills/actions.ts';
 import { version } from '../../firmware/system/config.ts';
 import { type Asked, type Dispatch, type LocalEndpoint, type Offer, usableBy } from './dispatch.ts';
-import type { Response } from './server.ts';
-import { ofJson } from './server.ts';
+import type { Response } from './http.ts';
+import { ofJson } from './http.ts';
 import type { Switch } from './switch.ts';
 
 /** Messages at once, and a second. */

@@ -17,7 +17,7 @@ import type { Bus } from '../../firmware/system/bus.ts';
 import { isAbsent } from '../../firmware/system/bus-errors.ts';
 import { type Choices, type Config, choicesOf, nameOf, readChoices } from '../../firmware/system/config.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 import { isSupervised, supervised } from './services.ts';
 import { subnetOf } from './subnet.ts';
 

@@ -10,7 +10,7 @@ import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { fromVariant } from '../../firmware/system/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 /** From where a reader goes on. */
 interface From {

@@ -4,8 +4,9 @@ import type { Answer as Said } from '../../firmware/protocol/endpoint/endpoint.t
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
-import type { Installer, Row } from '../../firmware/skills/install.ts';
+import type { Installer } from '../../firmware/skills/install.ts';
 import { type Kept, keptOf } from '../../firmware/skills/install-machine.ts';
+import type { Row } from '../../firmware/skills/install-parts.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import { packagesApi } from '../../firmware/skills/packages-api.ts';
 import {
@@ -18,7 +19,7 @@ import {
   withRevoked,
 } from '../../firmware/skills/publishers.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 type Shown = Said<typeof packagesApi.list>['skills'][number];
 

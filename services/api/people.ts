@@ -15,7 +15,7 @@ import { CODE_MS, uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Desktop } from './desktop.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import { removeDocuments } from './forget.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 import type { Sync } from './sync.ts';
 
 type Person = Answer<typeof peopleApi.change>;

@@ -11,7 +11,7 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 export interface ScenarioStore {
   now(): Scenario;

@@ -20,7 +20,7 @@ import { pickBranch } from '../../firmware/ui/overlay.ts';
 import { toSkill, uiPage } from '../../firmware/ui/topics.ts';
 import type { Desktop } from './desktop.ts';
 import { type Asked, type LocalEndpoint, usable, usableBy } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 interface Parts {
   store: Store;
@@ -145,6 +145,8 @@ async function open(
       'not_supported',
       'This skill shows a page of its own, which this hub cannot open yet.',
     );
+  // It comes up while its screen's documents are joined.
+  p.skills.rouse(skill_id);
   const { owner_id } = asked;
   const device = asked.caller?.browser ?? 'local';
   const [views, states] = await Promise.all(

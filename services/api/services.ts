@@ -8,7 +8,7 @@ import type { Bus } from '../../firmware/system/bus.ts';
 import type { Config } from '../../firmware/system/config.ts';
 import { type Unit, unitOf, unitStates } from '../../firmware/system/units.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 /** A slow hub starts the supervisor first, milliseconds. */
 const ASK_MS = 60_000;

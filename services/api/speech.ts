@@ -6,8 +6,8 @@ import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts'
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
+import type { Response } from './http.ts';
 import { silent } from './io.ts';
-import type { Response } from './server.ts';
 
 /** Below the half minute after which the tunnel gives a request up, milliseconds. */
 const RECOGNISE_MS = 28_000;

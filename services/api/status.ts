@@ -12,7 +12,8 @@ import { type Config, nameOf, version } from '../../firmware/system/config.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { localDocument, localPage } from './areas.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response, Server } from './server.ts';
+import type { Response } from './http.ts';
+import type { Server } from './server.ts';
 
 /** How long what uplink said of the link is told again, milliseconds: many who ask at once ask it once. */
 const LINK_MS = 250;

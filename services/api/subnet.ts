@@ -5,7 +5,7 @@ import type { Bus } from '../../firmware/system/bus.ts';
 import { version } from '../../firmware/system/config.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
-import type { Response } from './server.ts';
+import type { Response } from './http.ts';
 
 /** Root is asked, milliseconds. */
 const ASK_MS = 20_000;

@@ -8,8 +8,8 @@ import { version } from '../../firmware/system/config.ts';
 import { updateApi } from '../../firmware/update/api.ts';
 import { update1 } from '../../firmware/update/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
+import type { Response } from './http.ts';
 import type { Observe } from './observe.ts';
-import type { Response } from './server.ts';
 
 /** States in which nothing new begins. */
 const ending = new Set(['draining', 'restarting']);

@@ -58,6 +58,8 @@ export function exportApp(from: string, api: string, out: string): Site {
   // A browser takes a new page only with a new worker, and the worker's text says nothing of the page by itself.
   files.set('sw.js', `${files.get('sw.js')}//${sha256(index)}\n`);
   files.set('_headers', headersFile(pageHeaders(api, false)));
+  // Scenario apps have addresses of their own.
+  files.set('_redirects', '/s/* /index.html 200\n');
   files.set('nginx.conf', nginx(pageHeaders(api, false)));
 
   const listed = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -125,6 +127,7 @@ function nginx(headers: Record<string, string>): string {
   };
   return [
     location('/', 'no-cache', ['index index.html;']),
+    location('/s/', 'no-cache', ['try_files /index.html =404;']),
     location('/assets/', FOREVER),
     location('= /manifest.webmanifest', 'no-cache', ['default_type application/manifest+json;']),
   ].join('');

@@ -11,6 +11,7 @@ import esbuild from 'rollup-plugin-esbuild';
 import { minify } from 'terser';
 
 const target = 'es2022';
+const rare = /\/(spa\/prove|firmware\/protocol\/(pairing\/puzzle|noise\/seal))\.ts$/;
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const bytesOf = (file) => Buffer.from(file.type === 'chunk' ? file.code : file.source);
 
@@ -56,7 +57,10 @@ export async function page(dir, out, { define, onwarn }) {
         entryFileNames: 'assets/[name]-[hash].js',
         chunkFileNames: 'assets/[name]-[hash].js',
         // A piece of some hundred bytes costs more by itself than with another that is loaded anyway.
-        experimentalMinChunkSize: 1500,
+        experimentalMinChunkSize: 700,
+        // But what hardly any visit needs would then be everybody's: the puzzle of a surge, the sealed secret (D35).
+        manualChunks: (id) => (rare.test(id) ? 'rare' : undefined),
+        onlyExplicitManualChunks: true,
         assetFileNames: 'assets/[name]-[hash][extname]',
       },
     },

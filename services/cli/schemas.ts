@@ -2,6 +2,7 @@
 import { scenarioSchema } from '../../firmware/desktop/scenario.ts';
 import { deviceSchema } from '../../firmware/device/device.ts';
 import { interestSchema } from '../../firmware/interest/request.ts';
+import { scenarioAppSchema } from '../../firmware/scenario-app/schema.ts';
 import { manifestSchema } from '../../firmware/skills/manifest.ts';
 import { packageSchema } from '../../firmware/skills/package-meta.ts';
 import { viewSchema, viewSchema1 } from '../../firmware/ui/schema.ts';
@@ -12,6 +13,7 @@ export const schemas = {
   manifest: manifestSchema,
   package: packageSchema,
   desktop: scenarioSchema,
+  'scenario-app': scenarioAppSchema,
   device: deviceSchema,
   'ui-v0': viewSchema,
   'ui-v0.1': viewSchema1,

@@ -66,13 +66,11 @@ const data = mkdtempSync(join(tmpdir(), 'ingle-bench-skills-'));
 const activation = join(data, 'activation');
 mkdirSync(activation);
 const at = (service: string) => resolve(`dist/services/${service}/main.js`);
-const bus = await privateBus({ servicedir: activation });
 const [apiPort, rootPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
 const rootUrl = `http://localhost:${rootPort}`;
-const env = {
+const settings = {
   ...malloc,
   NODE_ENV: 'production',
-  INGLE_BUS_ADDRESS: bus.address,
   INGLE_DATA: join(data, 'hub'),
   INGLE_RUNTIME: join(data, 'run'),
   INGLE_SKILLS: resolve('dist/skills'),
@@ -81,6 +79,12 @@ const env = {
   INGLE_ROOT: rootUrl,
   INGLE_LOG: 'error',
 };
+/** Skills sleep soon here, so that many rounds take minutes. The daemon gives them their settings, as systemd does. */
+const bus = await privateBus({
+  servicedir: activation,
+  env: { ...settings, HOME: data, INGLE_IDLE_MS: '3000' },
+});
+const env = { ...settings, INGLE_BUS_ADDRESS: bus.address };
 const rootEnv = {
   INGLE_ROOT_PORT: `${rootPort}`,
   INGLE_ROOT_ORIGIN: rootUrl,
@@ -89,27 +93,18 @@ const rootEnv = {
   INGLE_ROOT_DATA: join(data, 'root'),
   INGLE_ROOT_SPA: '',
 };
+const host = [process.execPath, ...FLAGS, ...(await hostFlags(resolve('dist'))), at('skill-host')].join(' ');
 for (let n = 1; n <= SLOTS; n++)
   writeFileSync(
     join(activation, `${skillBusName(n)}.service`),
-    `[D-BUS Service]\nName=${skillBusName(n)}\nExec=/bin/sh ${activation}/start ${n}\n`,
+    `[D-BUS Service]\nName=${skillBusName(n)}\nExec=${host} ${n}\n`,
   );
-/** Skills sleep soon here, so that many rounds take minutes; a slot's process is told from others by its data folder. */
-const started = { ...env, INGLE_IDLE_MS: '3000' };
-writeFileSync(
-  join(activation, 'start'),
-  `${Object.entries(started)
-    .map(([k, v]) => `export ${k}='${v}'\n`)
-    .join(
-      '',
-    )}exec '${process.execPath}' ${[...FLAGS, ...(await hostFlags(resolve('dist')))].join(' ')} '${at('skill-host')}' "$1"\n`,
-);
 const run = (args: string[], more: Record<string, string> = {}) =>
   child(process.execPath, args, {
     env: { PATH: process.env['PATH'], HOME: data, ...env, ...more },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-/** Processes of slots: slot -> pid. */
+/** Processes of slots: slot -> pid; those of this run are told by their data folder. */
 const awake = (): Map<number, number> => {
   const found = new Map<number, number>();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
@@ -148,19 +143,15 @@ class Socket extends WebSocket {
     super(url, protocols, { headers: headers() });
   }
 }
-/** A look at a skill's screen, as the application takes it. */
-function look(id: string) {
-  const docs = ['view:main', 'state:main'].map((name) => {
+/** A look at a skill's screen, as the application takes it: it asks for the keys of its documents and joins them. */
+async function look(id: string) {
+  const keys = (await ask('POST', '/v1/open', { skill_id: id, mode: 'modal' })) as Record<string, string>;
+  const docs = ['view', 'state'].map((name) => {
     const doc = new Y.Doc();
-    const provider = new WebsocketProvider(
-      `${base.replace('http', 'ws')}/sync`,
-      `${owner_id}/${id}/${name}`,
-      doc,
-      {
-        WebSocketPolyfill: Socket as unknown as typeof globalThis.WebSocket,
-        disableBc: true,
-      },
-    );
+    const provider = new WebsocketProvider(`${base.replace('http', 'ws')}/sync`, keys[name]!, doc, {
+      WebSocketPolyfill: Socket as unknown as typeof globalThis.WebSocket,
+      disableBc: true,
+    });
     return { doc, provider };
   });
   const state = docs[1]!.doc;
@@ -250,7 +241,7 @@ try {
     await pause(2000);
     const idle = sum([...awake().values()].map(pss));
     const node = child(process.execPath, [...FLAGS, bare], { stdio: 'ignore', env: { ...malloc } });
-    const seen = look(id);
+    const seen = await look(id);
     await seen.live(undefined);
     await pause(REST_MS);
     const watched = sum([...awake().values()].map(pss));
@@ -270,7 +261,7 @@ try {
       await asleep();
       const tap = async () => {
         const began = performance.now();
-        const seen = look(id);
+        const seen = await look(id);
         live.set(id, await seen.live(live.get(id)));
         const took = performance.now() - began;
         seen.end();

@@ -76,8 +76,8 @@ test('the services of npm start are those it runs, and one it holds is stopped a
     const { services } = (await r.json()) as { services: { unit: string; state: string }[] };
     return services.map((s) => `${s.unit} ${s.state}`);
   };
-  // By the skills' ids: hub_status, logs, settings, updates, weather.
-  const skills = [1, 5, 3, 2, 4].map((slot) => `ingle-skill@${slot} running`);
+  // By the skills' ids: energy, hub_status, logs, settings, shopping, updates, weather.
+  const skills = [5, 1, 6, 3, 7, 2, 4].map((slot) => `ingle-skill@${slot} running`);
   const withUplink = (state: string) => [
     'ingle-api running',
     // Nothing of this house fetches, and whoever does wakes it.

@@ -15,6 +15,7 @@ import { checkDevice } from '../../firmware/device/device.ts';
 import { checkInterest } from '../../firmware/interest/request.ts';
 import { faultsOf, SAYS } from '../../firmware/protocol/endpoint/check.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
+import { scenarioFaults } from '../../firmware/scenario-app/schema.ts';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { checkMeta } from '../../firmware/skills/package-meta.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
@@ -44,6 +45,7 @@ interface Kind {
 const skills = readdirSync('services/skills', { withFileTypes: true })
   .filter((e) => e.isDirectory())
   .map((e) => json(JSON.parse(read(`services/skills/${e.name}/manifest.json`))));
+const scenarios = ['shopping'].map((id) => json(parse(read(`services/skills/${id}/scenario.yaml`))));
 const panel = {
   id: 'panel_1',
   version: '2.0.0-rc.1+b5',
@@ -182,6 +184,19 @@ const kinds: Record<string, Kind> = {
       { streams: [{ ...wish, period: '5' }] },
     ],
   },
+  'scenario-app': {
+    good: scenarios,
+    faults: (value) => scenarioFaults(value, 'shopping').map((f) => f.says),
+    beyond:
+      /names no route|names a route with|is the same as|has a parameter twice|either hasParam|must be a path, as|same page|needs none|is there twice|is no part of|must be an object/,
+    bad: [
+      {},
+      { ...scenarios[0], entry: 'A' },
+      { ...scenarios[0], routes: {} },
+      { ...scenarios[0], theme: { tokens: 'neon' } },
+      { ...scenarios[0], menu: [{}] },
+    ].map(json),
+  },
   desktop: {
     good: [json(defaultScenario), json({ ...defaultScenario, roles: { kid: kids } })],
     faults: (value) => {
@@ -222,7 +237,8 @@ const kinds: Record<string, Kind> = {
   manifest: {
     good: [...skills, panel],
     faults: thrown(checkManifest),
-    beyond: /is the hub's own|a visual skill needs it|needs a schema or an entrypoint/,
+    beyond:
+      /is the hub's own|a visual skill needs it|needs a schema, an entrypoint or an app|has pages of its own|has no app/,
     bad: [
       {},
       { ...panel, id: 'Panel' },

@@ -3,8 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as Y from 'yjs';
 import { mergeContent, readContent } from '../../firmware/documents/content.ts';
+import type { Member } from '../../firmware/documents/members.ts';
 import { encodeUpdate } from '../../firmware/documents/message.ts';
-import { type Member, makeRoom } from '../../firmware/documents/room.ts';
+import { makeRoom } from '../../firmware/documents/room.ts';
 import { copyOf } from '../../firmware/documents/staging.ts';
 import { until } from '../lab/wait.ts';
 

@@ -6,8 +6,13 @@ import { start, stop } from '../../firmware/system/exec.ts';
 import { tethered } from './child.ts';
 import { within } from './wait.ts';
 
-/** Starts a dbus-daemon only this user reaches; `INGLE_BUS_ADDRESS` is set to it unless `quiet`. */
-export async function privateBus(o: { quiet?: boolean; servicedir?: string } = {}) {
+/**
+ * Starts a dbus-daemon only this user reaches; `INGLE_BUS_ADDRESS` is set to it unless `quiet`.
+ * @param o.env what the services it starts find in their environment, beside its address
+ */
+export async function privateBus(
+  o: { quiet?: boolean; servicedir?: string; env?: Readonly<Record<string, string>> } = {},
+) {
   const dir = mkdtempSync(join(tmpdir(), 'ingle-bus-'));
   const config = join(dir, 'bus.conf');
   writeFileSync(
@@ -21,7 +26,8 @@ ${o.servicedir ? `<servicedir>${o.servicedir}</servicedir>` : ''}
   );
   const daemon = ['dbus-daemon', '--config-file', config, '--nofork', '--nopidfile', '--print-address'];
   const [first, ...rest] = [...tethered, ...daemon];
-  const child = start(first!, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = o.env && { PATH: process.env['PATH'], ...o.env, INGLE_BUS_ADDRESS: `unix:path=${dir}/bus` };
+  const child = start(first!, rest, { stdio: ['ignore', 'pipe', 'inherit'], ...(env ? { env } : {}) });
   const address = await within(
     new Promise<string>((resolve, reject) => {
       child.on('error', reject);

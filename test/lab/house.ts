@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type House, type HouseOptions, startHouse as start } from '../../services/cli/house/house.ts';
+import { type House, startHouse as start } from '../../services/cli/house/house.ts';
+import type { HouseOptions } from '../../services/cli/house/plan.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { type InstalledSkill, install } from './installed.ts';
 

@@ -11,6 +11,8 @@ export interface InstalledSkill {
   manifest: Manifest;
   /** The module that exports `skill`, or its text. */
   code: { file: string } | { text: string };
+  /** Other files of its bundle. */
+  files?: Record<string, string>;
 }
 
 /**
@@ -25,6 +27,7 @@ export async function install(skills: string, data: string, s: InstalledSkill): 
   const folder = join(data, 'skills/bundles', bundle);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(s.manifest));
+  for (const [name, text] of Object.entries(s.files ?? {})) writeFileSync(join(folder, name), text);
   const file = join(folder, 'skill.js');
   if ('text' in s.code) writeFileSync(file, s.code.text);
   else

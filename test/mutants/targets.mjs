@@ -30,11 +30,12 @@ export const targets = [
     suites: [protocol('channel'), protocol('hostile-root')],
     most: 60,
   },
-  ...['whom', 'attempts', 'typed', 'trials'].map((piece) => ({
+  ...['whom', 'attempts', 'typed', 'trials', 'shaking', 'epochs', 'pending'].map((piece) => ({
     file: `firmware/protocol/noise/${piece}.ts`,
     suites: [protocol('channel'), protocol('silent'), protocol('hostile-root')],
     most: 30,
   })),
+  { file: 'firmware/protocol/noise/entrance.ts', suites: [protocol('entrance'), protocol('channel')] },
   { file: 'firmware/protocol/noise/control.ts', suites: [protocol('control')] },
   ...['papers', 'membership', 'invite'].map((piece) => ({
     file: `firmware/subnet/${piece}.ts`,
@@ -69,7 +70,9 @@ export const targets = [
   { file: 'firmware/uplink/headers.ts', suites: [uplink('headers')] },
   { file: 'firmware/uplink/token.ts', suites: [uplink('headers')] },
   { file: 'firmware/uplink/admission.ts', suites: [uplink('admission'), uplink('grants')], most: 60 },
+  { file: 'firmware/uplink/standing.ts', suites: [uplink('admission'), uplink('grants')] },
   { file: 'firmware/uplink/pins.ts', suites: [uplink('pins'), uplink('grants')] },
+  { file: 'firmware/uplink/proven.ts', suites: [uplink('pins'), uplink('grants')] },
   { file: 'firmware/uplink/grant.ts', suites: [uplink('grants')] },
   { file: 'firmware/uplink/passkey.ts', suites: [uplink('passkey'), uplink('admission')], most: 60 },
   { file: 'root/guesses.ts', suites: [root('typed')] },

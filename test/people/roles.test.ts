@@ -10,7 +10,8 @@ import type { Area } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { methodsOf } from '../../firmware/protocol/endpoint/endpoint.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
 import { type Role, roles } from '../../firmware/protocol/roles.ts';
-import type { Known, Skills } from '../../firmware/skills/follow.ts';
+import type { Skills } from '../../firmware/skills/follow.ts';
+import type { Known } from '../../firmware/skills/known.ts';
 import { checkManifest, type Manifest } from '../../firmware/skills/manifest.ts';
 import type { LocalWho } from '../../firmware/system/local-api.ts';
 import { areas } from '../../services/api/areas.ts';
@@ -85,6 +86,8 @@ test('kids and guests reach nothing but their own desktop, and people no elevate
         '/docs/index',
         '/docs/token',
         '/skills/{skill_id}/v1/{path*}',
+        '/v1/apps',
+        '/v1/apps/{skill_id}',
         '/v1/brand',
         '/v1/icons',
       ],

@@ -5,7 +5,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fromBase64url, toBase64url } from '../../firmware/protocol/bytes.ts';
 import { inviteLink, readInvite } from '../../firmware/subnet/invite.ts';
-import { type Membership, type MembershipStage, verdict } from '../../firmware/subnet/membership.ts';
+import {
+  byPapers,
+  type Membership,
+  type MembershipStage,
+  verdict,
+} from '../../firmware/subnet/membership.ts';
 import { papersMessage, partingMessage, readPapers, type Side } from '../../firmware/subnet/papers.ts';
 
 const test = suite('papers of a subnet');
@@ -189,6 +194,32 @@ test('an invitation is a link of its own or twelve digits', () => {
       bad,
     );
   assert.match(link, /#hub1\./);
+});
+
+test('the hub that was asked makes a membership by its papers, and must show the same ones from then on', () => {
+  const who = { ...belongs, sign_pub: 'sign', expires_at: NOW + 1 };
+  const at = { bond: 'first', via_static: 'static', key: 'key' };
+  const alone = { owner_id: 'own_b', subnet_id: 'net_b' };
+  const joining = byPapers(undefined, who, at, alone)!;
+  assert.equal(joining, {
+    ...{ stage: 'joining', owner_id: 'own_a', subnet_id: 'net_a', via: 'hub_b', via_sign: 'sign', ...at },
+    ...{ alone_owner: 'own_b', alone_subnet: 'net_b' },
+  });
+  for (const stage of ['left', 'removed'] as const)
+    assert.equal(byPapers({ ...joining, stage, bond: 'former' }, who, at, alone), joining);
+  // The bond is that of the last handshake before this hub is in, and stays from then on.
+  const later = { bond: 'second', via_static: 'another', key: 'another' };
+  assert.equal(byPapers(joining, who, later, alone), { ...joining, bond: 'second' });
+  assert.is(byPapers(joining, who, at, alone), undefined);
+  for (const stage of ['in', 'leaving'] as const) {
+    const m = { ...joining, stage };
+    assert.is(byPapers(m, who, later, alone), undefined);
+    for (const other of [{ sign_pub: 'other' }, { owner_id: 'own_c' }, { subnet_id: 'net_c' }])
+      assert.throws(
+        () => byPapers(m, { ...who, ...other }, at, alone),
+        (e: { code: string }) => e.code === 'forbidden',
+      );
+  }
 });
 
 test.run();

@@ -75,6 +75,9 @@ const $defs = {
       target: opt(T.String()),
       payload: opt(value),
       form: opt(T.String()),
+      meanwhile: opt(
+        T.Array(o({ op: T.Enum(['add', 'remove', 'replace']), at: T.Array(value), value: opt(value) })),
+      ),
     }),
     o({
       do: T.Literal('go'),

@@ -11,7 +11,8 @@ import * as assert from 'uvu/assert';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
 import { must, run } from '../../firmware/system/exec.ts';
 import { logger } from '../../firmware/system/log.ts';
-import { downloads, fetchIndex, type Wanted } from '../../firmware/update/download.ts';
+import { downloads, fetchIndex } from '../../firmware/update/download.ts';
+import type { Wanted } from '../../firmware/update/pull.ts';
 import { serveFile } from './hub.ts';
 
 interface Context {

@@ -13,8 +13,9 @@ import { calm } from '../../firmware/uplink/calm.ts';
 import { keyPath, loadKeys, saveKeys } from '../../firmware/uplink/keyfile.ts';
 import { makeKeys, parseKeys, rotated, signWith, told } from '../../firmware/uplink/keys.ts';
 import { newWindow, pairingLink, workingWindow } from '../../firmware/uplink/pairing-window.ts';
-import { openPins, PROVEN_TTL } from '../../firmware/uplink/pins.ts';
+import { openPins } from '../../firmware/uplink/pins.ts';
 import { makeProof, renewalDue } from '../../firmware/uplink/proof.ts';
+import { PROVEN_TTL } from '../../firmware/uplink/proven.ts';
 import { MOST_COUNTERS, openUplinkStore } from '../../firmware/uplink/store.ts';
 
 const test = suite<{ dir: string }>('keys and windows');

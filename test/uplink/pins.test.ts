@@ -2,7 +2,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ELEVATION_TTL, PAIRING_TRIES } from '../../firmware/protocol/limits.ts';
-import { openPins, PROVEN_TTL, used } from '../../firmware/uplink/pins.ts';
+import { openPins, used } from '../../firmware/uplink/pins.ts';
+import { PROVEN_TTL } from '../../firmware/uplink/proven.ts';
 import type { Passkey } from '../../firmware/uplink/rows.ts';
 import { openUplinkStore } from '../../firmware/uplink/store.ts';
 

@@ -1,19 +1,14 @@
 // The browser's end of a channel: begins every handshake, tries again after every loss.
-import { concat, u64 } from '../bytes.ts';
 import { IngleError } from '../errors.ts';
-import { PAIRING_TRIES } from '../limits.ts';
 import { frameKind, resetReason } from '../wire.ts';
-import { attempts, type Shake } from './attempts.ts';
+import { attempts } from './attempts.ts';
 import type { Channel, InitiatorOptions, Lost } from './channel.ts';
-import { handshake } from './noise.ts';
-import { pulse } from './pulse.ts';
+import { openEpochs } from './epochs.ts';
 import { retries } from './retries.ts';
-import { keysOf, link, MARK, numberMatches, prologue, purpose } from './transport.ts';
+import { shaking } from './shaking.ts';
+import { link, prologue, purpose } from './transport.ts';
 import { typedCode } from './typed.ts';
-import { type With, whom } from './whom.ts';
-
-/** More than this many messages under one key, and new ones are made (noise.ts stops at 2^24). */
-const MANY = 2 ** 23;
+import { whom } from './whom.ts';
 
 /** The browser's end; it begins to shake hands at once. */
 export function initiator(o: InitiatorOptions): Channel {
@@ -25,35 +20,39 @@ export function initiator(o: InitiatorOptions): Channel {
     () => lose('timeout'),
     () => l.alarm('altered'),
   );
-  const beats = pulse(l, () => lose('timeout'));
+  const epochs = openEpochs({
+    ...{ l, lose, old: () => rekey() },
+    confirmed(hubStatic) {
+      tries.answered();
+      hub.confirm(hubStatic);
+    },
+  });
+  const hands = shaking({
+    ...{ l, words, key: o.key, tries, altered, mode: () => hub.mode, gap: () => lose('gap') },
+    keyed(keys, ctr, isPairing) {
+      if (isPairing) hub.learn(keys.opened.remoteStatic);
+      if (keys.opened.first) pause.opened();
+      epochs.enter(keys, ctr);
+    },
+  });
   const code = typedCode({
-    ...{ l, words, key: o.key, tries },
+    ...{ l, words, key: o.key, tries, altered, fail },
     proven(keys) {
       hub.proven(keys);
       tries.end();
       begin();
     },
-    altered,
-    fail(alarm, message) {
-      l.alarm(alarm);
-      fail(message);
-    },
   });
-  /** Pairing tries the hub refused. */
-  let refused = 0;
-  /** The hub has sealed a word under the present keys. */
-  let confirmed = false;
-  let rekeyAt: ReturnType<typeof setTimeout> | undefined;
   const over = () => l.state === 'closed' || l.state === 'failed';
 
   function rest(): void {
     pause.stop();
-    clearTimeout(rekeyAt);
+    epochs.rest();
     tries.end();
   }
   function end(state: 'closed' | 'failed'): void {
     rest();
-    beats.stop();
+    epochs.stop();
     l.drop('closed');
     l.state = state;
   }
@@ -70,7 +69,7 @@ export function initiator(o: InitiatorOptions): Channel {
   }
   /** A pairing try that went wrong counts; after a few it is over. */
   function again(reason: Lost): void {
-    if (hub.mode === 'known' || ++refused < PAIRING_TRIES) lose(reason);
+    if (hub.again()) lose(reason);
     else fail('Pairing did not succeed. Ask the hub for a new code and try again.');
   }
   function altered(): void {
@@ -81,35 +80,18 @@ export function initiator(o: InitiatorOptions): Channel {
   function begin(): void {
     if (over()) return;
     const { next, secret } = hub;
-    if (next) shake(next);
+    if (next) hands.shake(next);
     else if (secret !== undefined) code.go(secret);
-  }
-
-  function shake({ hubStatic: rs, purpose: why, psk }: With): void {
-    tries.begin(async (mine, become) => {
-      const pattern = psk ? 'IKpsk2' : 'IK';
-      const h = await handshake({ pattern, initiator: true, prologue: words, s: o.key, rs, psk });
-      if (!mine()) return;
-      const now: Shake = { kind: 'noise', h, rekey: why === purpose.rekey, pairing: !!psk, mark: null };
-      become(now);
-      const kind = psk ? frameKind.ikpsk1 : frameKind.ik1;
-      await l.transmit(async (ctr) => {
-        const message = await h.write(concat(Uint8Array.of(why), u64(ctr)));
-        now.mark = message.slice(0, MARK);
-        tries.own(now.mark);
-        return concat(Uint8Array.of(kind), message);
-      }, mine);
-    });
   }
 
   async function judge(frame: Uint8Array, ctr: number): Promise<void> {
     const body = frame.subarray(1);
     switch (frame[0]) {
       case frameKind.transport:
-        return transport(frame, ctr);
+        return epochs.receive(frame, ctr);
       case frameKind.ik2:
       case frameKind.ikpsk2:
-        return answered(frame[0] === frameKind.ikpsk2, body, ctr);
+        return hands.answered(frame[0] === frameKind.ikpsk2, body, ctr);
       case frameKind.cpace2:
         return code.shared(body);
       case frameKind.cpace4:
@@ -117,53 +99,6 @@ export function initiator(o: InitiatorOptions): Channel {
       case frameKind.reset:
         return reset(body[0]);
     }
-  }
-
-  async function transport(frame: Uint8Array, ctr: number): Promise<void> {
-    const mine = l.life;
-    if (!mine) return;
-    const plain = await l.openFrame(frame, ctr, lose);
-    if (!plain) return;
-    beats.heard();
-    if (!confirmed && frame[1] === mine.keys.opened.epoch) {
-      // From the hub's first sealed word on both sides hold each other's keys.
-      confirmed = true;
-      tries.answered();
-      refused = 0;
-      hub.confirm(mine.keys.opened.remoteStatic);
-    }
-    if (plain.length) l.emit('message', plain);
-    else beats.answered();
-    if (l.life === mine && mine.keys.send.used + mine.keys.receive.used > MANY) rekey();
-  }
-
-  async function answered(isPsk: boolean, body: Uint8Array, ctr: number): Promise<void> {
-    const mine = tries.now;
-    if (mine?.kind !== 'noise' || mine.pairing !== isPsk || !mine.mark) return;
-    if (!tries.isMine(body.slice(0, MARK), mine.mark)) return;
-    const before = l.life;
-    if (mine.rekey && before && ctr !== before.expect)
-      return ctr < before.expect ? l.alarm('replayed') : lose('gap');
-    const payload = await mine.h.read(body.subarray(MARK)).catch(() => null);
-    if (tries.now !== mine) return;
-    if (!payload || !numberMatches(payload, 1, ctr)) return altered();
-    const mode = isPsk ? hub.mode : 'known';
-    const keys = await keysOf(mine.h, { epoch: payload[0]!, mode, first: !mine.rekey });
-    if (tries.now !== mine || l.life !== before) return;
-    tries.done();
-    confirmed = false;
-    if (isPsk) hub.learn(keys.opened.remoteStatic);
-    beats.anew(!mine.rekey);
-    if (!mine.rekey) pause.opened();
-    clearTimeout(rekeyAt);
-    rekeyAt = setTimeout(() => rekey(), l.timing.rekey);
-    if (before) {
-      before.previous = before.keys;
-      before.keys = keys;
-      before.expect = ctr + 1;
-    }
-    l.enter(before ?? { keys, expect: ctr + 1, previous: null, fresh: true });
-    beats.ask();
   }
 
   function reset(reason: number | undefined): void {
@@ -185,12 +120,12 @@ export function initiator(o: InitiatorOptions): Channel {
   function rekey(hubStatic?: Uint8Array): void {
     if (hubStatic) hub.rotate(hubStatic);
     if (!l.life || tries.underWay || over()) return;
-    shake({ hubStatic: hubStatic ?? l.life.keys.opened.remoteStatic, purpose: purpose.rekey });
+    hands.shake({ hubStatic: hubStatic ?? l.life.keys.opened.remoteStatic, purpose: purpose.rekey });
   }
 
   const pause = retries(l.timing, begin);
   return l.channel({
-    beat: () => l.life && beats.ask(),
+    beat: epochs.beat,
     restart: () => lose('restarted', true),
     rekey,
     close: () => end('closed'),

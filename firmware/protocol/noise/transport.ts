@@ -2,15 +2,13 @@
 import mitt, { type Emitter } from 'mitt';
 import { concat, u64, utf8 } from '../bytes.ts';
 import { IngleError } from '../errors.ts';
-import { MAX_FRAME, MAX_MESSAGE, REHANDSHAKE_MS } from '../limits.ts';
+import { MAX_MESSAGE, REHANDSHAKE_MS } from '../limits.ts';
 import { openQueue } from '../queue.ts';
 import { frameKind } from '../wire.ts';
-import type { Alarm, Channel, ChannelEvents, EndOptions, Lost, Opened, Timing } from './channel.ts';
+import type { Alarm, Channel, ChannelEvents, Counters, EndOptions, Lost, Opened, Timing } from './channel.ts';
+import { openInbox } from './inbox.ts';
 import type { Cipher, Handshake } from './noise.ts';
 
-/** Frames and bytes that may wait to be opened; a sender within its credit stays below. */
-const MAX_WAITING_FRAMES = 4096;
-const MAX_WAITING_BYTES = 20 * 1024 * 1024;
 /** Bytes that may wait to be sent. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 /** Numbers reserved at once (D6). */
@@ -108,6 +106,19 @@ export interface Link {
   channel(rest: Pick<Channel, 'beat' | 'restart' | 'rekey' | 'close'>): Channel;
 }
 
+/** Numbers of sent frames, reserved in blocks. */
+function numbers(counters: Counters): () => Promise<number> {
+  let next = 0;
+  let reservedTo = 0;
+  return async () => {
+    if (next === reservedTo) {
+      next = await counters.reserve(BLOCK);
+      reservedTo = next + BLOCK;
+    }
+    return next++;
+  };
+}
+
 const gone = () => new IngleError('unavailable', 'The connection to the hub is not there just now.');
 
 /**
@@ -121,34 +132,12 @@ export function link(
 ): Link {
   const events = mitt<ChannelEvents>();
   const alarmed = new Set<Alarm>();
-  let nextNumber = 0;
-  let reservedTo = 0;
+  const take = numbers(o.counters);
   const outgoing = openQueue();
-  let waiting: { frame: Uint8Array; ctr: number }[] = [];
-  let waitingBytes = 0;
+  const inbox = openInbox(judge, overflow);
   let unsent = 0;
-  let judging = false;
 
   const closed = () => l.state === 'closed';
-
-  async function take(): Promise<number> {
-    if (nextNumber === reservedTo) {
-      nextNumber = await o.counters.reserve(BLOCK);
-      reservedTo = nextNumber + BLOCK;
-    }
-    return nextNumber++;
-  }
-
-  /** One frame after the other. */
-  async function drain(): Promise<void> {
-    judging = true;
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      waitingBytes -= next.frame.length;
-      // A fault of ours or of a listener must not silence the channel; it surfaces as uncaught.
-      await judge(next.frame, next.ctr).catch((e) => queueMicrotask(() => Promise.reject(e)));
-    }
-    judging = false;
-  }
 
   const l: Link = {
     life: null,
@@ -235,18 +224,7 @@ export function link(
       return plain;
     },
     receive(frame, ctr) {
-      if (l.state === 'closed' || l.state === 'failed') return;
-      if (!(frame instanceof Uint8Array) || frame.length < 2 || frame.length > MAX_FRAME) return;
-      if (!Number.isSafeInteger(ctr) || ctr < 0) return;
-      if (waiting.length >= MAX_WAITING_FRAMES || waitingBytes + frame.length > MAX_WAITING_BYTES) {
-        waiting = [];
-        waitingBytes = 0;
-        overflow();
-        return;
-      }
-      waiting.push({ frame, ctr });
-      waitingBytes += frame.length;
-      if (!judging) void drain();
+      if (l.state !== 'closed' && l.state !== 'failed') inbox.put(frame, ctr);
     },
     channel: (rest) => ({
       on: events.on,

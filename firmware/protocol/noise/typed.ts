@@ -19,7 +19,7 @@ export interface TypedOptions {
   /** The hub's share was not one. */
   altered(): void;
   /** The code is not tried again without a person. */
-  fail(alarm: Alarm, message: string): void;
+  fail(message: string): void;
 }
 
 export interface TypedCode {
@@ -52,9 +52,13 @@ export function typedCode(o: TypedOptions): TypedCode {
     });
   }
 
+  function fail(alarm: Alarm, message: string): void {
+    l.alarm(alarm);
+    o.fail(message);
+  }
   /** Whoever got the proof has had a guess, so the code is not tried again without a person. */
   function unanswered(): void {
-    o.fail(
+    fail(
       'no_answer',
       'The hub did not answer the proof of the code. The connection may be bad, or somebody is in between: ask the hub for a new code.',
     );
@@ -93,7 +97,7 @@ export function typedCode(o: TypedOptions): TypedCode {
       try {
         confirm(mine.tb, body);
       } catch {
-        return o.fail(
+        return fail(
           'wrong_code',
           'The hub did not prove that it knows the code. Somebody may be in between: ask the hub for a new code.',
         );
@@ -104,7 +108,7 @@ export function typedCode(o: TypedOptions): TypedCode {
     refused(wrong) {
       if (tries.now?.kind !== 'proof') return false;
       if (wrong)
-        o.fail('wrong_code', 'The hub did not accept the code. Check it, or ask the hub for a new one.');
+        fail('wrong_code', 'The hub did not accept the code. Check it, or ask the hub for a new one.');
       else unanswered();
       return true;
     },

@@ -1,4 +1,5 @@
 // Whom the browser's next handshake is with, and what proves it: from what a person gave to the hub's own key.
+import { PAIRING_TRIES } from '../limits.ts';
 import type { Access } from './channel.ts';
 import { purpose } from './transport.ts';
 
@@ -27,6 +28,8 @@ export interface Whom {
   rotate(hubStatic: Uint8Array): void;
   /** The hub says that no pairing window is open. */
   noPairing(): void;
+  /** A try went wrong, which counts while pairing. @returns whether another one may follow */
+  again(): boolean;
   /** The hub says that it does not know this browser. */
   unknown(): void;
 }
@@ -34,6 +37,8 @@ export interface Whom {
 export function whom(access: Access): Whom {
   let typed: Proven | null = null;
   let learned: Uint8Array | null = null;
+  /** Pairing tries that went wrong. */
+  let refused = 0;
   const known = () => (access.mode === 'known' ? access.hubStatic : learned);
   const pair = () => ('psk' in access ? access : typed);
   const pin = (hubStatic: Uint8Array) => {
@@ -62,6 +67,7 @@ export function whom(access: Access): Whom {
     confirm(hubStatic) {
       if (access.mode !== 'known') pin(hubStatic);
       typed = learned = null;
+      refused = 0;
     },
     rotate: pin,
     noPairing() {
@@ -69,6 +75,7 @@ export function whom(access: Access): Whom {
       // Perhaps the window closed because this very browser got in, and died before it kept that.
       if ('psk' in access) learned = access.hubStatic;
     },
+    again: () => access.mode === 'known' || ++refused < PAIRING_TRIES,
     unknown() {
       learned = null;
     },

@@ -135,6 +135,43 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((done) => setImmediate(done));
 }
 
+/** The internet of a test: what a stand-in answers, asked within the bounds the hub sets. */
+function standIn(answer: TestOptions['fetch'], { permissions }: Manifest): Fetches {
+  return async (asked) => {
+    const { url, ...out } = checkAsked(asked, permissions?.hosts ?? []);
+    if (!answer) throw new IngleError('unavailable', `${url.hostname} cannot be reached. Try again later.`);
+    const { status = 200, headers = {}, body = '' } = await answer({ ...out, url: url.href });
+    const bytes =
+      body instanceof Uint8Array ? body : utf8(typeof body === 'string' ? body : JSON.stringify(body));
+    return { status, url: url.href, headers, body: bytes };
+  };
+}
+
+/** The documents of each owner, as the hub keeps them. */
+function ownersDocuments() {
+  const owners = new Map<string, Map<string, Y.Doc>>();
+  /** An owner, or the first. */
+  const one = (owner_id: string | undefined): string => owner_id ?? owners.keys().next().value ?? '';
+  return {
+    owners: () => owners.keys(),
+    one,
+    async attach(host: () => Host, owner_id: string): Promise<void> {
+      const docs = owners.get(owner_id) ?? new Map(['view:main', 'state:main'].map((d) => [d, new Y.Doc()]));
+      owners.set(owner_id, docs);
+      const documents = [...docs].map(([doc, y]) => ({ doc, update: Y.encodeStateAsUpdate(y) }));
+      const lacked = await host().implementation.Attach({ owner_id, documents }, caller);
+      for (const { doc, update } of lacked.documents) Y.applyUpdate(docs.get(doc)!, update);
+    },
+    update: (owner_id: string, doc: string, update: Uint8Array): void =>
+      Y.applyUpdate(owners.get(owner_id)!.get(doc)!, update),
+    content(doc: string, owner_id: string | undefined): JsonObject {
+      const docs = owners.get(one(owner_id));
+      if (!docs) throw new IngleError('not_found', `The owner "${one(owner_id)}" is not attached.`);
+      return readContent(docs.get(doc)!);
+    },
+  };
+}
+
 /**
  * Starts a skill.
  * @throws IngleError `invalid_request` for a manifest that is none; what the skill's `start` throws
@@ -145,7 +182,7 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
   const published: { topic: string; payload: Json }[] = [];
   const told: { owner_id: string; topic: string; payload: Json }[] = [];
   const errors: string[] = [];
-  const owners = new Map<string, Map<string, Y.Doc>>();
+  const documents = ownersDocuments();
   const none = () => {};
   const log: SkillLog = { error: none, warn: none, notice: none, info: none, debug: none, ...o.log };
   const error: SkillLog['error'] = (message, fields) => {
@@ -156,18 +193,6 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
   let [code, manifest] = [definition, o.manifest];
   let host: Host | undefined;
   let storage: SkillStorage | undefined;
-
-  const fetches =
-    ({ permissions }: Manifest): Fetches =>
-    async (asked) => {
-      const { url, ...out } = checkAsked(asked, permissions?.hosts ?? []);
-      if (!o.fetch)
-        throw new IngleError('unavailable', `${url.hostname} cannot be reached. Try again later.`);
-      const { status = 200, headers = {}, body = '' } = await o.fetch({ ...out, url: url.href });
-      const bytes =
-        body instanceof Uint8Array ? body : utf8(typeof body === 'string' ? body : JSON.stringify(body));
-      return { status, url: url.href, headers, body: bytes };
-    };
 
   async function start(): Promise<void> {
     const own = checkManifest(manifest);
@@ -182,40 +207,30 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
       context: {
         language: o.language ?? 'en',
         log: { ...log, error },
-        fetch: fetchOver(fetches(own)),
+        fetch: fetchOver(standIn(o.fetch, own)),
         publish: (topic, payload) => published.push({ topic, payload }),
         client: nowhere,
         names: nowhere,
       },
       say: (owner_id, topic, payload) =>
         told.push({ owner_id, topic, payload: checked(toClient[topic].payload, payload) as unknown as Json }),
-      update: (owner_id, doc, update) => Y.applyUpdate(owners.get(owner_id)!.get(doc)!, update),
+      update: documents.update,
     });
-    for (const owner_id of owners.keys()) await attach(owner_id);
+    for (const owner_id of documents.owners()) await attach(owner_id);
   }
   const running = (): Host => {
     if (!host) throw new IngleError('unavailable', 'The skill does not run.');
     return host;
   };
   async function attach(owner_id: string): Promise<void> {
-    const docs = owners.get(owner_id) ?? new Map(['view:main', 'state:main'].map((d) => [d, new Y.Doc()]));
-    owners.set(owner_id, docs);
-    const documents = [...docs].map(([doc, y]) => ({ doc, update: Y.encodeStateAsUpdate(y) }));
-    const lacked = await running().implementation.Attach({ owner_id, documents }, caller);
-    for (const { doc, update } of lacked.documents) Y.applyUpdate(docs.get(doc)!, update);
+    await documents.attach(running, owner_id);
     await settle();
   }
-  const content = (doc: string, owner_id: string | undefined): JsonObject => {
-    const one = owner_id ?? owners.keys().next().value ?? '';
-    const docs = owners.get(one);
-    if (!docs) throw new IngleError('not_found', `The owner "${one}" is not attached.`);
-    return readContent(docs.get(doc)!);
-  };
   async function request(
     ...[method, path, { owner_id, body, id, lastEventId } = {}]: Parameters<TestSkill['request']>
   ): Promise<TestReply> {
     const given = new TextEncoder().encode(body ? JSON.stringify(body) : '');
-    const one = owner_id ?? owners.keys().next().value ?? '';
+    const one = documents.one(owner_id);
     const headers: Record<string, string> = lastEventId ? { 'last-event-id': lastEventId } : {};
     const asked = { id: id ?? `t${randomUUID()}`, owner_id: one, method, path, headers, body: given };
     const r = await running().implementation.Request(asked, caller);
@@ -260,9 +275,9 @@ export async function startSkill(definition: SkillDefinition, o: TestOptions): P
       const r = await request('POST', '/v1/ui/query', { ...(owner_id ? { owner_id } : {}), body });
       return checked(uiPage, r.body) as unknown as UiPage;
     },
-    state: (owner_id) => content('state:main', owner_id),
+    state: (owner_id) => documents.content('state:main', owner_id),
     view(owner_id) {
-      const view = content('view:main', owner_id);
+      const view = documents.content('view:main', owner_id);
       contentCheck('view:main')!(view);
       return view as unknown as View;
     },

@@ -3,7 +3,7 @@ import { conditionOf } from '../condition.ts';
 import type { Draft } from '../draft.ts';
 import { type Names, pathOf, payloadOf, template } from '../expression.ts';
 import { linkOf } from '../link.ts';
-import type { Act, Condition, Node, Path, Value } from '../tree.ts';
+import type { Act, Condition, Meanwhile, Node, Path, Value } from '../tree.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 export const isObject = (v: unknown): v is Json => v !== null && typeof v === 'object' && !Array.isArray(v);
@@ -21,6 +21,9 @@ export interface Tools {
   markdown?: (text: string, ink: { draft: Draft; names: Names }, pointer: string) => readonly Node[];
 }
 export type Want = keyof Tools;
+
+/** Operations of one action. */
+const MAX_MEANWHILE = 10;
 
 export interface Page {
   draft: Draft;
@@ -152,12 +155,40 @@ function emitted(page: Page, name: string, a: Json, at: string): Act {
     };
   }
   const sent = payload ?? params;
+  const meanwhile = meanwhileOf(page, own(a, 'meanwhile'), `${at}/meanwhile`);
   return {
     do: 'action',
     id: name,
     ...skillOf(own(a, 'target')),
     ...(sent === undefined ? {} : { payload: dataOf(page, sent, `${at}/payload`) }),
+    ...(meanwhile.length > 0 ? { meanwhile } : {}),
   };
+}
+
+/** Operations of a JSON Patch on the view model, as they may be while the hub has not done the action. */
+function meanwhileOf(page: Page, patch: unknown, at: string): Meanwhile[] {
+  return listOf(patch)
+    .slice(0, MAX_MEANWHILE)
+    .flatMap((one, i): Meanwhile[] => {
+      const here = `${at}/${i}`;
+      const [op, path, value] = isObject(one) ? [own(one, 'op'), own(one, 'path'), own(one, 'value')] : [];
+      const [top, root, ...steps] = typeof path === 'string' ? path.slice(0, 512).split('/') : [];
+      const isOp = op === 'add' || op === 'replace' || op === 'remove';
+      if (!isOp || top !== '' || root !== 'viewModel' || steps.length === 0) {
+        const hint = 'It has an op (add, replace, remove), a path below /viewModel/ and a value.';
+        page.draft.problem('bad_patch', here, hint);
+        return [];
+      }
+      const stepOf = (text: string) =>
+        textOf(page, text.replace(/~1/g, '/').replace(/~0/g, '~'), `${here}/path`);
+      return [
+        {
+          op,
+          at: steps.map(stepOf),
+          ...(value === undefined || op === 'remove' ? {} : { value: dataOf(page, value, `${here}/value`) }),
+        },
+      ];
+    });
 }
 
 /** What `action` or `navigate` of an object does; undefined where it has neither, or none that can be done. */

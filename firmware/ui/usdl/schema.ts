@@ -278,6 +278,32 @@ const emitted = T.Object(
     ),
     payload: anyObject('Expressions in it are filled in.'),
     params: anyObject('Of ui.query.'),
+    meanwhile: T.Optional(
+      T.Array(
+        T.Object(
+          {
+            op: T.Enum(['add', 'remove', 'replace'], { description: 'As in a JSON Patch (RFC 6902).' }),
+            path: T.String({
+              maxLength: 512,
+              pattern: '^/viewModel/.',
+              description: 'JSON pointer; a step may be an expression: /viewModel/shop/items/{{$row.key}}.',
+            }),
+            value: T.Optional(
+              T.Unsafe<unknown>({
+                type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
+                description: 'Expressions in it are filled in.',
+              }),
+            ),
+          },
+          closed,
+        ),
+        {
+          maxItems: 10,
+          description:
+            'Of ui.action in a scenario app: how the view model is shown until the hub has done it.',
+        },
+      ),
+    ),
   },
   closed,
 );

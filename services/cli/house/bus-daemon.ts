@@ -1,6 +1,8 @@
-// The private D-Bus daemon of a house on one's own computer; on a hub the system bus does this.
+// The private D-Bus daemon of a house on one's own computer, and the house's own connection to it; on a hub the system
+// bus does this.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Bus, connect } from '../../../firmware/system/bus.ts';
 
 const servicesOf = (dir: string) => join(dir, 'services');
 
@@ -41,4 +43,38 @@ export function busDaemon(dir: string): { args: string[]; address: string } {
     { mode: 0o600 },
   );
   return { args: ['--config-file', config, '--nofork', '--nopidfile', '--nosyslog'], address };
+}
+
+/**
+ * The house's connection, made when it is asked for, and anew when the daemon's successor is there.
+ * @param serve puts on it what the house serves; the successor is to know that, too
+ */
+export function openConnection(address: string, serve: (b: Bus) => Promise<void>) {
+  let bus: Promise<Bus> | undefined;
+  let over = false;
+
+  function connection(): Promise<Bus> {
+    bus ??= connect(address).then(async (b) => {
+      b.closed.then(() => {
+        bus = undefined;
+        comeBack();
+      });
+      await serve(b);
+      return b;
+    });
+    bus.catch(() => (bus = undefined));
+    return bus;
+  }
+  function comeBack(): void {
+    if (!over) setTimeout(() => over || connection().catch(comeBack), 500).unref();
+  }
+  return {
+    connection,
+    /** @param before what is done with it once more, where there is one */
+    async close(before: (b: Bus) => Promise<void>): Promise<void> {
+      over = true;
+      await bus?.then(before).catch(() => {});
+      await bus?.then((b) => b.close()).catch(() => {});
+    },
+  };
 }

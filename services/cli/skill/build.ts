@@ -8,6 +8,7 @@ import { writeWhole } from '../../../firmware/system/atomic.ts';
 import { start } from '../../../firmware/system/exec.ts';
 import type { Say } from '../say.ts';
 import { plain } from '../show.ts';
+import { appIn } from './app.ts';
 import { linkSdk, sdkFolder } from './new.ts';
 import type { DevText } from './text.ts';
 
@@ -80,6 +81,7 @@ export async function buildSkill(
   o: { entry?: string; manifest?: Manifest } = {},
 ): Promise<{ manifest: Manifest; bytes: number }> {
   const manifest = manifestIn(folder, t);
+  const app = await appIn(folder, manifest, t);
   const input: BuildOptions = o.entry
     ? { stdin: { contents: o.entry, resolveDir: folder, sourcefile: 'entry.ts', loader: 'ts' } }
     : { entryPoints: [join(folder, 'skill.ts')] };
@@ -89,9 +91,15 @@ export async function buildSkill(
   );
   checkOutput(metafile!, folder, t);
   const code = outputFiles![0]!.contents;
-  const { $schema: _, ...shown } = o.manifest ?? manifest;
+  const { $schema: _, ...given } = o.manifest ?? manifest;
+  // What the app asks of other skills its owner reads in the manifest.
+  const shown = app?.contracts
+    ? { ...given, permissions: { ...given.permissions, contracts: app.contracts } }
+    : given;
   mkdirSync(out, { recursive: true });
   await writeWhole(join(out, 'skill.js'), code, 0o644);
+  if (app) await writeWhole(join(out, 'scenario.json'), app.text, 0o644);
+  else rmSync(join(out, 'scenario.json'), { force: true });
   await writeWhole(join(out, 'manifest.json'), `${JSON.stringify(shown, null, 2)}\n`, 0o644);
   return { manifest, bytes: code.length };
 }

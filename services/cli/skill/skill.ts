@@ -17,6 +17,7 @@ import type { Command } from '../args.ts';
 import { nearestHouse } from '../find.ts';
 import type { Say } from '../say.ts';
 import { plain } from '../show.ts';
+import { checkPackedApp } from './app.ts';
 import { build, testSkill } from './build.ts';
 import { dev } from './dev.ts';
 import { filesIn } from './folder.ts';
@@ -67,7 +68,8 @@ async function write(
   say: Say,
   t: Text,
 ) {
-  const { bytes, meta } = packSkill(files, signer);
+  const { bytes, meta, manifest } = packSkill(files, signer);
+  await checkPackedApp(files, manifest, t);
   const size = files.reduce((sum, f) => sum + f.bytes.length, 0);
   const named = { skill: meta.id, version: meta.version };
   say.line(t('packing', { ...named, count: files.length, size: kib(size) }));

@@ -13,20 +13,25 @@ export interface Example {
 }
 type Node = Readonly<Record<string, unknown>>;
 
-/** By the ids of the parts they are for. */
-export function examplesIn(language: Language): Readonly<Record<Part['id'], Example>> {
+const page = (components: readonly Node[], more: Node = {}, rows?: Example['rows']): Example => ({
+  source: { version: 'usdl/0.2', ...more, components },
+  ...(rows ? { rows } : {}),
+});
+const text = (ulm: string, more: Omit<Example, 'source'> = {}): Example => ({ source: { ulm }, ...more });
+
+const temp = { temp: 21.5 };
+const post = { type: 'http.post', path: '/v1/save', body: { from: 'example' } };
+
+type Words = ReturnType<typeof wordsIn>;
+
+/** What examples share, in the words of a language. */
+function wordsIn(language: Language) {
   const t = translator(exampleTexts, language);
   const view = (layout: Node, state?: Node, schema = 'ui/v0'): Example => ({
     source: { schema, meta: { title: t('home') }, layout },
     ...(state ? { state } : {}),
   });
   const view1 = (layout: Node, state?: Node) => view(layout, state, 'ui/v0.1');
-  const page = (components: readonly Node[], more: Node = {}, rows?: Example['rows']): Example => ({
-    source: { version: 'usdl/0.2', ...more, components },
-    ...(rows ? { rows } : {}),
-  });
-  const text = (ulm: string, more: Omit<Example, 'source'> = {}): Example => ({ source: { ulm }, ...more });
-
   const text1 = { type: 'text', text: t('warm') };
   const room = (name: 'living' | 'kitchen', value: string): Node => ({
     type: 'metric',
@@ -34,8 +39,6 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
     value,
   });
   const rooms = [room('living', '21.5 °C'), room('kitchen', '19 °C')];
-  const temp = { temp: 21.5 };
-  const post = { type: 'http.post', path: '/v1/save', body: { from: 'example' } };
   const days = [t('mon'), t('tue'), t('wed'), t('thu')];
   const kwh = {
     days: days.map((day, i) => ({ day, used: [6, 9, 7, 8][i], made: [4, 5, 8, 6][i] })),
@@ -60,20 +63,23 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
   ];
   const options = (['day', 'night', 'away'] as const).map((id) => ({ id, text: t(id) }));
   const series = (y: 'used' | 'made') => ({ label: t(y), data: '{{state.days}}', x: 'day', y });
+  return { language, t, view, view1, text1, rooms, kwh, buys, visits, columns, options, series };
+}
 
-  return {
-    'ui-v0-view': view(
-      { type: 'stack', gap: 8, children: [{ type: 'title', text: t('home') }, text1] },
-      temp,
-    ),
-    'ui-v0-title': view({ type: 'title', text: t('living') }),
-    'ui-v0-text': view(text1, temp),
-    'ui-v0-badge': view({ type: 'badge', text: t('well') }),
-    'ui-v0-metric': view({ type: 'metric', label: t('temperature'), value: '{{state.temp}} °C' }, temp),
-    'ui-v0-stack': view({ type: 'stack', gap: 2, children: rooms }),
-    'ui-v0-row': view({ type: 'row', gap: 3, justify: 'between', children: rooms }),
-    'ui-v0-card': view({ type: 'card', title: t('living'), gap: 1, child: text1, children: rooms }, temp),
-    'ui-v0-table': view(
+const examples: Readonly<Record<Part['id'], (w: Words) => Example>> = {
+  'ui-v0-view': ({ t, view, text1 }) =>
+    view({ type: 'stack', gap: 8, children: [{ type: 'title', text: t('home') }, text1] }, temp),
+  'ui-v0-title': ({ t, view }) => view({ type: 'title', text: t('living') }),
+  'ui-v0-text': ({ view, text1 }) => view(text1, temp),
+  'ui-v0-badge': ({ t, view }) => view({ type: 'badge', text: t('well') }),
+  'ui-v0-metric': ({ t, view }) =>
+    view({ type: 'metric', label: t('temperature'), value: '{{state.temp}} °C' }, temp),
+  'ui-v0-stack': ({ view, rooms }) => view({ type: 'stack', gap: 2, children: rooms }),
+  'ui-v0-row': ({ view, rooms }) => view({ type: 'row', gap: 3, justify: 'between', children: rooms }),
+  'ui-v0-card': ({ t, view, text1, rooms }) =>
+    view({ type: 'card', title: t('living'), gap: 1, child: text1, children: rooms }, temp),
+  'ui-v0-table': ({ t, view, buys, columns }) =>
+    view(
       {
         type: 'table',
         title: t('shopping'),
@@ -82,7 +88,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       },
       { buys },
     ),
-    'ui-v0-chart-line': view(
+  'ui-v0-chart-line': ({ t, view, kwh }) =>
+    view(
       {
         type: 'chart.line',
         title: t('temperature'),
@@ -90,7 +97,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       },
       kwh,
     ),
-    'ui-v0-button': view({
+  'ui-v0-button': ({ t, view }) =>
+    view({
       type: 'row',
       gap: 1,
       children: [
@@ -113,7 +121,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
         },
       ],
     }),
-    'ui-v0-select': view(
+  'ui-v0-select': ({ t, view, options }) =>
+    view(
       {
         type: 'select',
         label: t('mode'),
@@ -123,7 +132,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       },
       { mode: 'day' },
     ),
-    'ui-v0-form': view1({
+  'ui-v0-form': ({ t, view1, options }) =>
+    view1({
       type: 'form',
       title: t('shopping'),
       label: t('send'),
@@ -150,16 +160,13 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       ],
       action: post,
     }),
-    'ui-v0-empty': view({ type: 'empty', icon: 'list', text: t('none') }),
-    'ui-v0-chart-bar': view1(
-      { type: 'chart.bar', title: t('energy'), series: [series('used'), series('made')] },
-      kwh,
-    ),
-    'ui-v0-progress': view1(
-      { type: 'progress', label: t('washing'), value: '{{state.minutes}}', max: '90' },
-      { minutes: 35 },
-    ),
-    'ui-v0-tabs': view1(
+  'ui-v0-empty': ({ t, view }) => view({ type: 'empty', icon: 'list', text: t('none') }),
+  'ui-v0-chart-bar': ({ t, view1, kwh, series }) =>
+    view1({ type: 'chart.bar', title: t('energy'), series: [series('used'), series('made')] }, kwh),
+  'ui-v0-progress': ({ t, view1 }) =>
+    view1({ type: 'progress', label: t('washing'), value: '{{state.minutes}}', max: '90' }, { minutes: 35 }),
+  'ui-v0-tabs': ({ t, view1, text1, rooms }) =>
+    view1(
       {
         type: 'tabs',
         tabs: [
@@ -170,7 +177,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       temp,
     ),
 
-    'usdl-0-2-page': page(
+  'usdl-0-2-page': ({ t, language }) =>
+    page(
       [
         { type: 'Toolbar', slot: 'header', i18n: 'title' },
         { type: 'Input', id: 'note', label: t('note'), bind: '$.note', input: 'text' },
@@ -193,7 +201,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
         actions: { all_off: { emit: 'ui.action', payload: { all: true } } },
       },
     ),
-    'usdl-0-2-card': page([
+  'usdl-0-2-card': ({ t }) =>
+    page([
       {
         type: 'Card',
         title: t('living'),
@@ -205,7 +214,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
         ],
       },
     ]),
-    'usdl-0-2-toolbar': page([
+  'usdl-0-2-toolbar': ({ t }) =>
+    page([
       {
         type: 'Toolbar',
         title: t('shopping'),
@@ -213,7 +223,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
         actions: [{ text: t('settings'), navigate: { to: 'skill:settings', mode: 'modal' } }],
       },
     ]),
-    'usdl-0-2-input': page(
+  'usdl-0-2-input': ({ t }) =>
+    page(
       [
         {
           type: 'Input',
@@ -232,11 +243,12 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       ],
       { viewModel: { note: '' } },
     ),
-    'usdl-0-2-select': page(
-      [{ type: 'Select', label: t('mode'), bind: '$.mode', options, action: 'set_mode' }],
-      { viewModel: { mode: 'night' } },
-    ),
-    'usdl-0-2-button': page([
+  'usdl-0-2-select': ({ t, options }) =>
+    page([{ type: 'Select', label: t('mode'), bind: '$.mode', options, action: 'set_mode' }], {
+      viewModel: { mode: 'night' },
+    }),
+  'usdl-0-2-button': ({ t }) =>
+    page([
       { type: 'Button', text: t('on'), icon: 'refresh', variant: 'primary', action: 'lamp_on' },
       {
         type: 'Button',
@@ -246,7 +258,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       },
       { type: 'Button', text: t('settings'), navigate: { to: 'skill:settings' } },
     ]),
-    'usdl-0-2-table': page(
+  'usdl-0-2-table': ({ t, buys, visits, columns }) =>
+    page(
       [
         { type: 'Table', title: t('today'), columns, data: { bind: '$.buys' } },
         {
@@ -269,7 +282,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       { viewModel: { buys } },
       visits,
     ),
-    'usdl-0-2-form': page(
+  'usdl-0-2-form': ({ t, options }) =>
+    page(
       [
         {
           type: 'Form',
@@ -285,11 +299,13 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       ],
       { viewModel: { what: t('milk') } },
     ),
-    'usdl-0-2-progress': page([{ type: 'Progress', label: t('washing'), bind: '$.minutes', max: 90 }], {
+  'usdl-0-2-progress': ({ t }) =>
+    page([{ type: 'Progress', label: t('washing'), bind: '$.minutes', max: 90 }], {
       viewModel: { minutes: 35 },
     }),
-    'usdl-0-2-markdown': page([{ type: 'Markdown', text: `## ${t('home')}\n\n${t('letter')}` }]),
-    'usdl-0-2-chart': page(
+  'usdl-0-2-markdown': ({ t }) => page([{ type: 'Markdown', text: `## ${t('home')}\n\n${t('letter')}` }]),
+  'usdl-0-2-chart': ({ t, kwh }) =>
+    page(
       [
         {
           type: 'Chart',
@@ -308,7 +324,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       ],
       { viewModel: { days: kwh.days } },
     ),
-    'usdl-0-2-widget': page([
+  'usdl-0-2-widget': ({ t }) =>
+    page([
       {
         type: 'Widget',
         title: t('sketch'),
@@ -319,7 +336,8 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       },
     ]),
 
-    'ulm-text': text(
+  'ulm-text': ({ t }) =>
+    text(
       [
         `# ${t('home')}`,
         t('warm'),
@@ -332,15 +350,18 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
       ].join('\n\n'),
       { state: temp },
     ),
-    'ulm-card': text(`:::card ${t('living')}\n${t('warm')}\n:::`, { state: temp }),
-    'ulm-form': text(
+  'ulm-card': ({ t }) => text(`:::card ${t('living')}\n${t('warm')}\n:::`, { state: temp }),
+  'ulm-form': ({ t }) =>
+    text(
       `:::form id=order title="${t('shopping')}"\nwhat "${t('what')}": input(required)\n:::\n\n[${t('send')}](@action:add submit=order)`,
     ),
-    'ulm-table': text(
+  'ulm-table': ({ t, visits }) =>
+    text(
       `:::table query=visits pageSize=4 search title="${t('week')}"\n${t('what')} | ${t('amount')}\n{{who}} | **{{amount}}**\n:::`,
       { rows: visits },
     ),
-    'ulm-field': text(
+  'ulm-field': ({ t }) =>
+    text(
       [
         ':::form id=kinds action=save',
         `what "${t('what')}": input(required, max=40)`,
@@ -355,8 +376,12 @@ export function examplesIn(language: Language): Readonly<Record<Part['id'], Exam
         ':::',
       ].join('\n'),
     ),
-    'ulm-action': text(
-      `[${t('on')}](@action:lamp_on room=living)\n[${t('off')}](@action:lamp_off room=living)`,
-    ),
-  };
+  'ulm-action': ({ t }) =>
+    text(`[${t('on')}](@action:lamp_on room=living)\n[${t('off')}](@action:lamp_off room=living)`),
+};
+
+/** By the ids of the parts they are for. */
+export function examplesIn(language: Language): Readonly<Record<Part['id'], Example>> {
+  const words = wordsIn(language);
+  return Object.fromEntries(Object.entries(examples).map(([id, make]) => [id, make(words)]));
 }

@@ -51,27 +51,81 @@ function troubleOf(cause: unknown): Look['trouble'] {
   return (Object(cause) as Partial<IngleError>).code === 'forbidden' ? 'notGiven' : 'away';
 }
 
-function start(ctx: HubContext): Skill {
+const freshLook = (): Look => ({
+  ...{ filter: everything, live: true, lines: [], cursor: '', cut: false },
+  ...{ trouble: undefined, view: '' },
+});
+
+type Read = (filter: Filter, tail: number, after: string) => Promise<Journal>;
+
+/** The journal, as the supervisor gives it. */
+function openJournal(ctx: HubContext) {
   const supervisor = ctx.client(supervisor1);
-  const looks = new Map<string, Look>();
   let units: string[] = [];
-  let streams = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
 
   /** The newest lines, or those after a cursor. With words to search for, all that one answer may hold is looked at. */
-  async function read(filter: Filter, tail: number, after: string): Promise<Journal> {
+  const read: Read = async (filter, tail, after) => {
     const lines = filter.text ? MAX_TAIL : tail;
     const asked = filter.unit ? [filter.unit] : [];
     const said = await supervisor.Journal({ units: asked, level: filter.level, lines, after }, ASK_MS);
     units = said.own;
     const found = said.lines.filter((e) => fits(e, filter));
     return { ...said, lines: found.slice(-tail), cut: said.cut || found.length > tail };
-  }
+  };
+  /** Units it has, as the last answer said. */
+  return { read, units: () => units };
+}
+
+const filterIn = ({ query }: SkillRequest) => filterOf(everything, Object.fromEntries(query));
+
+/** Readers that follow the journal, a few at once. */
+function openStreams(read: Read) {
+  let streams = 0;
+  let stopped = false;
+  return {
+    /** What came since the reader was here last, once there is something; the newest lines of one who comes anew. */
+    async answer(r: SkillRequest): Promise<string> {
+      const filter = filterIn(r);
+      const tail = tailOf(r.query.get('tail'), 50);
+      if (streams >= STREAMS)
+        throw new IngleError('rate_limited', `At most ${STREAMS} readers follow the log at once.`, {
+          retry_after: 5,
+        });
+      streams++;
+      try {
+        const end = Date.now() + STREAM_MS;
+        let after = r.lastEventId ?? '';
+        for (;;) {
+          const said = await read(filter, after ? MAX_TAIL : tail, after);
+          if (said.lines.length > 0 || !after || Date.now() > end || stopped) return eventsOf(said);
+          after = said.cursor;
+          await new Promise((done) => setTimeout(done, STREAM_TICK_MS));
+        }
+      } finally {
+        streams--;
+      }
+    },
+    stop(): void {
+      stopped = true;
+    },
+  };
+}
+
+function start(ctx: HubContext): Skill {
+  const journal = openJournal(ctx);
+  const streams = openStreams(journal.read);
+  const looks = new Map<string, Look>();
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
 
   function show(owner: string, look: Look): void {
     const { filter, live, lines, trouble } = look;
-    const view = logsView({ units, live, trouble: trouble !== undefined, empty: lines.length === 0 });
+    const view = logsView({
+      units: journal.units(),
+      live,
+      trouble: trouble !== undefined,
+      empty: lines.length === 0,
+    });
     const text = JSON.stringify(view);
     if (text !== look.view) ctx.setView(owner, view);
     look.view = text;
@@ -91,7 +145,7 @@ function start(ctx: HubContext): Skill {
     const { filter } = l;
     const after = anew ? '' : l.cursor;
     try {
-      const said = await read(filter, ROWS, after);
+      const said = await journal.read(filter, ROWS, after);
       // Another filter was chosen meanwhile.
       if (l.filter !== filter) return;
       const all = after ? [...l.lines, ...said.lines] : said.lines;
@@ -116,40 +170,10 @@ function start(ctx: HubContext): Skill {
   }
 
   function lookOf(owner: string): Look {
-    const known = looks.get(owner);
-    if (known) return known;
-    const made: Look = {
-      ...{ filter: everything, live: true, lines: [], cursor: '', cut: false },
-      ...{ trouble: undefined, view: '' },
-    };
-    looks.set(owner, made);
-    return made;
+    const known = looks.get(owner) ?? freshLook();
+    looks.set(owner, known);
+    return known;
   }
-  const filterIn = ({ query }: SkillRequest) => filterOf(everything, Object.fromEntries(query));
-
-  /** What came since the reader was here last, once there is something; the newest lines of one who comes anew. */
-  async function stream(r: SkillRequest): Promise<string> {
-    const filter = filterIn(r);
-    const tail = tailOf(r.query.get('tail'), 50);
-    if (streams >= STREAMS)
-      throw new IngleError('rate_limited', `At most ${STREAMS} readers follow the log at once.`, {
-        retry_after: 5,
-      });
-    streams++;
-    try {
-      const end = Date.now() + STREAM_MS;
-      let after = r.lastEventId ?? '';
-      for (;;) {
-        const said = await read(filter, after ? MAX_TAIL : tail, after);
-        if (said.lines.length > 0 || !after || Date.now() > end || stopped) return eventsOf(said);
-        after = said.cursor;
-        await new Promise((done) => setTimeout(done, STREAM_TICK_MS));
-      }
-    } finally {
-      streams--;
-    }
-  }
-
   return {
     attached(owner) {
       show(owner, lookOf(owner));
@@ -167,6 +191,7 @@ function start(ctx: HubContext): Skill {
     },
     stop() {
       stopped = true;
+      streams.stop();
       clearTimeout(timer);
     },
     endpoints: [
@@ -174,7 +199,7 @@ function start(ctx: HubContext): Skill {
         method: 'GET',
         path: '/v1/logs',
         async answer(r) {
-          const { lines, cut } = await read(filterIn(r), tailOf(r.query.get('tail'), 200), '');
+          const { lines, cut } = await journal.read(filterIn(r), tailOf(r.query.get('tail'), 200), '');
           const body = { lines: lines.map((l) => ({ ...l, at: l.at || null })), cut };
           return { body: body as unknown as JsonObject };
         },
@@ -182,7 +207,7 @@ function start(ctx: HubContext): Skill {
       {
         method: 'GET',
         path: '/v1/logs/stream',
-        answer: async (r) => ({ type: 'text/event-stream', text: await stream(r) }),
+        answer: async (r) => ({ type: 'text/event-stream', text: await streams.answer(r) }),
       },
       { method: 'GET', path: '/v1/state', answer: ({ owner_id }) => ({ body: { ...ctx.state(owner_id) } }) },
       {

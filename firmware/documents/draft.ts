@@ -1,0 +1,146 @@
+// A document on which changes are tried before they are stored: it may be ahead of the disk by what is being stored.
+import * as Y from 'yjs';
+import { IngleError } from '../protocol/errors.ts';
+import type { Compiled } from '../ui/compile.ts';
+import type { Problem } from '../ui/tree.ts';
+import { type Json, type JsonObject, readContent, sourceOf } from './content.ts';
+import { isPlain } from './plain.ts';
+import { type Change, plant, stage } from './staging.ts';
+
+/** Makes of a view's source the tree that stands beside it (firmware/ui/compile.ts). */
+export type Compile = (source: JsonObject) => Promise<Compiled>;
+
+/** A change to be tried. */
+export interface Trial {
+  change: Change;
+  /** Refuses the change by throwing. */
+  check?: ((content: JsonObject) => void) | undefined;
+}
+
+/** What a change is, once tried. */
+export interface Tried {
+  update: Uint8Array | null;
+  /** The update that puts a view's tree beside it. */
+  planted: Uint8Array | null;
+  problems?: readonly Problem[];
+}
+
+export function merged(updates: readonly (Uint8Array | null)[]): Uint8Array | null {
+  const some = updates.filter((u) => u !== null);
+  return some.length > 1 ? Y.mergeUpdates(some) : (some[0] ?? null);
+}
+
+/** A change and the tree of what it leads to, as one update. */
+export const whole = ({ update, planted }: Tried): Uint8Array | null => merged([update, planted]);
+
+const nothing = { tree: undefined, problems: [] };
+
+export interface Draft {
+  readonly doc: Y.Doc;
+  /** The document holds what could not be stored. */
+  readonly isSpoilt: boolean;
+  /** Applies a change that nothing is wrong with. `update` and `planted` are null where nothing changes. */
+  attempt(t: Trial): Promise<Tried>;
+  /** What was applied could not be stored. */
+  spoil(): void;
+  /** Reads the document anew where it holds what could not be stored. */
+  restore(): Promise<void>;
+}
+
+/**
+ * @param o.reload reads the document anew, where what was tried could not be stored
+ * @param o.compile for a view document, whose tree is the hub's alone to write
+ */
+export function openDraft(
+  stored: Y.Doc,
+  maxBytes: number,
+  o: { reload?: (() => Promise<Y.Doc>) | undefined; compile?: Compile | undefined },
+): Draft {
+  let doc = stored;
+  /** Not less than what the document takes, bytes; 0: not known. */
+  let size = 0;
+  let isSpoilt = false;
+
+  /** Whether there is room for `more` bytes without a look at the whole. */
+  function hasRoom(more: number): boolean {
+    if (size === 0 || size + more > maxBytes) size = Y.encodeStateAsUpdate(doc).length;
+    return size + more <= maxBytes;
+  }
+
+  /** Tries a view's change on a copy, with the tree of what it leads to. */
+  async function tryView(t: Trial, compile: Compile): Promise<Tried> {
+    // A view and its tree have a document's bytes each.
+    const { next, update } = stage(doc, t.change, 2 * maxBytes, true);
+    try {
+      // What changes nothing has nobody's word for what stands there; the hub itself may ask for today's tree.
+      if (!update && t.change instanceof Uint8Array) return { update, planted: null };
+      const source = sourceOf(readContent(next));
+      // What is stored already stays, also where a newer build stored what this one cannot judge.
+      if (update) t.check?.(source);
+      if (update && JSON.stringify(source).length > maxBytes)
+        throw new IngleError('too_large', `A document may have at most ${maxBytes} bytes.`);
+      const { tree, problems } = Object.keys(source).length > 0 ? await compile(source) : nothing;
+      return { update, planted: plant(next, tree as unknown as Json | undefined), problems };
+    } finally {
+      next.destroy();
+    }
+  }
+
+  /** Tries a change: in place where nothing can be wrong with it but its size, else on a copy. */
+  async function tryOut(t: Trial): Promise<Tried> {
+    if (o.compile) return tryView(t, o.compile);
+    if (t.change instanceof Uint8Array && !t.check && hasRoom(t.change.length) && isPlain(doc, t.change))
+      return { update: t.change, planted: null };
+    const { next, update } = stage(doc, t.change, maxBytes);
+    try {
+      if (update) t.check?.(readContent(next));
+    } finally {
+      next.destroy();
+    }
+    size = 0;
+    return { update, planted: null };
+  }
+
+  return {
+    get doc() {
+      return doc;
+    },
+    get isSpoilt() {
+      return isSpoilt;
+    },
+    async attempt(t) {
+      const tried = await tryOut(t);
+      const update = whole(tried);
+      if (!update) return tried;
+      let isNew = false;
+      const note = () => {
+        isNew = true;
+      };
+      doc.on('update', note);
+      try {
+        Y.applyUpdate(doc, update);
+        isSpoilt ||= doc.store.pendingStructs !== null || doc.store.pendingDs !== null;
+      } catch (e) {
+        isSpoilt = true;
+        throw e;
+      } finally {
+        doc.off('update', note);
+      }
+      // What is not known is looked at anew.
+      if (size > 0) size += update.length;
+      return isNew ? tried : { ...tried, update: null, planted: null };
+    },
+    async restore() {
+      if (!isSpoilt) return;
+      if (!o.reload) throw new IngleError('internal', 'The document cannot be read again.');
+      const before = doc;
+      doc = await o.reload();
+      before.destroy();
+      size = 0;
+      isSpoilt = false;
+    },
+    spoil() {
+      isSpoilt = true;
+    },
+  };
+}

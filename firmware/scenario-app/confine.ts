@@ -1,0 +1,188 @@
+// What an app's page may do: write in its own part of the view model, and ask skills for what its permissions name.
+// Everything else becomes a note in its place, so a page that was drawn can do nothing that was not let through here. Pure.
+import { finished } from '../ui/needs.ts';
+import type { Act, Column, Inline, Lazy, Node, Path, Problem, Tree, Value } from '../ui/tree.ts';
+import { isLazy } from '../ui/value.ts';
+
+/** Skill -> what an app may ask of it. */
+export type Contracts = ReadonlyMap<string, readonly string[]>;
+
+type Say = (code: string, hint: string) => void;
+type Allowed<A> = A | null;
+
+const isOwn = (at: readonly unknown[], id: string): boolean =>
+  at[0] === 'state' && at[1] === 'viewModel' && at[2] === id && at.length > 3 && !at.includes(null);
+
+export interface Confinement {
+  /** The tree with nothing in it that is not allowed. @param pointer where its file is told to be */
+  tree(tree: Tree, problem: (p: Problem) => void): Tree;
+  /** The skill that answers a contract; null where the app may not ask it. */
+  target(contract: string, target?: string): string | null;
+}
+
+export function confinement(id: string, contracts: Contracts): Confinement {
+  function target(contract: string, given?: string): string | null {
+    if (given === undefined) {
+      const found = [...contracts].find(([, names]) => names.includes(contract));
+      return found ? found[0] : id;
+    }
+    return given === id || contracts.get(given)?.includes(contract) ? given : null;
+  }
+
+  const writes = (say: Say): null => {
+    say('outside', `An app writes in its own part of the view model only: $.${id}.…`);
+    return null;
+  };
+  const asks = (name: string, of: string | undefined, say: Say): null => {
+    say('not_permitted', `"permissions" does not name "${name.slice(0, 80)}" of ${(of ?? id).slice(0, 64)}.`);
+    return null;
+  };
+
+  function act(a: Act, say: Say): Allowed<Act> {
+    switch (a.do) {
+      case 'go':
+        return a;
+      case 'set':
+        return isOwn(a.at.path, id) ? a : writes(say);
+      case 'query': {
+        const to = target(a.query, a.target);
+        return to ? { ...a, target: to } : asks(a.query, a.target, say);
+      }
+      case 'action': {
+        const to = target(a.id, a.target);
+        if (!to) return asks(a.id, a.target, say);
+        // The first step is a name and no expression, so that what a link or a row says cannot lead elsewhere.
+        if ((a.meanwhile ?? []).some(({ at }) => at[0] !== id || at.length < 2)) return writes(say);
+        return { ...a, target: to };
+      }
+      default:
+        say('not_permitted', 'A page asks by ui.action and ui.query.');
+        return null;
+    }
+  }
+
+  function inline(i: Inline, say: Say): Inline {
+    if (i === null || typeof i !== 'object') return i;
+    if ('mark' in i) return { ...i, of: i.of.map((one) => inline(one, say)) };
+    if (!('act' in i)) return i;
+    const of = i.of.map((one) => inline(one, say));
+    const may = act(i.act, say);
+    return may ? { act: may, of } : { mark: 'strike', of };
+  }
+
+  function lazy(rows: Lazy, say: Say): Allowed<Lazy> {
+    const to = target(rows.query, rows.target);
+    return to ? { ...rows, target: to } : asks(rows.query, rows.target, say);
+  }
+
+  function node(n: Node, problem: (p: Problem) => void, at: string): Node {
+    let said: Problem | undefined;
+    const say: Say = (code, hint) => {
+      said ??= { pointer: at, code, hint };
+      problem({ pointer: at, code, hint });
+    };
+    const all = (nodes: readonly Node[], name: string) =>
+      nodes.map((c, i) => node(c, problem, `${at}/${name}/${i}`));
+    const made = one(n, say, all, problem, at);
+    if (made) return made;
+    return {
+      is: 'note',
+      code: said?.code ?? 'not_permitted',
+      says: said?.hint ?? '',
+      pointer: at,
+      ...(n.when ? { when: n.when } : {}),
+    };
+  }
+
+  function one(
+    n: Node,
+    say: Say,
+    all: (nodes: readonly Node[], name: string) => Node[],
+    problem: (p: Problem) => void,
+    at: string,
+  ): Node | null {
+    const within = (c: Node, name: string) => node(c, problem, `${at}/${name}`);
+    switch (n.is) {
+      case 'text':
+        return { ...n, of: n.of.map((i) => inline(i, say)) };
+      case 'stack':
+      case 'row':
+      case 'card':
+      case 'quote':
+        return { ...n, children: all(n.children, 'children') };
+      case 'list':
+        return { ...n, items: n.items.map((item, i) => all(item, `items/${i}`)) };
+      case 'tabs':
+        return {
+          ...n,
+          tabs: n.tabs.map((t, i) => ({ ...t, children: all(t.children, `tabs/${i}/children`) })),
+        };
+      case 'each':
+        return {
+          ...n,
+          child: within(n.child, 'child'),
+          ...(n.none ? { none: within(n.none, 'none') } : {}),
+        };
+      case 'table': {
+        const columns = n.columns.map(
+          (c, i): Column => (c.cell ? { ...c, cell: within(c.cell, `columns/${i}`) } : c),
+        );
+        const rows = isLazy(n.rows) ? lazy(n.rows, say) : n.rows;
+        return rows === null && isLazy(n.rows) ? null : { ...n, columns, rows };
+      }
+      case 'vega':
+        return n.instead ? { ...n, instead: within(n.instead, 'instead') } : n;
+      case 'button':
+      case 'form': {
+        const may = act(n.act, say);
+        return may && { ...n, act: may };
+      }
+      case 'empty': {
+        if (!n.act) return n;
+        const may = act(n.act, say);
+        return may && { ...n, act: may };
+      }
+      case 'input': {
+        if (n.bind && !isOwn(n.bind.path, id)) return writes(say);
+        const may = n.act && act(n.act, say);
+        return may === null ? null : { ...n, ...(may ? { act: may } : {}) };
+      }
+      case 'frame':
+        // A page of a skill in a frame would have a life of its own beside the view model.
+        say('not_permitted', 'An app has no frames.');
+        return n.instead ? within(n.instead, 'instead') : null;
+      default:
+        return n;
+    }
+  }
+
+  return {
+    target,
+    tree(tree, problem) {
+      const slot = (nodes: readonly Node[] | undefined, name: string) =>
+        nodes?.map((n, i) => node(n, problem, `/${name}/${i}`));
+      const { tree: _, needs: __, ...rest } = tree;
+      const slots = Object.fromEntries(
+        (['header', 'aside', 'modal', 'toast'] as const).flatMap((name) =>
+          tree[name] ? [[name, slot(tree[name], name)]] : [],
+        ),
+      );
+      return finished({ ...rest, ...slots, main: slot(tree.main, 'main')! });
+    },
+  };
+}
+
+/** Parts of the view model that a tree reads, beside those it may. */
+export function readElsewhere(tree: Tree, names: readonly string[]): string[] {
+  const found = new Set<string>();
+  const walk = (v: unknown): void => {
+    if (v === null || typeof v !== 'object') return;
+    const { path } = v as Partial<Path>;
+    if (Array.isArray(path) && path[0] === 'state' && path[1] === 'viewModel' && path.length > 2)
+      if (!names.includes(String(path[2]))) found.add(String(path[2]).slice(0, 64));
+    for (const [key, one] of Object.entries(v)) if (key !== 'spec') walk(one);
+  };
+  const { meta: _, state: __, ...nodes } = tree;
+  walk(nodes satisfies Record<string, Value | unknown>);
+  return [...found];
+}

@@ -1,0 +1,112 @@
+// The namespace /owner: browsers with a session, and hubs that lead to the hub of their subnet.
+import type { Socket } from 'socket.io';
+import * as T from 'typebox';
+import { checked } from '../firmware/protocol/endpoint/check.ts';
+import { IngleError } from '../firmware/protocol/errors.ts';
+import { memberSid } from '../firmware/protocol/subnet.ts';
+import { seconds } from './clock.ts';
+import type { Event, Side } from './events.ts';
+import type { Gate } from './gate.ts';
+import { authenticateHub } from './hubs.ts';
+import { tooMany } from './limit.ts';
+import type { Link } from './links.ts';
+import { log, short } from './log.ts';
+import type { Root } from './root.ts';
+import { authenticate, browserOf } from './session.ts';
+
+/** What hangs on a socket. `link` comes with owner.online, a member's with its connection. */
+interface OwnerData {
+  sid: string;
+  cookie: string;
+  busy: boolean;
+  link: Link | null;
+  /** A hub: where it leads. */
+  member?: { hub_id: string; owner_id: string; subnet_id: string };
+}
+
+/** What is said in the handshakes and events. */
+const text = T.String();
+const maybe = T.Optional(text);
+const only = { additionalProperties: false };
+const said = {
+  member: T.Object({ certificate: text, proof: text }, only),
+  owner: T.Object({ session_jwt: maybe, token: maybe, sid: maybe, browser: maybe }, only),
+  online: T.Object({ sid: text, session_jwt: text, browser_key_id: text }, only),
+};
+
+export function ownerSide(root: Root, gate: Gate): Side {
+  const { relay } = root;
+
+  /** A hub that leads to the hub of its subnet, or asks to be let in there. */
+  async function memberComes(socket: Socket): Promise<void> {
+    const { certificate, proof } = checked(said.member, socket.handshake.auth);
+    const { hub } = await authenticateHub(root, certificate, proof, 'subnet-route');
+    const found = await root.records.members.find(hub.hub_id, seconds());
+    if (!found) throw new IngleError('not_found', 'This hub is in no subnet.');
+    const sid = memberSid(hub.hub_id);
+    const away = gate.away(sid);
+    if (away > 0) throw tooMany(away);
+    const { hub_id, owner_id, subnet_id } = found.via;
+    const member = { hub_id, owner_id, subnet_id };
+    socket.data = { sid, cookie: sid, busy: false, link: null, member } satisfies OwnerData;
+    gate.admit(socket.conn, 'browser', owner_id, sid);
+  }
+
+  async function browserComes(socket: Socket, header: (name: string) => string): Promise<void> {
+    const auth = checked(said.owner, socket.handshake.auth);
+    const token = auth.session_jwt ?? auth.token;
+    const cookie = browserOf(root, header('cookie'), auth.browser ?? '');
+    // The gate knows a cookie before the handshake; a secret comes with it.
+    const away = gate.away(cookie);
+    if (away > 0) throw tooMany(away);
+    const session = await authenticate(root, token, cookie);
+    const { sid } = session;
+    if (auth.sid !== undefined && auth.sid !== sid)
+      throw new IngleError('unauthenticated', 'The token is of another session.');
+    socket.data = { sid, cookie, busy: false, link: null } satisfies OwnerData;
+    gate.admit(socket.conn, 'browser', cookie, cookie);
+  }
+
+  const online: Event = async (socket, m) => {
+    const data = socket.data as OwnerData;
+    const { sid, session_jwt, browser_key_id } = checked(said.online, m);
+    if (sid !== data.sid) throw new IngleError('forbidden', 'This connection is of another session.');
+    if (data.busy) throw new IngleError('rate_limited', 'One at a time.', { retry_after: 1 });
+    data.busy = true;
+    try {
+      const session = await authenticate(root, session_jwt, data.cookie);
+      if (session.sid !== sid || session.browser_key_id !== browser_key_id)
+        throw new IngleError('forbidden', 'The token is of another session.');
+      if (!socket.connected) return undefined;
+      const { link, status } = relay.browserUp(session, socket);
+      data.link = link;
+      gate.owns(socket.conn, link.owner_id);
+      return status;
+    } finally {
+      data.busy = false;
+    }
+  };
+
+  return {
+    admit: (socket, header) =>
+      'certificate' in socket.handshake.auth ? memberComes(socket) : browserComes(socket, header),
+    events: {
+      'relay.to_hub': (socket, m) => {
+        const { link } = socket.data as OwnerData;
+        if (!link) throw new IngleError('conflict', 'Say owner.online first.');
+        return relay.toHub(link, socket, m);
+      },
+      'owner.online': online,
+    },
+    came(socket) {
+      const data = socket.data as OwnerData;
+      if (data.member) data.link = relay.memberUp({ sid: data.sid, ...data.member }, socket);
+      log('debug', 'browser connected', { session: short(data.sid) });
+    },
+    gone(this: Socket) {
+      const { link } = this.data as OwnerData;
+      if (link) relay.browserDown(link, this);
+      this.conn.close();
+    },
+  };
+}

@@ -1,0 +1,241 @@
+// One request and its answer: let in or refused by its head, its body gathered, answered whole or as a stream.
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { MAX_BODY } from '../../firmware/protocol/limits.ts';
+import {
+  type Admit,
+  type Admitted,
+  errorResponse,
+  type Head,
+  type Response,
+  readHead,
+  type Streaming,
+  writeAnswer,
+} from './http.ts';
+import { openPlaces, type Place } from './places.ts';
+
+/** The largest refused body that is read to its end, bytes. */
+const MAX_DROPPED = 16 * 1024 * 1024;
+/** How long a client may take to send a body, milliseconds. */
+const BODY_MS = 15_000;
+/** The same of a large one, which comes through the relay of a slow line. */
+const LARGE_MS = 300_000;
+const LOOK_MS = 500;
+
+/** A request while it is answered. */
+interface Exchange extends Place {
+  res: HttpResponse;
+  /** This runs within uWebSockets' own call, which gathers what is written and sends it at its end. */
+  isGathered: boolean;
+  /** Its answer has no body. */
+  isHead: boolean;
+  /** Nothing more is to be answered. */
+  aborted: boolean;
+  admitted: Admitted | undefined;
+  streaming: Streaming | undefined;
+  /** Of its body, bytes, as its head says; NaN where it does not. */
+  size: number;
+  /** When its body began to come, on the clock of `performance`. */
+  began: number;
+  /** Called when the client has gone before its answer. */
+  left: (() => void) | undefined;
+}
+
+const nothing = new Uint8Array();
+
+/** Small ones share a slab, as memory of their own costs more than what is in them. */
+function copyOf(chunk: ArrayBuffer): Uint8Array {
+  const copy = Buffer.allocUnsafe(chunk.byteLength);
+  copy.set(new Uint8Array(chunk));
+  return copy;
+}
+
+export function openExchanges(admit: Admit) {
+  const places = openPlaces();
+  const arrivals = openArrivals((x) =>
+    refuse(x, new IngleError('timeout', 'The request took too long to arrive.')),
+  );
+  let streams = 0;
+  let closing = false;
+
+  function leave(x: Exchange): void {
+    if (!x.isTaken) return;
+    places.leave(x);
+    if (x.streaming) streams--;
+  }
+  /** The last word on a request that may still send. */
+  function answer(x: Exchange, r: Response): void {
+    arrivals.forget(x);
+    if (respond(x, r)) streams++;
+    leave(x);
+    // What else comes of this body is read and dropped.
+    x.aborted = true;
+  }
+  const refuse = (x: Exchange, cause: unknown) => answer(x, errorResponse(cause));
+  const end = (x: Exchange, r: Response) => {
+    if (respond(x, r)) streams++;
+    else leave(x);
+  };
+  /** For what is not answered at once. */
+  function wait(x: Exchange): void {
+    x.isGathered = false;
+    x.res.onAborted(() => {
+      x.aborted = true;
+      x.streaming?.stop();
+      x.left?.();
+      leave(x);
+      arrivals.forget(x);
+    });
+  }
+  function perform(x: Exchange, body: Uint8Array): void {
+    let r: Response | Promise<Response>;
+    try {
+      r = x.admitted!.handle(body, (f) => {
+        if (x.aborted) f();
+        else x.left = f;
+      });
+    } catch (e) {
+      r = errorResponse(e);
+    }
+    if (r instanceof Promise) r.catch(errorResponse).then((r) => end(x, r));
+    else end(x, r);
+  }
+  /** Gathers the body, and goes on with it. */
+  function gather(x: Exchange, { maxBody, isReadAtOnce = false }: Admitted): void {
+    arrivals.expect(x);
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    x.res.onData((chunk, isLast) => {
+      if (x.aborted) return;
+      size += chunk.byteLength;
+      try {
+        places.makeRoom(x, size, maxBody);
+      } catch (e) {
+        return refuse(x, e);
+      }
+      // uWebSockets takes the chunk back when this returns.
+      const isAll = isLast && isReadAtOnce && parts.length === 0;
+      if (chunk.byteLength > 0) parts.push(isAll ? new Uint8Array(chunk) : copyOf(chunk));
+      if (!isLast) return;
+      arrivals.forget(x);
+      x.isGathered = true;
+      perform(x, parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? nothing));
+      x.isGathered = false;
+    });
+  }
+
+  /** Takes a place. @returns what goes on with the body, unless the answer is there already or needs none */
+  function letIn(x: Exchange, head: Head): Admitted | undefined {
+    try {
+      if (closing) throw new IngleError('unavailable', 'The hub is stopping.');
+      places.take(x);
+      const said = admit(head);
+      if (said instanceof Promise) {
+        wait(x);
+        said.catch(errorResponse).then((r) => answer(x, r));
+      } else if ('handle' in said) {
+        places.takeFor(x, said.who);
+        x.admitted = said;
+        x.size = Number(head.headers['content-length'] ?? Number.NaN);
+        places.makeRoom(x, x.size, said.maxBody);
+        return said;
+      } else answer(x, said);
+    } catch (e) {
+      refuse(x, e);
+    }
+    return undefined;
+  }
+
+  return {
+    begin(res: HttpResponse, req: HttpRequest): void {
+      const head = readHead(req);
+      const x = exchangeOf(res, head);
+      const admitted = letIn(x, head);
+      if (!admitted) return;
+      // Without these two a request has no body (RFC 9112, 6.3), and nothing is to be waited for.
+      if (!head.headers['content-length'] && !head.headers['transfer-encoding']) {
+        perform(x, nothing);
+        if (x.isTaken) wait(x);
+      } else {
+        wait(x);
+        gather(x, admitted);
+      }
+    },
+    counts: () => ({ requests: places.requests(), streams }),
+    /** Refuses new ones, and settles when those under way are answered or `graceMs` is over. */
+    async close(graceMs: number): Promise<void> {
+      closing = true;
+      const end = Date.now() + graceMs;
+      while (places.requests() > 0 && Date.now() < end) await new Promise((r) => setTimeout(r, 20));
+      arrivals.stop();
+    },
+  };
+}
+
+/** All fields at once: objects of one shape are quick. */
+function exchangeOf(res: HttpResponse, head: Head): Exchange {
+  return {
+    res,
+    isGathered: true,
+    isHead: head.method === 'HEAD',
+    aborted: false,
+    isTaken: false,
+    of: undefined,
+    most: MAX_BODY,
+    admitted: undefined,
+    streaming: undefined,
+    size: 0,
+    began: 0,
+    left: undefined,
+  };
+}
+
+/** @returns whether the answer goes on */
+function respond(x: Exchange, r: Response): boolean {
+  if (x.aborted) return false;
+  // Who still sends hears the answer only once what is sent was read; without an end to it the connection ends.
+  const isLast = r.status === 413 && !(x.size <= MAX_DROPPED);
+  if (x.isGathered) writeAnswer(x.res, r, x.isHead, isLast);
+  else x.res.cork(() => writeAnswer(x.res, r, x.isHead, isLast));
+  if (x.isHead || !r.stream) return false;
+  begin(x, r.stream);
+  return true;
+}
+
+/** Begins a stream. */
+function begin(x: Exchange, stream: NonNullable<Response['stream']>): void {
+  const { res } = x;
+  res.onWritable(() => {
+    if (!x.aborted) x.streaming?.writable();
+    return true;
+  });
+  x.streaming = stream((chunk) => {
+    if (x.aborted) return false;
+    let fine = false;
+    res.cork(() => {
+      fine = res.write(chunk);
+    });
+    return fine;
+  });
+}
+
+/** Requests whose bodies are still to come. One timer for all, as most are there before one timer each were set. */
+function openArrivals(late: (x: Exchange) => void) {
+  const arriving = new Set<Exchange>();
+  let looking: NodeJS.Timeout | undefined;
+  function look(): void {
+    looking = undefined;
+    const now = performance.now();
+    for (const x of arriving) if (now - x.began >= (x.most > MAX_BODY ? LARGE_MS : BODY_MS)) late(x);
+    if (arriving.size > 0) looking = setTimeout(look, LOOK_MS);
+  }
+  return {
+    expect(x: Exchange): void {
+      x.began = performance.now();
+      arriving.add(x);
+      looking ??= setTimeout(look, LOOK_MS);
+    },
+    forget: (x: Exchange): void => void arriving.delete(x),
+    stop: (): void => clearTimeout(looking),
+  };
+}

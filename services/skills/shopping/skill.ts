@@ -1,0 +1,44 @@
+// shopping: one list for everybody at home. Each person's document shows it; the skill's own storage has it.
+import { IngleError } from '../../../firmware/protocol/errors.ts';
+import { openQueue } from '../../../firmware/protocol/queue.ts';
+import type {
+  Json,
+  JsonObject,
+  Skill,
+  SkillContext,
+  SkillDefinition,
+} from '../../../firmware/skills/sdk/skill.ts';
+import { changed, changeOf, type Items, MAX_ITEMS } from './list.ts';
+
+const stored = 'items';
+
+function start(ctx: SkillContext): Skill {
+  const line = openQueue();
+  const items = () => (ctx.storage.get<never>(stored) as Items | undefined) ?? {};
+  const show = (owner_id: string) => ctx.setState(owner_id, { items: items() as unknown as JsonObject });
+
+  return {
+    attached: show,
+    // One after the other: each begins with what the one before has left.
+    action: ({ action_id, payload }) =>
+      line.add(async () => {
+        const change = changeOf(action_id, payload);
+        if (!change) throw new IngleError('invalid_request', 'The list takes put, got, back and clear.');
+        const next = changed(items(), change);
+        if (!next)
+          throw new IngleError('conflict', `The list holds ${MAX_ITEMS} things. Empty the basket first.`);
+        await ctx.storage.set(stored, next as unknown as JsonObject);
+        for (const owner_id of ctx.owners()) show(owner_id);
+        return { body: {} };
+      }),
+    endpoints: [
+      {
+        method: 'GET',
+        path: '/v1/items',
+        answer: () => ({ body: { items: Object.values(items()) as unknown as Json } }),
+      },
+    ],
+  };
+}
+
+export const skill: SkillDefinition = { start };
