@@ -79,6 +79,8 @@ export function Skill({ icon }: { icon: Icon }) {
         void check(o, raw, content, tree as Tree);
       }
     }
+    // What was kept stays whole until the hub has told all of what is there now.
+    if (seen.current.isKept && !o.rooms.every((r) => r.live)) return;
     const first = seen.current.tree?.state ?? {};
     stored.current = o.stateRooms.reduce<unknown>((s, r) => overlayState(s, r.content()), first);
     seen.current.state = acts.over(stored.current);

@@ -27,7 +27,7 @@ export interface RightsParts {
   store: Store;
   library: Library;
   skills: Skills;
-  desktop: Pick<Desktop, 'of' | 'serve' | 'roleOf'>;
+  desktop: Pick<Desktop, 'of' | 'serve' | 'roleOf'> & Partial<Pick<Desktop, 'looked'>>;
 }
 
 export type RoomRights = ReturnType<typeof roomRights>;

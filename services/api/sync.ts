@@ -17,7 +17,6 @@ import { openBucket, type Rate, rate, take } from '../../firmware/protocol/bucke
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Log } from '../../firmware/system/log.ts';
-import type { Desktop } from './desktop.ts';
 import { type Joined, type RightsParts, type RoomRights, roomRights, whose } from './rights.ts';
 import type { Socket, SocketEvents } from './server.ts';
 
@@ -56,14 +55,7 @@ function keyOf(path: string): DocumentKey {
 }
 
 /** @param o.messages another rate than a hub's, where something else is measured */
-export function syncServer(
-  o: RightsParts & {
-    desktop: Partial<Pick<Desktop, 'looked'>>;
-    commands: Commands;
-    log: Log;
-    messages?: Rate;
-  },
-): Sync {
+export function syncServer(o: RightsParts & { commands: Commands; log: Log; messages?: Rate }): Sync {
   const rights = roomRights(o);
   const joined = openJoined(rights);
   const passes = openPasses();
@@ -131,14 +123,7 @@ function close(socket: Socket, e: IngleError): void {
 
 /** Makes the events of a socket: it joins, what came meanwhile is heard then, and at its end the room hears of it. */
 function connector(
-  o: {
-    desktop: Partial<Pick<Desktop, 'looked'>>;
-    library: Library;
-    skills: Skills;
-    commands: Commands;
-    log: Log;
-    messages?: Rate;
-  },
+  o: Pick<RightsParts, 'library' | 'skills' | 'desktop'> & { commands: Commands; log: Log; messages?: Rate },
   rights: RoomRights,
   joined: Everybody,
 ): Sync['connect'] {

@@ -76,7 +76,7 @@ test("y-websocket's provider reads a skill's view and state, in every spelling o
   }
   const view = join(hub, 'o1/hub_status/view:main', {});
   await view.synced();
-  assert.is(view.content()['schema'], 'ui/v0');
+  assert.is(view.content()['schema'], 'ui/v0.1');
   view.end();
 });
 
