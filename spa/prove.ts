@@ -1,17 +1,14 @@
-// A request that root may answer with a puzzle while codes are being guessed (proof of work).
+// The puzzle that root may answer a code with, while codes are being guessed (proof of work).
 import { puzzleOf } from '../firmware/protocol/pairing/puzzle.ts';
-import { post } from './rest.ts';
 
-/** POST that solves a puzzle when asked to, once; `working` is called before. @throws IngleError */
-export async function postProving<R>(path: string, body: () => unknown, working: () => void): Promise<R> {
-  try {
-    return await post<R>(path, body());
-  } catch (e) {
-    const puzzle = puzzleOf(e);
-    if (!puzzle) throw e;
-    working();
-    const { POW_HEADER, solvePow } = await import('../firmware/protocol/pairing/pow.ts');
-    const solution = await solvePow(puzzle.challenge, puzzle.bits);
-    return post<R>(path, body(), undefined, { [POW_HEADER]: solution });
-  }
+/**
+ * The header with which what root refused is sent again; `working` is called before the work.
+ * @throws the refusal itself where it has no puzzle
+ */
+export async function solved(refusal: unknown, working: () => void): Promise<Record<string, string>> {
+  const puzzle = puzzleOf(refusal);
+  if (!puzzle) throw refusal;
+  working();
+  const { POW_HEADER, solvePow } = await import('../firmware/protocol/pairing/pow.ts');
+  return { [POW_HEADER]: await solvePow(puzzle.challenge, puzzle.bits) };
 }

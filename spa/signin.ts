@@ -23,18 +23,19 @@ export async function verify(code: string, secret: string | null, access?: Sessi
     // A code is good once: it is not spent by a browser that cannot keep what it leads to.
     await checkStorage();
     const { sid, browser } = aside ? await newSession() : await openSession();
-    const { postProving } = await loaded(import('./prove.ts'));
     const ticket = access?.mode === 'link' ? await ticketOf(access.psk) : undefined;
-    const r = await postProving<{
-      owner_id: string;
-      subnet_id: string;
-      hub_id: string;
-      new_passkey?: boolean;
-    }>(
-      '/v1/owner/login/verify',
-      () => ({ device_code: code, sid, ...(ticket ? { ticket } : {}) }),
-      () => busy('proving'),
-    );
+    const send = (headers?: Record<string, string>) =>
+      post<{ owner_id: string; subnet_id: string; hub_id: string; new_passkey?: boolean }>(
+        '/v1/owner/login/verify',
+        { device_code: code, sid, ...(ticket ? { ticket } : {}) },
+        undefined,
+        headers,
+      );
+    const r = await send().catch(async (e) => {
+      if (!(e instanceof IngleError && e.details?.['pow'])) throw e;
+      const { solved } = await loaded(import('./prove.ts'));
+      return send(await solved(e, () => busy('proving')));
+    });
     if (aside) await endSession();
     const { owner_id, subnet_id, hub_id, new_passkey } = r;
     keepSession({ ...session(), sid, browser, owner_id, subnet_id, hub_id, new_passkey, access });

@@ -12,6 +12,9 @@ import { minify } from 'terser';
 
 const target = 'es2022';
 const rare = /\/(spa\/prove|firmware\/protocol\/(pairing\/puzzle|noise\/seal))\.ts$/;
+/** What a skill's first screen is drawn with. */
+const screen =
+  /\/spa\/(skill|acts|drawing|op|table|render|tabs|chart)\.ts$|\/firmware\/(ui\/(overlay|value|tree|chart)|text\/spa-chart)\.ts$/;
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const bytesOf = (file) => Buffer.from(file.type === 'chunk' ? file.code : file.source);
 
@@ -59,7 +62,7 @@ export async function page(dir, out, { define, onwarn }) {
         // A piece of some hundred bytes costs more by itself than with another that is loaded anyway.
         experimentalMinChunkSize: 700,
         // But what hardly any visit needs would then be everybody's: the puzzle of a surge, the sealed secret (D35).
-        manualChunks: (id) => (rare.test(id) ? 'rare' : undefined),
+        manualChunks: (id) => (rare.test(id) ? 'rare' : screen.test(id) ? 'screen' : undefined),
         onlyExplicitManualChunks: true,
         assetFileNames: 'assets/[name]-[hash][extname]',
       },
