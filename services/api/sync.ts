@@ -8,14 +8,12 @@ import {
   formatKey,
   parseKey,
 } from '../../firmware/documents/key.ts';
-import type { Library } from '../../firmware/documents/library.ts';
 import type { Member } from '../../firmware/documents/members.ts';
 import { closeCode, encodeDenied } from '../../firmware/documents/message.ts';
 import { openPasses } from '../../firmware/documents/passes.ts';
 import type { Room } from '../../firmware/documents/room.ts';
 import { openBucket, type Rate, rate, take } from '../../firmware/protocol/bucket.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
-import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import { type Joined, type RightsParts, type RoomRights, roomRights, whose } from './rights.ts';
 import type { Socket, SocketEvents } from './server.ts';

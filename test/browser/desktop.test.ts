@@ -99,7 +99,7 @@ test('while the hub is away icons stay, opening says why not, and a change is ke
     .getByRole('button', { name: /Options for/ })
     .first()
     .click();
-  await p.page.locator('.menu').getByRole('button', { name: 'Pin', exact: true }).click();
+  await press(p.page, /^Pin$/);
   await p.page.getByText('One change waits to be sent').waitFor();
   // A reload loses neither the icons nor the change.
   await p.page.reload();
@@ -184,7 +184,6 @@ test('everything can be reached by keyboard alone', async () => {
     }
     assert.unreachable(`Tab does not reach ${wanted}`);
   };
-  // An app is a page of its own; a skill's screen is a window.
   await focus('.tile[data-skill="hub_status"] .open');
   await page.keyboard.press('Enter');
   await page.locator('[data-live="yes"]').waitFor();

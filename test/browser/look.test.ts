@@ -73,10 +73,7 @@ for (const [name, options] of looks)
     await online(page);
     await page.locator('.tile').first().waitFor();
     await check(page, `${name}-08-desktop`);
-    await page
-      .getByRole('button', { name: /Options for/ })
-      .first()
-      .click();
+    await page.getByRole('button', { name: 'Options for Hub status' }).click();
     await page.locator('.menu').waitFor();
     await check(page, `${name}-09-tile-menu`);
     await page.keyboard.press('Escape');
@@ -91,10 +88,7 @@ for (const [name, options] of looks)
     await check(page, `${name}-11-chart-table`);
     await page.keyboard.press('Escape');
     await page.locator('.window').waitFor({ state: 'detached' });
-    await page
-      .getByRole('button', { name: /Options for/ })
-      .first()
-      .click();
+    await page.getByRole('button', { name: 'Options for Hub status' }).click();
     await press(page, 'Open as panel');
     await page.locator('[data-live="yes"]').waitFor();
     await check(page, `${name}-12-panel`);

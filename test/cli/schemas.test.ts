@@ -238,7 +238,7 @@ const kinds: Record<string, Kind> = {
     good: [...skills, panel],
     faults: thrown(checkManifest),
     beyond:
-      /is the hub's own|a visual skill needs it|needs a schema, an entrypoint or an app|has pages of its own|has no app/,
+      /is the hub's own|a visual skill needs it|needs a schema, an entrypoint or an app|has pages of its own|has no app|must be one binding|which a tile does not have|binding/,
     bad: [
       {},
       { ...panel, id: 'Panel' },
@@ -271,7 +271,7 @@ const kinds: Record<string, Kind> = {
     ],
   },
   'ui-v0': {
-    good: [hubStatusView(), ...logged.map(logsView), lanternView, every, ...shown.map(updatesView)].map(json),
+    good: [...logged.map(logsView), lanternView, every, ...shown.map(updatesView)].map(json),
     faults: (document) => validateView(document).map((f) => f.says),
     beyond: /nests deeper than|may have at most 2000 nodes/,
     bad: [
@@ -289,7 +289,7 @@ const kinds: Record<string, Kind> = {
     ],
   },
   'ui-v0.1': {
-    good: [{ ...every, schema: 'ui/v0.1' }, later],
+    good: [json(hubStatusView()), { ...every, schema: 'ui/v0.1' }, later],
     // A document of the earlier version is held against that one's schema.
     faults: (document) =>
       document['schema'] === 'ui/v0' ? ['ui/v0'] : validateView(document).map((f) => f.says),

@@ -53,7 +53,7 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
     ...{ view: { schema: 'ui/v0', layout: { type: 'text', text: 'Hello' } }, state: {} },
     room: `${owner.owner_id}/hub_status/view:main`,
     ...{ pins: ['hub_status'], groups: [{ name: 'Home', skills: ['hub_status'] }] },
-    ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0', role: 'guest', until: 0 },
+    ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0', role: 'guest', until: 0, to: 0 },
   };
   return Object.fromEntries(
     Object.entries(e.body.properties)

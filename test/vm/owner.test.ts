@@ -142,7 +142,7 @@ check(
       .getByRole('button', { name: /Options for/ })
       .first()
       .click();
-    await press(p.page, 'Pin');
+    await press(p.page, /^Pin$/);
     await p.page.getByText('One change waits to be sent').waitFor();
     await vm.start();
     await online(p.page);
