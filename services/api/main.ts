@@ -17,7 +17,7 @@ import { followSkills, type Skills } from '../../firmware/skills/follow.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
 import { readSlots, settleSlots, skillNames } from '../../firmware/skills/table.ts';
 import { lifecycle } from '../../firmware/supervisor/lifecycle.ts';
-import { dataOf, nameOf, readConfig, version } from '../../firmware/system/config.ts';
+import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { openStore, sqliteVersion } from '../../firmware/system/store.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
@@ -174,7 +174,7 @@ const dispatch: Dispatch = dispatcher({
     ...speechEndpoints(bus),
     ...serviceEndpoints({ bus, config, slots: () => skillNames(readSlots(config).slots) }),
     ...nodeEndpoints({ bus, config, boots, store, library }),
-    ...subnetEndpoints({ bus, name: () => nameOf(config) }),
+    ...subnetEndpoints({ bus, name: () => config.name }),
     ...adminEndpoints({
       bus,
       log,

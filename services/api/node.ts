@@ -15,7 +15,7 @@ import type { Failure } from '../../firmware/supervisor/serve.ts';
 import { writeWhole } from '../../firmware/system/atomic.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { isAbsent } from '../../firmware/system/bus-errors.ts';
-import { type Choices, type Config, choicesOf, nameOf, readChoices } from '../../firmware/system/config.ts';
+import { type Choices, type Config, choicesOf, readChoices } from '../../firmware/system/config.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Response } from './http.ts';
 import { isSupervised, supervised } from './services.ts';
@@ -37,7 +37,7 @@ export function nodeEndpoints(o: {
 
   /** Without its uplink the hub is alone. */
   const subnet = () =>
-    subnetOf(bus, nameOf(o.config)).catch(() => ({
+    subnetOf(bus, o.config.name).catch(() => ({
       hub_id: null,
       subnet_id: null,
       role: 'hub' as const,
@@ -70,6 +70,8 @@ export function nodeEndpoints(o: {
     },
     async name({ body: { value } }) {
       await choose({ name: value });
+      // Whoever asks this process hears of it at once, without a look at the file for each request.
+      o.config.name = value;
       return { ok: true };
     },
     async reliability() {

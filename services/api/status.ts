@@ -8,7 +8,7 @@ import { setup1 } from '../../firmware/setup/contract.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import { systemApi } from '../../firmware/system/api.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
-import { type Config, nameOf, version } from '../../firmware/system/config.ts';
+import { type Config, version } from '../../firmware/system/config.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { localDocument, localPage } from './areas.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
@@ -68,7 +68,7 @@ export function aboutHub(o: {
     for (const k of known.values()) if (k.available) available++;
     const { requests, streams, sockets } = o.counts();
     return {
-      name: nameOf(o.config),
+      name: o.config.name,
       model: o.config.model,
       version,
       node_version: process.versions.node,
