@@ -81,6 +81,8 @@ export function Form({ n, d }: { n: Of<'form'>; d: Drawing }) {
   const [typed, setTyped] = useState<Record<string, Given>>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [sending, setSending] = useState(false);
+  const flying = useRef<Record<string, Given>>({});
+  const next = useRef(false);
   const control = controlOf(n, d);
   const op = useOp(control);
   const busy = sending || op?.is === 'pending';
@@ -91,22 +93,36 @@ export function Form({ n, d }: { n: Of<'form'>; d: Drawing }) {
   const given = (f: Field) => (Object.hasOwn(typed, f.name) ? typed[f.name]! : first(f, d));
   const send = async (e?: Event) => {
     e?.preventDefault();
-    if (sending) return;
+    if (sending) {
+      // The same once more is a double tap; what was written meanwhile is sent next.
+      next.current ||= typed !== flying.current;
+      return;
+    }
     const open = n.fields.filter(
       (f) => f.required && Array.isArray(given(f)) && !(given(f) as string[]).length,
     );
     setErrors(Object.fromEntries(open.map((f) => [f.name, t('field_required')])));
     if (open.length > 0) return;
     setSending(true);
+    flying.current = typed;
     const scope = { ...d.scope, form: Object.fromEntries(n.fields.map((f) => [f.name, sent(f, given(f))])) };
     const secret = n.fields.some((f) => f.input === 'secret');
     const { done, fields } = await d.act(n.act, scope, { secret, control }).finally(() => setSending(false));
-    if (done) setTyped({});
+    // What was written while this was under way stays.
+    if (done)
+      setTyped((now) =>
+        Object.fromEntries(Object.entries(now).filter(([name, g]) => g !== flying.current[name])),
+      );
     else
       setErrors(
         Object.fromEntries(Object.entries(fields ?? {}).map(([name, says]) => [name, words(says, d)])),
       );
   };
+  useEffect(() => {
+    if (sending || !next.current) return;
+    next.current = false;
+    void send();
+  }, [sending]);
   const change = (f: Field) => (g: Given) => {
     setTyped((before) => ({ ...before, [f.name]: g }));
     setErrors(({ [f.name]: _, ...rest }) => rest);

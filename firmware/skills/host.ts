@@ -105,8 +105,6 @@ export function startHost(
   const timeoutMs = o.timeoutMs ?? 20_000;
   const clock = o.clock ?? systemClock;
   const timers = openTimers(o.vault, log, clock, o.due);
-  /** When somebody will start this process again. */
-  let kept = 0;
   const storage = openStorage(o.vault);
   const interest = openInterest(storage, { log, clock, makeId: randomUUID });
   const isAsked = manifest.capabilities.streams?.supportsDeclarativeInterest === true;
@@ -162,7 +160,7 @@ export function startHost(
     },
     Due: () => ({ at: timers.next() }),
     Kept({ at }) {
-      kept = at;
+      timers.kept(at);
       return {};
     },
     Watch({ owner_id, viewers }) {
@@ -181,7 +179,7 @@ export function startHost(
     manifest,
     implementation,
     viewers: served.viewers,
-    isNeeded: () => served.viewers() > 0 || timers.waiting(kept) || (isAsked && interest.waiting()),
+    isNeeded: () => served.viewers() > 0 || timers.waiting() || (isAsked && interest.waiting()),
     stop() {
       abandon();
       skill.stop?.();

@@ -64,10 +64,12 @@ export interface RunningTimers {
   /** When the next is due, milliseconds since 1970; 0: none is set. */
   next(): number;
   /**
-   * Whether a process that went would miss one: somebody else may wake it for a time that is not close.
-   * @param kept the time at which somebody will
+   * Somebody will start this process again at `at`. What is said and what is asked can pass each other on the way, so
+   * the next time is told once more where that is another.
    */
-  waiting(kept: number): boolean;
+  kept(at: number): void;
+  /** Whether a process that went would miss one: it may go when its next is kept, and not close. */
+  waiting(): boolean;
   stop(): void;
 }
 
@@ -79,6 +81,8 @@ export function openTimers(
   moved: (next: number) => void = () => {},
 ): RunningTimers {
   let cancel = () => {};
+  /** When somebody will start this process again. */
+  let kept = 0;
   let fire: ((f: Fired) => void | Promise<void>) | undefined;
   /** Names whose work goes on, so that none overlaps itself. */
   const firing = new Set<string>();
@@ -145,7 +149,11 @@ export function openTimers(
       plan();
     },
     next,
-    waiting: (kept) => vault.now().timers.size > 0 && !(kept === next() && kept - clock.now() > CLOSE_MS),
+    kept(at) {
+      kept = at;
+      if (at !== next()) moved(next());
+    },
+    waiting: () => vault.now().timers.size > 0 && !(kept === next() && kept - clock.now() > CLOSE_MS),
     stop() {
       fire = undefined;
       cancel();

@@ -208,6 +208,21 @@ test('what is typed into a form reaches the skill, and a secret lies in nothing 
     if (file === 'api.db-wal') assert.ok(bytes.includes('like a comet'), 'where the other one is');
   }
   await shot(page, 'form');
+  // What is written while the hub is at work stays, and is sent when that is done if one asks for it.
+  const field = page.getByLabel('Words', { exact: true });
+  for (const [words, asked] of [
+    ['dimly', false],
+    ['steadily', true],
+  ] as const) {
+    await field.fill('slowly');
+    await page.keyboard.press('Enter');
+    await page.locator('.v-form button[aria-busy]').waitFor();
+    await field.fill(words);
+    if (asked) await page.keyboard.press('Enter');
+    else await page.getByText('It glows slowly').waitFor();
+    if (!asked) assert.is(await field.inputValue(), words);
+  }
+  await page.getByText('It glows steadily').waitFor();
   await page.getByLabel('Words', { exact: true }).fill('brightly');
   await page.keyboard.press('Enter');
   await page.getByText('It glows brightly').waitFor();

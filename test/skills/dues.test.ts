@@ -129,18 +129,27 @@ test('a skill may go only once its very next time is kept by somebody, and that 
   const told: number[] = [];
   const vault = await openKept(memoryDisk(), '1.0.0', { log });
   const t = openTimers(vault, log, clock, (next) => told.push(next));
-  assert.equal([t.next(), t.waiting(0)], [0, false]);
+  assert.equal([t.next(), t.waiting()], [0, false]);
   await t.timers.set('far', 500_000);
-  assert.equal([t.next(), t.waiting(0), t.waiting(500_000)], [500_000, true, false]);
+  assert.equal([t.next(), t.waiting()], [500_000, true]);
+  t.kept(500_000);
+  assert.not.ok(t.waiting());
   await t.timers.set('near', 400_000);
-  assert.ok(t.waiting(500_000), 'the time that is kept is not the next any more');
-  assert.not.ok(t.waiting(400_000));
+  assert.ok(t.waiting(), 'the time that is kept is not the next any more');
+  t.kept(400_000);
+  assert.not.ok(t.waiting());
   move(370_000);
-  assert.ok(t.waiting(400_000), 'half a minute before');
+  assert.ok(t.waiting(), 'half a minute before');
   await t.timers.clear('near');
   await t.timers.clear('far');
-  assert.equal([t.next(), t.waiting(0)], [0, false]);
-  assert.equal(told, [500_000, 400_000, 500_000, 0]);
+  assert.equal([t.next(), t.waiting()], [0, false]);
+  assert.equal(told.splice(0), [500_000, 400_000, 500_000, 0]);
+  // What was asked before the next was set is kept after it: it is told once more, and then it is well.
+  await t.timers.set('late', 900_000);
+  t.kept(800_000);
+  assert.equal([t.waiting(), told.splice(0)], [true, [900_000, 900_000]]);
+  t.kept(900_000);
+  assert.equal([t.waiting(), told], [false, []]);
 });
 
 test.run();

@@ -73,7 +73,8 @@ export const skill: SkillDefinition = {
       {
         method: 'POST',
         path: '/v1/glow',
-        answer({ body }) {
+        async answer({ body }) {
+          if (body['value'] === 'slowly') await new Promise((r) => setTimeout(r, 1000));
           if (body['value'] === 'thunder')
             throw new IngleError('invalid_request', 'The words are wrong.', {
               fields: { value: 'A lantern is not loud.' },
