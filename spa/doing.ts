@@ -10,6 +10,7 @@ import { changes } from './icons.ts';
 import { began } from './op.ts';
 import { openSkill } from './open.ts';
 import { pageOf } from './paged.ts';
+import { asked } from './routed.ts';
 import { app, follow, type Icon, toast } from './store.ts';
 import { t } from './text.ts';
 import { context, isAbsent, pathOf, Unsupported, unsupported } from './topic.ts';
@@ -127,6 +128,7 @@ async function does(
     });
     return { done: true };
   }
+  asked.add(icon.skill_id);
   const box = await changes();
   const { id, done } = await box.enqueue({
     method: 'COMMAND',

@@ -3,6 +3,8 @@ import type { Told } from '../firmware/ui/topic-names.ts';
 
 type Router = (line: Told) => boolean;
 let router: Router | null = null;
+/** Skills that something was asked of since this page was opened. */
+export const asked = new Set<string>();
 
 export function setRouter(next: Router | null): void {
   router = next;

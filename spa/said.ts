@@ -4,7 +4,7 @@ import { inLanguage } from '../firmware/text/i18n.ts';
 import type { Told } from '../firmware/ui/topic-names.ts';
 import { read, write } from './database.ts';
 import { isApp, openSkill } from './open.ts';
-import { routed } from './routed.ts';
+import { asked, routed } from './routed.ts';
 import { app, follow, toast } from './store.ts';
 import { t, titleOf } from './text.ts';
 
@@ -36,6 +36,13 @@ function next(): void {
   while (!app().toast && waiting.length > 0) show(waiting.shift()!);
 }
 
+/**
+ * Of what was told before the first look, a place is shown no more, unless it is the newest of a skill that somebody has
+ * pressed a button of, here: a page can be faster than the desktop's documents.
+ */
+const isAnswer = ({ id, skill_id }: Told, lines: readonly Told[]): boolean =>
+  asked.has(skill_id) && lines.findLast((l) => l.topic === 'ui.route' && l.skill_id === skill_id)?.id === id;
+
 async function take(lines: readonly Told[], hub: string, isFirst: boolean): Promise<void> {
   const name = `said:${hub}`;
   if (seen?.hub !== hub) {
@@ -45,10 +52,9 @@ async function take(lines: readonly Told[], hub: string, isFirst: boolean): Prom
     seen = { hub, ids: new Set(known) };
   }
   const before = seen.ids;
-  // A place that was to be shown earlier is shown no more, nor is one twice.
+  const isOver = (l: Told) => isFirst && l.topic !== 'ui.notify' && !isAnswer(l, lines);
   const fresh = lines.filter(
-    (l) =>
-      !before.has(l.id) && !(isFirst && l.topic !== 'ui.notify') && !(l.topic === 'ui.route' && routed(l)),
+    (l) => !before.has(l.id) && !isOver(l) && !(l.topic === 'ui.route' && routed(l)),
   );
   seen.ids = new Set(lines.map((l) => l.id));
   // What is shown again after a failure of storage is the lesser evil.

@@ -235,6 +235,7 @@ test('an app writes in its own part of the view model alone, and a skill leads n
   // Elsewhere it takes nobody away.
   await visit(desk, '/s/shopping/');
   await shows(page, together);
+  // As early as a person can, and before the page has read what was told earlier.
   await visit(pocket, '/s/intruder/');
   await press(pocket.page, 'Move me');
   await heading(pocket.page, 'Place');
