@@ -48,7 +48,8 @@ async function take(lines: readonly Told[], hub: string, isFirst: boolean): Prom
   if (seen?.hub !== hub) {
     const kept = await read('prefs', name).catch(() => undefined);
     // A browser that has just come has no part in what was told before.
-    const known = Array.isArray(kept) ? (kept as string[]) : isFirst ? lines.map((l) => l.id) : [];
+    const earlier = isFirst ? lines.filter((l) => !isAnswer(l, lines)).map((l) => l.id) : [];
+    const known = Array.isArray(kept) ? (kept as string[]) : earlier;
     seen = { hub, ids: new Set(known) };
   }
   const before = seen.ids;
