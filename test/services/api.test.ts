@@ -220,6 +220,23 @@ test('HEAD gets the head of what GET would get, and ends', async ({ hub }) => {
   assert.equal([refused.status, refused.headers.get('allow')], [405, 'POST']);
 });
 
+test('each answer stays out of caches and frames and says what it is', async ({ hub }) => {
+  const json = 'application/json';
+  for (const [path, type, policy] of [
+    ['/api/status', json, "default-src 'none'; frame-ancestors 'none'"],
+    ['/nothing', json, "default-src 'none'; frame-ancestors 'none'"],
+    ['/api/docs', 'text/html; charset=utf-8', /^default-src 'none'; .*style-src/],
+  ] as const) {
+    const { headers } = await fetch(hub.base + path, { headers: { 'x-service-token': hub.token() } });
+    const said = (name: string) => headers.get(name) ?? '';
+    assert.is(said('x-content-type-options'), 'nosniff', path);
+    assert.is(said('cache-control'), 'no-store', path);
+    assert.is(said('content-type'), type, path);
+    if (typeof policy === 'string') assert.is(said('content-security-policy'), policy, path);
+    else assert.match(said('content-security-policy'), policy, path);
+  }
+});
+
 test('a connection goes on after HEAD, with and without a body', async ({ hub }) => {
   const line = keepAlive(Number(new URL(hub.base).port));
   const ask = (method: string, path: string, body?: string) =>
