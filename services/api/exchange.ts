@@ -161,7 +161,8 @@ export function openExchanges(admit: Admit) {
         gather(x, admitted);
       }
     },
-    counts: () => ({ requests: places.requests(), streams }),
+    requests: (): number => places.requests(),
+    streams: (): number => streams,
     /** Refuses new ones, and settles when those under way are answered or `graceMs` is over. */
     async close(graceMs: number): Promise<void> {
       closing = true;

@@ -44,8 +44,10 @@ function object(properties: Record<string, TSchema>): Write {
       }
       if (f.said !== undefined) written++;
     }
-    // With a field that is not declared, it is another object than this one writes.
-    if (written === 0 || Object.keys(given).length !== written) return JSON.stringify(value);
+    // With a field that is not declared, it is another object than this one writes. `in`, as keys would be an array each.
+    let there = 0;
+    for (const _ in given) there++;
+    if (written === 0 || there !== written) return JSON.stringify(value);
     if (whole !== '') return whole;
     let text = '';
     for (const f of fields) if (f.text !== '') text += (text === '' ? '{' : ',') + f.text;
