@@ -11,6 +11,7 @@ const en = {
   dialog: 'Dialog',
   listen: 'Listen',
   watch: 'Watch',
+  nothing: 'There is nothing here yet.',
 } as const;
 const ru: Record<keyof typeof en, string> = {
   main: 'Главное',
@@ -21,6 +22,7 @@ const ru: Record<keyof typeof en, string> = {
   dialog: 'Диалог',
   listen: 'Слушать',
   watch: 'Смотреть',
+  nothing: 'Здесь пока ничего нет.',
 };
 export const treeTexts: Texts<keyof typeof en> = { en, ru };
 export const treeText = localizer(treeTexts);

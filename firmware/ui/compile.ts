@@ -1,4 +1,5 @@
 // Which front end a view is for, by what it says of itself. Those that are rarely asked for are loaded when they are.
+import { treeText } from '../text/tree.ts';
 import type { Problem, Tree } from './tree.ts';
 import type { Tools, Want } from './usdl/page.ts';
 import { compileV0 } from './v0/compile.ts';
@@ -68,7 +69,15 @@ const kindOf = (source: Source): Kind => kinds.find((k) => k.is(source)) ?? kind
 /** The front end a view is for, without its version. */
 export const frontEndOf = (source: Source): string => kindOf(source).name;
 
+/** A page without a word would look like one that is broken. */
+function neverBlank(tree: Tree): Tree {
+  const { header = [], main, aside = [], modal = [], toast = [] } = tree;
+  if ([header, main, aside, modal, toast].some((nodes) => nodes.length > 0)) return tree;
+  return { ...tree, main: [{ is: 'text', of: [treeText('nothing')] }] };
+}
+
 /** Compiles a view of whatever kind. Total, as front ends are. */
 export async function compile(source: Source): Promise<Compiled> {
-  return kindOf(source).compile(source);
+  const { tree, problems } = await kindOf(source).compile(source);
+  return { tree: neverBlank(tree), problems };
 }

@@ -67,8 +67,13 @@ const listed = (vm: Vm) => vm.must(`systemctl list-units --all ${ours} --plain -
 /** Once everything that leaves has left, in the state this figure is told for. */
 async function atRest(vm: Vm): Promise<Idle> {
   const end = Date.now() + 40 * 60_000;
+  let said = '';
   for (let why = ''; ; ) {
-    if ((await vm.run(left)).code === 0) {
+    const { code, stdout } = await vm.run(left);
+    const awake = stdout.trim().split('\n').join(', ');
+    if (awake !== said) console.log(`  awake: ${awake || 'nothing'}`);
+    said = awake;
+    if (code === 0) {
       const found = await measure(vm);
       const states = statesOf(await listed(vm));
       // A unit that just starts counts as inactive, and a look at the state may itself start one.

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { compileApp, contractsOf, sourceIn } from '../../firmware/scenario-app/compile.ts';
 import { confinement } from '../../firmware/scenario-app/confine.ts';
 import { scenarioFaults } from '../../firmware/scenario-app/schema.ts';
+import { treeText } from '../../firmware/text/tree.ts';
 import type { Act, Node } from '../../firmware/ui/tree.ts';
 import { treeFaults } from '../ui/tree-schema.ts';
 import { intruderSource } from './intruder.ts';
@@ -187,7 +188,8 @@ test('a page that is missing, or no USDL, is a problem in its file and no page',
     'scenario.yaml unused',
     'one.yaml missing',
   ]);
-  for (const r of app!.routes) assert.equal(r.tree.main, []);
+  const nothing = { is: 'text', of: [treeText('nothing')] };
+  for (const r of app!.routes) assert.equal(r.tree.main, [nothing], 'a word, and no blank page');
 });
 
 test('a page that wants more than it may has a note in the place of each wish', async () => {
