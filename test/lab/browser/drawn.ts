@@ -13,8 +13,11 @@ export interface DrawnPage {
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; report-uri /report";
 
-/** @param contents TypeScript, as if it lay at the top of the tree; it finds `#app` */
-export async function drawnPage(contents: string): Promise<DrawnPage> {
+/**
+ * @param contents TypeScript, as if it lay at the top of the tree; it finds `#app`
+ * @param o.policy another than the application's own, for a page of somebody else's
+ */
+export async function drawnPage(contents: string, o: { policy?: string } = {}): Promise<DrawnPage> {
   const { script, style } = await bundlePage(process.cwd(), contents);
   const files: Record<string, [type: string, body: string]> = {
     '/page.js': ['text/javascript', script],
@@ -30,7 +33,7 @@ export async function drawnPage(contents: string): Promise<DrawnPage> {
       return;
     }
     const [type, body] = files[req.url ?? ''] ?? ['text/html', html];
-    res.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(body);
+    res.writeHead(200, { 'content-type': type, 'content-security-policy': o.policy ?? policy }).end(body);
   });
   await new Promise<void>((ok) => server.listen(0, '127.0.0.1', ok));
   return {
