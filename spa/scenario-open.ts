@@ -1,30 +1,15 @@
 // One scenario app on this browser: what the hub says of it, the documents of its view model, and what is kept of both so
 // that it opens without the hub.
-import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
-import { toIngleError } from '../firmware/protocol/errors.ts';
-import type { appsApi } from '../firmware/scenario-app/api.ts';
-import { APP_VERSION, type App } from '../firmware/ui/app.ts';
+import { type ErrorCode, toIngleError } from '../firmware/protocol/errors.ts';
+import type { App } from '../firmware/ui/app.ts';
 import { currentLink } from './current.ts';
-import { erase, read, write } from './database.ts';
-import type { Asked, Rows } from './drawing.ts';
+import type { Rows } from './drawing.ts';
 import { pageOf } from './paged.ts';
+import { type AppAnswer, isOurs, type Kept, openCopy } from './scenario-kept.ts';
+import { openRows } from './scenario-rows.ts';
 import { session } from './sid.ts';
-import { isHubs } from './signed.ts';
 import { app, type Icon } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
-
-type Page = Awaited<ReturnType<Rows['page']>>;
-type AppAnswer = Omit<Answer<typeof appsApi.read>, 'app'> & { app: App };
-
-/** What is kept of an app between visits. */
-interface Kept {
-  answer: AppAnswer;
-  /** State by skill. */
-  contents: Record<string, unknown>;
-  rows: [string, Page][];
-  /** When it was last true, milliseconds. */
-  at: number;
-}
 
 export type Gate = 'opening' | 'open' | 'missing' | 'forbidden' | 'elevate' | 'forged';
 
@@ -45,117 +30,82 @@ export interface Opened {
   close(): void;
 }
 
-/** Pages of rows that are kept. */
-const ROWS = 40;
-/** Rows that were asked for when a page opened are as good as new for its table, milliseconds. */
-const FRESH = 3000;
-const SAVE = 500;
 const RETRY = 2000;
 
-/** Pages of rows of one app; those used last stay. */
-function openRows(ask: Rows['page'], changed: () => void) {
-  const known = new Map<string, { page: Page; at: number }>();
-  const nameOf = ({ query, target, params, page, pageSize, sort, search }: Asked) =>
-    JSON.stringify([query, target, params ?? {}, page, pageSize, sort ?? null, search ?? '']);
+/** An app asks for its rows as its skill's screen does. */
+const iconOf = (id: string): Icon => ({
+  skill_id: id,
+  title: id,
+  icon: 'app',
+  entrypoint: '',
+  modes: [],
+  pinned: false,
+  order: null,
+});
+
+/** The state documents of an app's skills. @param heard is told when one of them changed */
+function openDocuments(heard: () => void) {
+  const rooms = new Map<string, Room>();
   return {
-    entries: (): [string, Page][] => [...known].map(([name, { page }]) => [name, page]),
-    fill(rows: readonly [string, Page][]) {
-      for (const [name, page] of rows) if (!known.has(name)) known.set(name, { page, at: 0 });
+    /** @param documents their keys by skill */
+    join(documents: AppAnswer['documents']): void {
+      for (const [skill, key] of Object.entries(documents))
+        if (!rooms.has(skill)) rooms.set(skill, joinRoom(key, currentLink, heard));
     },
-    async page(asked: Asked, stop: AbortSignal): Promise<Page> {
-      const name = nameOf(asked);
-      const kept = known.get(name);
-      if (kept && (Date.now() - kept.at < FRESH || !currentLink()?.up)) return kept.page;
-      try {
-        const page = await ask(asked, stop);
-        known.delete(name);
-        known.set(name, { page, at: Date.now() });
-        if (known.size > ROWS) known.delete(known.keys().next().value!);
-        changed();
-        return page;
-      } catch (e) {
-        // A hub that has just gone is as one that is not there; what a skill refuses is told.
-        if (kept && ['unavailable', 'timeout', 'hub_offline'].includes(toIngleError(e).code))
-          return kept.page;
-        throw e;
-      }
+    isLive: (): boolean => rooms.size > 0 && [...rooms.values()].every((r) => r.live),
+    /** The state of a skill; undefined until something of it is there. */
+    of(skill: string): Record<string, unknown> | undefined {
+      const room = rooms.get(skill);
+      const now = room?.content() ?? {};
+      return room?.live || Object.keys(now).length > 0 ? now : undefined;
+    },
+    close(): void {
+      for (const r of rooms.values()) r.close();
     },
   };
 }
 
+/** How an app stands that the hub does not give; undefined where it may in a moment. */
+function shutBy(code: ErrorCode): Gate | undefined {
+  if (code === 'assertion_required') return 'elevate';
+  if (code === 'forbidden') return 'forbidden';
+  return ['not_found', 'not_supported', 'invalid_request'].includes(code) ? 'missing' : undefined;
+}
+
 export function openApp(id: string, changed: () => void): Opened {
   const hub = session()?.hub_id ?? '';
-  const name = `app ${hub} ${id}`;
-  const icon: Icon = {
-    skill_id: id,
-    title: id,
-    icon: 'app',
-    entrypoint: '',
-    modes: [],
-    pinned: false,
-    order: null,
-  };
-  const rooms = new Map<string, Room>();
   let kept: Kept | undefined;
   let gate: Gate = 'opening';
   let asking = false;
   let asked = false;
   let closed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let saving: ReturnType<typeof setTimeout> | undefined;
 
-  const isLive = () => rooms.size > 0 && [...rooms.values()].every((r) => r.live);
-  const rows = openRows((of, stop) => pageOf(icon, of, stop), saveSoon);
+  const documents = openDocuments(heard);
+  const copy = openCopy(hub, id, () => {
+    if (!kept || gate !== 'open') return undefined;
+    const at = documents.isLive() ? Date.now() : kept.at;
+    kept = { ...kept, contents: contents(), rows: rows.entries(), at };
+    return kept;
+  });
+  const icon = iconOf(id);
+  const rows = openRows((of, stop) => pageOf(icon, of, stop), copy.saveSoon);
 
   function contents(): Record<string, unknown> {
     const names = [id, ...(kept?.answer.app.skills ?? [])];
     return Object.fromEntries(
-      names.map((skill) => {
-        const room = rooms.get(skill);
-        const now = room?.content() ?? {};
-        return [skill, room?.live || Object.keys(now).length > 0 ? now : (kept?.contents[skill] ?? {})];
-      }),
+      names.map((skill) => [skill, documents.of(skill) ?? kept?.contents[skill] ?? {}]),
     );
   }
 
-  function saveSoon(): void {
-    if (closed) return;
-    saving ??= setTimeout(() => {
-      saving = undefined;
-      if (!kept || gate !== 'open') return;
-      kept = { ...kept, contents: contents(), rows: rows.entries(), ...(isLive() ? { at: Date.now() } : {}) };
-      // What is kept only helps the next visit.
-      write('prefs', name, kept).catch(() => {});
-    }, SAVE);
-  }
-
   function heard(): void {
-    saveSoon();
+    copy.saveSoon();
     changed();
   }
 
-  function join({ documents }: AppAnswer): void {
-    for (const [skill, key] of Object.entries(documents))
-      if (!rooms.has(skill)) rooms.set(skill, joinRoom(key, currentLink, heard));
-  }
-
-  const isOurs = async (answer: AppAnswer, isNew: boolean) =>
-    answer.key === `apps/${id}` &&
-    answer.app.id === id &&
-    (await isHubs(hub, answer, answer.app as unknown as Record<string, unknown>, isNew));
-
-  /** Whether what is kept is of who is here now, as far as that is known. */
-  const isMine = ({ documents }: AppAnswer) => {
-    const { mine } = app();
-    return mine === null || Object.values(documents).every((key) => key.startsWith(`${mine}/`));
-  };
-
   async function begin(): Promise<void> {
-    const found = (await read('prefs', name).catch(() => undefined)) as Kept | undefined;
-    if (found && !isMine(found.answer)) return;
-    if (closed || kept || found?.answer.app.app !== APP_VERSION || !(await isOurs(found.answer, false)))
-      return;
-    if (closed || kept || gate !== 'opening') return;
+    const found = await copy.read();
+    if (!found || closed || kept || gate !== 'opening') return;
     kept = found;
     rows.fill(found.rows);
     gate = 'open';
@@ -171,16 +121,14 @@ export function openApp(id: string, changed: () => void): Opened {
       await began;
       if (closed) return;
       asked = true;
-      if (!(await isOurs(answer, true))) return end('forged');
+      if (!(await isOurs(hub, id, answer, true))) return end('forged');
       kept = { contents: {}, rows: [], at: 0, ...kept, answer };
       gate = 'open';
-      join(answer);
+      documents.join(answer.documents);
       heard();
     } catch (e) {
-      const { code } = toIngleError(e);
-      if (code === 'assertion_required') end('elevate');
-      else if (code === 'forbidden') end('forbidden');
-      else if (['not_found', 'not_supported', 'invalid_request'].includes(code)) end('missing');
+      const why = shutBy(toIngleError(e).code);
+      if (why) end(why);
       else if (!closed) timer = setTimeout(ask, RETRY);
     } finally {
       asking = false;
@@ -191,7 +139,7 @@ export function openApp(id: string, changed: () => void): Opened {
   function end(why: Gate): void {
     asked = true;
     gate = why;
-    if (why !== 'elevate') void erase('prefs', name).catch(() => {});
+    if (why !== 'elevate') copy.erase();
     changed();
   }
 
@@ -204,14 +152,15 @@ export function openApp(id: string, changed: () => void): Opened {
       return kept?.answer.app ?? null;
     },
     get at() {
-      if (kept && isLive() && app().link !== 'unserved') kept.at = Math.max(kept.at, app().heardAt ?? 0);
+      if (kept && documents.isLive() && app().link !== 'unserved')
+        kept.at = Math.max(kept.at, app().heardAt ?? 0);
       return kept?.at ?? 0;
     },
     get live() {
-      return isLive();
+      return documents.isLive();
     },
     get filled() {
-      return isLive() || Object.keys(kept?.contents ?? {}).length > 0;
+      return documents.isLive() || Object.keys(kept?.contents ?? {}).length > 0;
     },
     contents,
     page: rows.page,
@@ -225,8 +174,8 @@ export function openApp(id: string, changed: () => void): Opened {
     close() {
       closed = true;
       clearTimeout(timer);
-      clearTimeout(saving);
-      for (const r of rooms.values()) r.close();
+      copy.close();
+      documents.close();
     },
   };
 }

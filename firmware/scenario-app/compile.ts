@@ -6,7 +6,8 @@ import { pathOf, payloadOf } from '../ui/expression.ts';
 import { below } from '../ui/needs.ts';
 import type { Lazy, Node, Path, Tree, Value } from '../ui/tree.ts';
 import { isLazy } from '../ui/value.ts';
-import { type Confinement, type Contracts, confinement, readElsewhere } from './confine.ts';
+import { type Confinement, confinement, readElsewhere } from './confine.ts';
+import type { Contracts } from './policy.ts';
 import { type ScenarioApp, scenarioFaults } from './schema.ts';
 
 /** What a skill's bundle has in scenario.json: scenario.yaml and its pages, each as the value it stands for. */

@@ -1,78 +1,26 @@
-// What an app's page may do: write in its own part of the view model, and ask skills for what its permissions name.
-// Everything else becomes a note in its place, so a page that was drawn can do nothing that was not let through here. Pure.
+// What an app's page may do. What its policy does not let through becomes a note in its place, so a page that was drawn
+// can do nothing else. Pure.
 import { finished } from '../ui/needs.ts';
-import type { Act, Column, Inline, Lazy, Node, Path, Problem, Tree, Value } from '../ui/tree.ts';
+import type { Column, Inline, Node, Path, Problem, Tree, Value } from '../ui/tree.ts';
 import { isLazy } from '../ui/value.ts';
-
-/** Skill -> what an app may ask of it. */
-export type Contracts = ReadonlyMap<string, readonly string[]>;
-
-type Say = (code: string, hint: string) => void;
-type Allowed<A> = A | null;
-
-const isOwn = (at: readonly unknown[], id: string): boolean =>
-  at[0] === 'state' && at[1] === 'viewModel' && at[2] === id && at.length > 3 && !at.includes(null);
+import { type Contracts, type Policy, policyOf, type Say } from './policy.ts';
 
 export interface Confinement {
   /** The tree with nothing in it that is not allowed. @param pointer where its file is told to be */
   tree(tree: Tree, problem: (p: Problem) => void): Tree;
-  /** The skill that answers a contract; null where the app may not ask it. */
-  target(contract: string, target?: string): string | null;
+  target: Policy['target'];
 }
 
 export function confinement(id: string, contracts: Contracts): Confinement {
-  function target(contract: string, given?: string): string | null {
-    if (given === undefined) {
-      const found = [...contracts].find(([, names]) => names.includes(contract));
-      return found ? found[0] : id;
-    }
-    return given === id || contracts.get(given)?.includes(contract) ? given : null;
-  }
-
-  const writes = (say: Say): null => {
-    say('outside', `An app writes in its own part of the view model only: $.${id}.…`);
-    return null;
-  };
-  const asks = (name: string, of: string | undefined, say: Say): null => {
-    say('not_permitted', `"permissions" does not name "${name.slice(0, 80)}" of ${(of ?? id).slice(0, 64)}.`);
-    return null;
-  };
-
-  function act(a: Act, say: Say): Allowed<Act> {
-    switch (a.do) {
-      case 'go':
-        return a;
-      case 'set':
-        return isOwn(a.at.path, id) ? a : writes(say);
-      case 'query': {
-        const to = target(a.query, a.target);
-        return to ? { ...a, target: to } : asks(a.query, a.target, say);
-      }
-      case 'action': {
-        const to = target(a.id, a.target);
-        if (!to) return asks(a.id, a.target, say);
-        // The first step is a name and no expression, so that what a link or a row says cannot lead elsewhere.
-        if ((a.meanwhile ?? []).some(({ at }) => at[0] !== id || at.length < 2)) return writes(say);
-        return { ...a, target: to };
-      }
-      default:
-        say('not_permitted', 'A page asks by ui.action and ui.query.');
-        return null;
-    }
-  }
+  const policy = policyOf(id, contracts);
 
   function inline(i: Inline, say: Say): Inline {
     if (i === null || typeof i !== 'object') return i;
     if ('mark' in i) return { ...i, of: i.of.map((one) => inline(one, say)) };
     if (!('act' in i)) return i;
     const of = i.of.map((one) => inline(one, say));
-    const may = act(i.act, say);
+    const may = policy.act(i.act, say);
     return may ? { act: may, of } : { mark: 'strike', of };
-  }
-
-  function lazy(rows: Lazy, say: Say): Allowed<Lazy> {
-    const to = target(rows.query, rows.target);
-    return to ? { ...rows, target: to } : asks(rows.query, rows.target, say);
   }
 
   function node(n: Node, problem: (p: Problem) => void, at: string): Node {
@@ -127,24 +75,24 @@ export function confinement(id: string, contracts: Contracts): Confinement {
         const columns = n.columns.map(
           (c, i): Column => (c.cell ? { ...c, cell: within(c.cell, `columns/${i}`) } : c),
         );
-        const rows = isLazy(n.rows) ? lazy(n.rows, say) : n.rows;
+        const rows = isLazy(n.rows) ? policy.rows(n.rows, say) : n.rows;
         return rows === null && isLazy(n.rows) ? null : { ...n, columns, rows };
       }
       case 'vega':
         return n.instead ? { ...n, instead: within(n.instead, 'instead') } : n;
       case 'button':
       case 'form': {
-        const may = act(n.act, say);
+        const may = policy.act(n.act, say);
         return may && { ...n, act: may };
       }
       case 'empty': {
         if (!n.act) return n;
-        const may = act(n.act, say);
+        const may = policy.act(n.act, say);
         return may && { ...n, act: may };
       }
       case 'input': {
-        if (n.bind && !isOwn(n.bind.path, id)) return writes(say);
-        const may = n.act && act(n.act, say);
+        if (n.bind && !policy.writes(n.bind, say)) return null;
+        const may = n.act && policy.act(n.act, say);
         return may === null ? null : { ...n, ...(may ? { act: may } : {}) };
       }
       case 'frame':
@@ -157,7 +105,7 @@ export function confinement(id: string, contracts: Contracts): Confinement {
   }
 
   return {
-    target,
+    target: policy.target,
     tree(tree, problem) {
       const slot = (nodes: readonly Node[] | undefined, name: string) =>
         nodes?.map((n, i) => node(n, problem, `/${name}/${i}`));

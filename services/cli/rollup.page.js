@@ -14,7 +14,7 @@ const target = 'es2022';
 const rare = /\/(spa\/prove|firmware\/protocol\/(pairing\/puzzle|noise\/seal))\.ts$/;
 /** What a skill's first screen is drawn with. */
 const screen =
-  /\/spa\/(skill|acts|drawing|op|table|render|tabs|chart)\.ts$|\/firmware\/(ui\/(overlay|value|tree|chart)|text\/spa-chart)\.ts$/;
+  /\/spa\/(skill|screen|acts|drawing|op|table|render|tabs|chart)\.ts$|\/firmware\/(ui\/(overlay|value|tree|chart)|text\/spa-chart)\.ts$/;
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const bytesOf = (file) => Buffer.from(file.type === 'chunk' ? file.code : file.source);
 

@@ -1,4 +1,4 @@
-// What the kernel says in /proc (proc(5)). Pure parsers; skill.ts reads the files.
+// What the kernel says in /proc (proc(5)). Pure parsers; meter.ts reads the files.
 
 export interface CpuTimes {
   /** Jiffies not idle, and all of them. */

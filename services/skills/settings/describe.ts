@@ -24,6 +24,12 @@ export type Browsers = Said<Caller<typeof uplink1>, 'ListBrowsers'>['browsers'];
 export type Devices = Said<Caller<typeof audio1>, 'Enumerate'>;
 export type Probed = Said<Caller<typeof audio1>, 'Probe'>;
 
+/** Ids of the speaker and the microphone in use. */
+export interface Pair {
+  sink: string;
+  source: string;
+}
+
 /** What a service said, or why it did not. */
 export type Asked<T> = { said: T } | { trouble: Localized };
 
@@ -66,11 +72,7 @@ export const volumeOf = (d: Devices, sink: string): number => {
 export const volumesOf = (now: number): number[] =>
   [...new Set([0, 25, 50, 75, 100, now])].sort((a, b) => a - b);
 
-export function soundState(
-  d: Devices,
-  pair: { sink: string; source: string },
-  note: Localized | '',
-): JsonObject {
+export function soundState(d: Devices, pair: Pair, note: Localized | ''): JsonObject {
   return { ...pair, volume: String(volumeOf(d, pair.sink)), note } as unknown as JsonObject;
 }
 
