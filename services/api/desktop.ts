@@ -71,7 +71,11 @@ export async function openDesktop(o: {
     isSeen: (owner_id) => Boolean(library.peek(desktopKey(owner_id))?.members.size),
     tell: (owner_id) =>
       line
-        .add(() => documents.tell(owner_id, roles.get(owner_id) ?? 'owner'))
+        .add(async () => {
+          const role = roles.get(owner_id);
+          // Who was forgotten meanwhile gets no documents again.
+          if (role) await documents.tell(owner_id, role);
+        })
         .catch((cause) => o.log.warn('the tiles of a desktop are not up to date', { cause })),
   });
   let isDue = false;
