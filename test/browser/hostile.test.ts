@@ -107,7 +107,7 @@ test('none runs a script, none is a blank page, and the policy has nothing to re
   assert.equal([...new Set(ran)].slice(0, 10), []);
   assert.equal(site.reports, []);
   const { ms, seed } = await p.evaluate(() => (window as unknown as { blocked: Blocked }).blocked);
-  console.log(`FIGURE hostile_drawn ${COUNT}, the slowest blocks the page for ${ms.toFixed(0)} ms (${seed})`);
+  console.log(`\nFIGURE hostile_drawn ${COUNT}, the slowest blocks the page for ${ms.toFixed(0)} ms (${seed})`);
   await p.close();
 });
 
