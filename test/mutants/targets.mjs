@@ -62,6 +62,10 @@ export const targets = [
     suites: ['test/skills/package.test.ts', 'test/skills/hostile.test.ts'],
     most: 30,
   },
+  {
+    file: 'firmware/scenario-app/policy.ts',
+    suites: ['test/scenario-app/policy.test.ts', 'test/scenario-app/compile.test.ts'],
+  },
   { file: 'firmware/wifi/nft.ts', suites: ['test/wifi/config.test.ts'] },
   { file: 'firmware/update/version.ts', suites: ['test/update/rules.test.ts'], most: 40 },
   { file: 'firmware/update/offer.ts', suites: ['test/update/offer.test.ts'] },
