@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { startSkill } from '../../firmware/skills/sdk/test.ts';
 import { hoursOf, lastDay, sum } from '../../services/skills/energy/simulate.ts';
 import {
+  briefOf,
   type Change,
   changed,
   changeOf,
@@ -34,6 +35,17 @@ test('who has put something in the basket is right whoever wrote it again before
   assert.equal(open(got), []);
   assert.equal(open(changed(got, { is: 'back', key: 'MILK' })!), ['Milk']);
   assert.equal(open(changed(got, { is: 'put', name: 'milk' })!), ['Milk']);
+});
+
+test('a tile tells how much is to buy and the first of it, and of nothing nothing', () => {
+  const puts = (...names: string[]) => after(...names.map((name): [string, object] => ['put', { name }]));
+  assert.equal(briefOf({}), { count: 0, brief: null });
+  assert.equal(briefOf(after(['put', { name: 'Milk' }], ['got', { key: 'Milk' }])), {
+    count: 0,
+    brief: null,
+  });
+  assert.equal(briefOf(puts('Milk', 'Eggs')), { count: 2, brief: 'Milk, Eggs' });
+  assert.equal(briefOf(puts('A', 'B', 'C', 'D', 'E', 'F')), { count: 6, brief: 'A, B, C, D, +2' });
 });
 
 test('an emptied basket keeps what somebody has put back, and what is gone does not come again by a late tick', () => {
@@ -89,7 +101,11 @@ test('everybody at home has the same list, over a restart too', async () => {
   await s.action('put', { name: 'Milk' }, { owner_id: 'ann' });
   await s.attach('ben');
   await s.action('got', { key: 'Milk' }, { owner_id: 'ben' });
-  const wanted = { items: { Milk: { key: 'Milk', name: 'Milk', got: true } } };
+  const wanted = {
+    items: { Milk: { key: 'Milk', name: 'Milk', got: true } },
+    count: 0,
+    brief: { i18n: { en: 'Nothing to buy', ru: 'Покупать нечего' } },
+  };
   assert.equal([s.state('ann'), s.state('ben')], [wanted, wanted]);
   await s.restart({ killed: true });
   assert.equal(s.state('ann'), wanted);

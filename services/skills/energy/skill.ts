@@ -21,6 +21,7 @@ function stateAt(now: Date): JsonObject {
   return {
     simulated: true,
     hours: lastDay(now) as unknown as Json,
+    today,
     figures: [{ today, average }],
     share: Math.round((today / average) * 100),
   };

@@ -14,6 +14,8 @@ export type Change =
   | { is: 'clear'; keys: readonly string[] };
 
 const MAX_NAME = 80;
+/** Things that a tile names. */
+const NAMED = 4;
 export const MAX_ITEMS = 300;
 
 const neat = (name: string) => name.normalize('NFC').trim().replace(/\s+/g, ' ').slice(0, MAX_NAME);
@@ -26,6 +28,13 @@ const keyIn = (v: unknown): string | null => (typeof v === 'string' && neat(v) ?
 function found(items: Items, key: string): Item | undefined {
   const same = folded(key);
   return Object.values(items).find((item) => folded(item.key) === same);
+}
+
+/** What the tile tells: how much is to buy, and the first of it; null where that is nothing. */
+export function briefOf(items: Items): { count: number; brief: string | null } {
+  const open = Object.values(items).flatMap(({ open, name }) => (open ? [name] : []));
+  const more = open.length > NAMED ? [`+${open.length - NAMED}`] : [];
+  return { count: open.length, brief: [...open.slice(0, NAMED), ...more].join(', ') || null };
 }
 
 /** A change as an action brings it; null for what is none. */

@@ -8,14 +8,18 @@ import type {
   SkillContext,
   SkillDefinition,
 } from '../../../firmware/skills/sdk/skill.ts';
-import { changed, changeOf, type Items, MAX_ITEMS } from './list.ts';
+import { briefOf, changed, changeOf, type Items, MAX_ITEMS } from './list.ts';
 
 const stored = 'items';
+const nothing = { i18n: { en: 'Nothing to buy', ru: 'Покупать нечего' } };
 
 function start(ctx: SkillContext): Skill {
   const line = openQueue();
   const items = () => (ctx.storage.get<never>(stored) as Items | undefined) ?? {};
-  const show = (owner_id: string) => ctx.setState(owner_id, { items: items() as unknown as JsonObject });
+  const show = (owner_id: string) => {
+    const { count, brief } = briefOf(items());
+    ctx.setState(owner_id, { items: items() as unknown as JsonObject, count, brief: brief ?? nothing });
+  };
 
   return {
     attached: show,
