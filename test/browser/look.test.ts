@@ -110,6 +110,11 @@ for (const [name, options] of looks)
     await press(page, 'Русский');
     await page.keyboard.press('Escape');
     await check(page, `${name}-15-desktop-ru`);
+    // A value is read whole, however narrow the tile: it is its line that has less room.
+    const cut = await page
+      .locator('.told strong')
+      .evaluateAll((all) => all.flatMap((e) => (e.scrollWidth > e.clientWidth ? [e.textContent] : [])));
+    assert.equal(cut, []);
     await press(page, 'Меню');
     await press(page, 'Выйти');
     await at(page, 'login');
