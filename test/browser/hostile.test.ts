@@ -23,6 +23,8 @@ import { render } from 'preact';
 import { bounds } from './spa/drawing.ts';
 import { View } from './spa/render.ts';
 const app = document.getElementById('app');
+/** What these hold is read and leads nowhere. */
+const isText = /^(value|aria-label|title|alt|name|placeholder)$/;
 window.ran = [];
 window.blocked = { ms: 0, seed: '' };
 const timed = (seed, work) => {
@@ -59,7 +61,8 @@ window.drawAll = async (list) => {
     for (const e of all) {
       if (/^(script|iframe|object|embed|link|style|base|meta)$/i.test(e.tagName)) bad.push(seed + ' has ' + e.tagName);
       for (const a of e.attributes)
-        if (/^on/i.test(a.name) || /^\\s*(javascript|data:text)/i.test(a.value)) bad.push(seed + ' has ' + a.name);
+        if (/^on/i.test(a.name) || (!isText.test(a.name) && /^\\s*(javascript|data:text)/i.test(a.value)))
+          bad.push(seed + ' has ' + a.name);
     }
   }
   return bad;
@@ -102,12 +105,12 @@ test('none runs a script, none is a blank page, and the policy has nothing to re
     }
     bad.push(...(await drawAll(p, JSON.parse(JSON.stringify(batch)) as unknown[])));
   }
+  const { ms, seed } = await p.evaluate(() => (window as unknown as { blocked: Blocked }).blocked);
+  console.log(`\nFIGURE hostile_drawn ${COUNT}, the slowest blocks the page for ${ms.toFixed(0)} ms (${seed})`);
   assert.equal(bad.slice(0, 10), []);
   const ran = await p.evaluate(() => (window as unknown as { ran: string[] }).ran);
   assert.equal([...new Set(ran)].slice(0, 10), []);
   assert.equal(site.reports, []);
-  const { ms, seed } = await p.evaluate(() => (window as unknown as { blocked: Blocked }).blocked);
-  console.log(`\nFIGURE hostile_drawn ${COUNT}, the slowest blocks the page for ${ms.toFixed(0)} ms (${seed})`);
   await p.close();
 });
 
