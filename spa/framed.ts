@@ -26,7 +26,7 @@ export const Framed: Part<'frame'> = ({ n, d, draw }) => {
   const skill = d.skill!;
   const up = link === 'up';
   // A page that is there outlives a moment without the hub, and nothing longer.
-  const away = !up && link !== 'connecting';
+  const away = !up && (page === null || link !== 'connecting');
   const title = say(n.title, d) || t('untitled');
 
   useEffect(() => {
