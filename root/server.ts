@@ -158,7 +158,7 @@ function write(res: HttpResponse, req: Incoming, reply: Reply, security: [string
   req.answered = true;
   res.cork(() => {
     res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
-    for (const [k, v] of security) res.writeHeader(k, v);
+    for (const [k, v] of security) if (reply.headers[k] === undefined) res.writeHeader(k, v);
     for (const [k, v] of Object.entries(reply.headers)) res.writeHeader(k, v);
     // A body that was refused half-way cannot be skipped: the connection ends with the answer.
     const close = !req.complete;

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { IngleError } from '../firmware/protocol/errors.ts';
+import { FRAME_PATH, frameHeaders } from '../firmware/protocol/page.ts';
 import type { RootConfig } from './config.ts';
 import { failure, type Reply, type Request } from './http.ts';
 
@@ -76,6 +77,7 @@ export function openStatic({ spa, origin }: Pick<RootConfig, 'spa' | 'origin'>):
       'cache-control': file.cache,
       etag: file.etag,
       vary: 'accept-encoding',
+      ...(req.path === FRAME_PATH && file === files.get(FRAME_PATH) ? frameHeaders : {}),
     };
     if (req.header('if-none-match') === file.etag) return { status: 304, headers, body: '' };
     const accepts = req.header('accept-encoding');

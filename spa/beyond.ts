@@ -6,9 +6,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { treeText } from '../firmware/text/tree.ts';
 import { fit } from '../firmware/ui/fit.ts';
+import { heightOf } from '../firmware/ui/frame.ts';
 import type { Capability, Node, Tree } from '../firmware/ui/tree.ts';
 import { holds } from '../firmware/ui/value.ts';
-import { bounds, type Drawing, say } from './drawing.ts';
+import { bounds, type Drawing, type Of, type Part, say } from './drawing.ts';
 import { keepInside } from './focus.ts';
 import { glyph } from './glyphs.ts';
 import { shown, t } from './text.ts';
@@ -38,6 +39,26 @@ function useQueries(needed: boolean): (() => Query) | 'missing' | null {
   };
 }
 
+/** A skill's own page; what holds it comes with the first of them. */
+let Framed: Part<'frame'> | undefined;
+const Frame: Part<'frame'> = (o) => {
+  const [came, come] = useState<boolean | null>(Framed ? true : null);
+  useEffect(() => {
+    if (!Framed)
+      import('./framed.ts').then(
+        (m) => {
+          Framed = m.Framed;
+          come(true);
+        },
+        () => come(false),
+      );
+  }, []);
+  if (Framed) return html`<${Framed} ...${o} />`;
+  if (came === false) return html`<div class="v-stack">${o.n.instead && o.draw(o.n.instead, o.d)}</div>`;
+  const height = `${heightOf(o.n)}px`;
+  return html`<div class="bone" aria-busy="true" style=${{ height }}></div>`;
+};
+
 export function Beyond({ tree, drawing, draw }: { tree: Tree; drawing: Drawing; draw: Draw }) {
   const box = useRef<HTMLDivElement>(null);
   const [wide, setWide] = useState(false);
@@ -52,6 +73,7 @@ export function Beyond({ tree, drawing, draw }: { tree: Tree; drawing: Drawing; 
   const needed = tree.needs.includes('jsonpath');
   const queries = useQueries(needed);
   const has = [...always, ...(wide ? ['aside' as const] : [])];
+  if (drawing.skill) has.push('frame');
   if (typeof queries === 'function') has.push('jsonpath');
   const waits = needed && queries === null;
   const fitted = useMemo(() => fit(tree, has), [tree, has.join()]);
@@ -59,6 +81,9 @@ export function Beyond({ tree, drawing, draw }: { tree: Tree; drawing: Drawing; 
   const d: Drawing = {
     ...drawing,
     left: { parts: bounds.parts },
+    more: new Map([
+      ['frame', (n: Of<'frame'>, of: Drawing) => html`<${Frame} n=${n} d=${of} draw=${draw} />`],
+    ]),
     scope: {
       ...drawing.scope,
       budget: { steps: bounds.steps },

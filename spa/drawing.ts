@@ -45,6 +45,10 @@ export interface Drawing {
   place?: string;
   /** Who gives rows page by page. */
   rows?: Rows;
+  /** Whose screen it is; without it no page of a skill's own is shown. */
+  skill?: string;
+  /** What draws nodes that the renderer does not bring, by their `is`. */
+  more?: ReadonlyMap<string, (n: never, d: Drawing) => unknown>;
   /** Columns by which the table at hand can be put in order. */
   order?: { now: Asked['sort']; by(c: Column): void };
 }

@@ -14,7 +14,7 @@ export function useFocusInside() {
 export function keepInside(e: KeyboardEvent, box: HTMLElement): void {
   const all = [
     ...box.querySelectorAll<HTMLElement>(
-      'button:not([disabled]), select, input, textarea, a[href], summary, [tabindex="0"]',
+      'button:not([disabled]), select, input, textarea, a[href], summary, iframe, [tabindex="0"]',
     ),
   ].filter((x) => x.offsetParent !== null);
   const [first, last] = [all[0], all.at(-1)];

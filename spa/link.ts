@@ -4,7 +4,7 @@ import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
 import type { Access, Channel } from '../firmware/protocol/noise/channel.ts';
 import { decodeControl, encodeControl } from '../firmware/protocol/noise/control.ts';
 import { openQueue } from '../firmware/protocol/queue.ts';
-import type { TunnelSocket } from '../firmware/protocol/tunnel/tunnel.ts';
+import type { TunnelClient, TunnelSocket } from '../firmware/protocol/tunnel/tunnel.ts';
 import { type Control, frameKind } from '../firmware/protocol/wire.ts';
 import type { Suspicion } from '../firmware/text/channel.ts';
 import { read, write } from './database.ts';
@@ -56,6 +56,8 @@ export interface Link {
     stop?: AbortSignal,
   ): Promise<R>;
   websocket(path: string): Promise<TunnelSocket>;
+  /** For answers that are no JSON. @throws IngleError while the hub is not reached */
+  tunnel(): TunnelClient;
   readonly hubId: string;
   /** The present handshake's hash: what a passkey signs for the hub. */
   handshake(): Uint8Array;
@@ -253,15 +255,17 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     }
   }
 
+  const tunnel = () => reached(line.tunnel());
   return {
     get up() {
       return admitted && line.channel()?.state === 'open';
     },
     async request(method, path, body, headers = {}, stop) {
-      const r = await reached(line.tunnel()).request({ method, path, ...sent(body, headers, stop) });
+      const r = await tunnel().request({ method, path, ...sent(body, headers, stop) });
       return answered(r.status, fromUtf8(await r.body()));
     },
-    websocket: async (path) => reached(line.tunnel()).websocket(path),
+    websocket: async (path) => tunnel().websocket(path),
+    tunnel,
     hubId,
     handshake: () => reached(line.channel()?.current).hash,
     async assert(credential, label = '') {

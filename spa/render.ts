@@ -136,7 +136,9 @@ function draw(n: Node, d: Drawing, depth = 0): unknown {
   try {
     if (depth > DEPTH) return note(t('node_bad'));
     if (!holds(n.when, d.scope)) return null;
-    const one = Object.hasOwn(draws, n.is) ? (draws[n.is] as (...a: unknown[]) => VNode) : null;
+    const one = (Object.hasOwn(draws, n.is) ? draws[n.is] : d.more?.get(n.is)) as
+      | ((...a: unknown[]) => VNode)
+      | undefined;
     return one ? one(n, d, depth) : note(t('not_supported', { type: String(n.is).slice(0, 50) }));
   } catch {
     return note(t('node_bad'));

@@ -68,6 +68,7 @@ export function Skill({ icon }: { icon: Icon }) {
     left: { parts: bounds.parts },
     act: screen.isKept ? () => import('./kept.ts').then((m) => m.onlyKept()) : acts.act,
     rows: acts.rows,
+    skill: icon.skill_id,
   };
   if (gate === 'elevate') return html`<${Elevate} title=${titleOf(icon)} done=${() => setGate('opening')} />`;
   const why: Why | false =

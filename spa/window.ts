@@ -6,7 +6,7 @@ import { keepInside } from './focus.ts';
 import { face, glyph } from './glyphs.ts';
 import { Bones, pageNames } from './open.ts';
 import { stay, wide } from './place.ts';
-import type { Icon, Managing } from './store.ts';
+import { type Icon, type Managing, set } from './store.ts';
 import { t, titleOf } from './text.ts';
 
 type Screen = FunctionComponent<{ icon: Icon }>;
@@ -25,7 +25,9 @@ let opener: Element | null = null;
 
 /** The way every window closes, so that the browser's back button and ours are one. */
 export function closeWindow(): void {
-  history.back();
+  // A skill's own page may have added to the history, where one step back would be its own.
+  if (document.querySelector('[data-frame]')) set({ open: null });
+  else history.back();
 }
 
 /** What the skill wishes for its window, as the style sheet reads it; the screen sets the bounds. */

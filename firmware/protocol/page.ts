@@ -26,6 +26,8 @@ export function contentPolicy(api: string, own: boolean): string[] {
     `connect-src 'self' ${own ? '' : `${api} `}${socketsOf(api)}`,
     "manifest-src 'self'",
     "worker-src 'self'",
+    // The one page that holds a skill's own (`frameHeaders`).
+    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     // No text becomes code or markup; the one address that does is the service worker's.
@@ -50,3 +52,30 @@ export function pageHeaders(api: string, own: boolean): Record<string, string> {
     ...(api.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
   };
 }
+
+/** Where the page lies that holds a skill's own page in a frame. */
+export const FRAME_PATH = '/frame.html';
+
+/**
+ * What that page and all in it may do: run what stands in the page itself, and nothing else. It loads nothing, and leads
+ * nowhere: `frame-src` also rules where what it holds may go.
+ */
+export const framePolicy = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  'font-src data:',
+  "connect-src 'none'",
+  "frame-src 'none'",
+  "form-action 'none'",
+  "base-uri 'none'",
+];
+
+/** Headers of the page at `FRAME_PATH`, in place of the application's. */
+export const frameHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': ['sandbox allow-scripts', ...framePolicy, "frame-ancestors 'self'"].join('; '),
+  'x-frame-options': 'SAMEORIGIN',
+  // A name that is looked up says something as well.
+  'x-dns-prefetch-control': 'off',
+};

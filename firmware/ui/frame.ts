@@ -4,6 +4,13 @@ import type { Node } from './tree.ts';
 const sizeOf = (v: unknown) =>
   typeof v === 'number' && Number.isFinite(v) ? Math.round(Math.max(1, Math.min(4000, v))) : undefined;
 
+/** Whether a text is a path below a skill's /v1/ui/, and nothing that could be read as another. */
+export const isPagePath = (path: string): boolean =>
+  path.length <= 200 && /^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/.test(path);
+
+/** How high a frame stands until its page says otherwise, CSS pixels. */
+export const heightOf = (n: { h?: number }): number => n.h ?? 320;
+
 /** @returns null where the page is no path below /v1/ui/ */
 export function frameOf(
   of: { page: unknown; w?: unknown; h?: unknown },
@@ -11,7 +18,7 @@ export function frameOf(
   instead?: Node,
 ): Extract<Node, { is: 'frame' }> | null {
   const page = typeof of.page === 'string' ? of.page.replace(/^\/v1\/ui\//, '') : '';
-  if (!/^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/.test(page) || page.length > 200) return null;
+  if (!isPagePath(page)) return null;
   const [w, h] = [sizeOf(of.w), sizeOf(of.h)];
   return {
     is: 'frame',

@@ -14,7 +14,13 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { contentPolicy, pageHeaders, secureOrigin } from '../../firmware/protocol/page.ts';
+import {
+  contentPolicy,
+  FRAME_PATH,
+  frameHeaders,
+  pageHeaders,
+  secureOrigin,
+} from '../../firmware/protocol/page.ts';
 
 const usage = `npm run app -- --api <origin> --out <folder>
   --api   public origin of root's API, like https://root.example (root's own --api)
@@ -114,14 +120,21 @@ function addressed(html: string, api: string): string {
 
 /** Netlify and Cloudflare Pages read this; both ask again for what is not told to be kept. */
 function headersFile(headers: Record<string, string>): string {
-  const lines = Object.entries(headers).map(([k, v]) => `  ${k}: ${v}`);
-  return `/*\n${lines.join('\n')}\n/assets/*\n  cache-control: ${FOREVER}\n`;
+  const at = (path: string, of: Record<string, string>) =>
+    [path, ...Object.entries(of).map(([k, v]) => `  ${k}: ${v}`), ''].join('\n');
+  // Rules for all paths would add up with those for one, and two policies allow only what both do.
+  return [
+    ...['/', '/index.html', '/s/*', '/sw.js'].map((path) => at(path, headers)),
+    at('/assets/*', { ...headers, 'cache-control': FOREVER }),
+    at(FRAME_PATH, { ...headers, ...frameHeaders }),
+  ].join('');
 }
 
 /** To be included in a `server` block whose `root` is the site. A location of nginx inherits no header once it adds one. */
 function nginx(headers: Record<string, string>): string {
   const location = (path: string, cache: string, more: string[] = []) => {
-    const all = Object.entries({ ...headers, 'cache-control': cache });
+    const own = path.endsWith(FRAME_PATH) ? frameHeaders : {};
+    const all = Object.entries({ ...headers, ...own, 'cache-control': cache });
     const lines = [...more, ...all.map(([k, v]) => `add_header ${k} "${v}" always;`)];
     return `location ${path} {\n${lines.map((l) => `  ${l}\n`).join('')}}\n`;
   };
@@ -129,6 +142,7 @@ function nginx(headers: Record<string, string>): string {
     location('/', 'no-cache', ['index index.html;']),
     location('/s/', 'no-cache', ['try_files /index.html =404;']),
     location('/assets/', FOREVER),
+    location(`= ${FRAME_PATH}`, 'no-cache'),
     location('= /manifest.webmanifest', 'no-cache', ['default_type application/manifest+json;']),
   ].join('');
 }

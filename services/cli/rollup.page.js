@@ -222,14 +222,15 @@ function styles(dir) {
   };
 }
 
-const copied = /\.(png|svg|ico|webp|woff2|webmanifest|txt)$/;
+/** The page that holds a skill's own is one of these as well, as it stands. */
+const copied = /\.(png|svg|ico|webp|woff2|webmanifest|txt)$|^public\/frame\.html$/;
 function plainFiles(dir, below = '') {
   return readdirSync(join(dir, below), { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((e) => {
       const path = below ? `${below}/${e.name}` : e.name;
       if (e.isDirectory()) return plainFiles(dir, path);
-      return copied.test(e.name) && !e.name.startsWith('screenshot') ? [path] : [];
+      return copied.test(path) && !e.name.startsWith('screenshot') ? [path] : [];
     });
 }
 
@@ -267,7 +268,10 @@ function finish(dir, html, entry, out, define) {
           target,
           define: {
             ...define,
-            INGLE_PRECACHE: JSON.stringify(paths.map((p) => (p === 'index.html' ? '/' : `/${p}`))),
+            // A sandboxed frame has no worker, so its page would be kept for nothing.
+            INGLE_PRECACHE: JSON.stringify(
+              paths.filter((p) => p !== 'frame.html').map((p) => (p === 'index.html' ? '/' : `/${p}`)),
+            ),
             INGLE_BUILD: JSON.stringify(hash),
           },
         });

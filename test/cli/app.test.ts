@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { framePolicy } from '../../firmware/protocol/page.ts';
 import { exportApp, type Site } from '../../services/cli/app.ts';
 
 const test = suite('npm run app');
@@ -67,6 +68,24 @@ test('the headers for a host say what root says, and who may frame the page', ()
     ])
       assert.ok(text.includes(part), `${name}: ${part}`);
   }
+});
+
+test('the page that holds a skill’s own says its policy itself, and a host is told another than for the rest', () => {
+  const out = join(base, 'framed');
+  exportApp('dist/spa', api, out);
+  const said = /http-equiv="content-security-policy" content="([^"]*)"/.exec(
+    readFileSync(join(out, 'frame.html'), 'utf8'),
+  );
+  assert.is(said?.[1], framePolicy.join('; '));
+  const rules = readFileSync(join(out, '_headers'), 'utf8').split(/^(?=\/)/m);
+  const matching = rules.filter((r) => /^\/(frame\.html|\*)\n/.test(r));
+  assert.is(matching.length, 1, 'two policies would add up');
+  for (const text of [
+    matching[0]!,
+    readFileSync(join(out, 'nginx.conf'), 'utf8').split('location = /frame.html')[1]!,
+  ])
+    assert.match(text, `sandbox allow-scripts; ${framePolicy[0]}`);
+  assert.ok(rules.some((r) => r.startsWith('/s/*\n') && r.includes("frame-src 'self'")));
 });
 
 test('the same build and address give the same site; another address another worker', () => {

@@ -17,6 +17,7 @@ test.before(async (c) => {
   mkdirSync(join(c.spa, 'assets'));
   writeFileSync(join(c.spa, 'index.html'), '<!doctype html><title>Ingle</title>');
   writeFileSync(join(c.spa, 'sw.js'), '// worker');
+  writeFileSync(join(c.spa, 'frame.html'), '<!doctype html><title>Frame</title>');
   writeFileSync(join(c.spa, 'assets', 'main-abc123.js'), script);
   writeFileSync(join(c.spa, 'assets', 'main-abc123.js.br'), brotliCompressSync(script));
   c.root = await startRoot({ INGLE_ROOT_SPA: c.spa });
@@ -204,6 +205,20 @@ test('each tab has its own sid, of its own browser, behind a strict cookie', asy
   assert.is.not(fixed.body.sid, 'AAAAAAAAAAAAAAAAAAAAAA');
 });
 
+test('the page that holds a skill’s own has one policy, its own, and is framed by the application alone', async ({
+  root,
+}) => {
+  const r = await fetch(`${root.url}/frame.html?x`, { headers: { accept: 'text/html' } });
+  assert.match(await r.text(), '<title>Frame</title>');
+  assert.is(
+    r.headers.get('content-security-policy'),
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; connect-src 'none'; frame-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
+  );
+  assert.is(r.headers.get('x-frame-options'), 'SAMEORIGIN');
+  assert.is(r.headers.get('x-dns-prefetch-control'), 'off');
+  assert.is(r.headers.get('x-content-type-options'), 'nosniff');
+});
+
 test('the application comes with a strict policy, and its assets for good', async ({ root }) => {
   const get = (path: string, headers: Record<string, string> = {}) => fetch(root.url + path, { headers });
   const index = await get('/');
@@ -218,6 +233,7 @@ test('the application comes with a strict policy, and its assets for good', asyn
   ])
     assert.ok(csp.includes(part), part);
   assert.not.match(csp, /unsafe|\*/);
+  assert.ok(csp.includes("frame-src 'self'"));
   assert.is(index.headers.get('x-content-type-options'), 'nosniff');
   const asset = await get('/assets/main-abc123.js', { 'accept-encoding': 'br' });
   assert.is(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
