@@ -106,7 +106,9 @@ test('none runs a script, none is a blank page, and the policy has nothing to re
     bad.push(...(await drawAll(p, JSON.parse(JSON.stringify(batch)) as unknown[])));
   }
   const { ms, seed } = await p.evaluate(() => (window as unknown as { blocked: Blocked }).blocked);
-  console.log(`\nFIGURE hostile_drawn ${COUNT}, the slowest blocks the page for ${ms.toFixed(0)} ms (${seed})`);
+  console.log(
+    `\nFIGURE hostile_drawn ${COUNT}, the slowest blocks the page for ${ms.toFixed(0)} ms (${seed})`,
+  );
   assert.equal(bad.slice(0, 10), []);
   const ran = await p.evaluate(() => (window as unknown as { ran: string[] }).ran);
   assert.equal([...new Set(ran)].slice(0, 10), []);
