@@ -118,7 +118,14 @@ test('plain JSON within the bounds is taken, and nothing else', () => {
   round.push(round);
   assert.ok(isLight(deep(pageBounds.depth)));
   const heavy = [
-    ...[deep(pageBounds.depth + 1), round, 'x'.repeat(pageBounds.weight), new Array(2 ** 32 - 1), new Date(), /x/],
+    ...[
+      deep(pageBounds.depth + 1),
+      round,
+      'x'.repeat(pageBounds.weight),
+      new Array(2 ** 32 - 1),
+      new Date(),
+      /x/,
+    ],
     ...[new Map(), new Uint8Array(1), 1n, Number.NaN, () => {}, { a: { b: new Set() } }],
     Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [i, 1])),
     { ['k'.repeat(pageBounds.weight)]: 1 },
