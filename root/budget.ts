@@ -49,10 +49,12 @@ export const budgets = {
   },
 } as const;
 
-/** What a connection of this kind begins with. */
-export function full(kind: Kind): Pick<Purse, 'packets' | 'bytes' | 'quick'> {
-  const { packets, bytes, quick } = budgets[kind];
-  return { packets: packets.burst, bytes: bytes.burst, quick: quick.burst };
+/** Gives a connection what one of its kind begins with. */
+export function refillWhole(p: Purse): void {
+  const { packets, bytes, quick } = budgets[p.kind];
+  p.packets = packets.burst;
+  p.bytes = bytes.burst;
+  p.quick = quick.burst;
 }
 
 /** Pays for a packet; false when the connection may not send it at all. */

@@ -3,7 +3,7 @@
 import type { TemplatedApp, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
 import { openTurns, type Source } from '../firmware/protocol/turns.ts';
 import type { Backlog, Receiver } from './backlog.ts';
-import { budgets, full, type Purse, pay, quick } from './budget.ts';
+import { budgets, type Purse, pay, quick, refillWhole } from './budget.ts';
 import { type Guest, openCrowd } from './crowd.ts';
 import { clientKey, type Limit } from './limit.ts';
 import { log } from './log.ts';
@@ -145,8 +145,10 @@ export function openGate(o: GateOptions) {
       const c = (conn as { transport: Transport }).transport.gate;
       if (!c) return;
       o.backlog.note(c, 0);
-      Object.assign(c, { kind, owner, name });
-      Object.assign(c, full(kind));
+      c.kind = kind;
+      c.owner = owner;
+      c.name = name;
+      refillWhole(c);
       crowd.known(c);
     },
     /** Says whose a connection is. */
@@ -175,15 +177,27 @@ export function openGate(o: GateOptions) {
   };
 }
 
-/** A new connection: a stranger's. */
+/** A new connection: a stranger's. Written out, as what is put together of others takes several times the memory. */
 function connOf(transport: Transport): Conn {
   const key = transport.key ?? '';
-  return {
-    ...{ kind: 'stranger', key, name: '', owner: key },
-    ...full('stranger'),
-    ...{ at: performance.now() | 0, connects: CONNECTS, held: 0, waiting: null, behind: 0, transport },
+  const c: Conn = {
+    kind: 'stranger',
+    key,
+    name: '',
+    owner: key,
+    packets: 0,
+    bytes: 0,
+    quick: 0,
+    at: performance.now() | 0,
+    connects: CONNECTS,
+    held: 0,
+    waiting: null,
+    behind: 0,
+    transport,
     cut,
   };
+  refillWhole(c);
+  return c;
 }
 
 /** Those closed for a flood, by name, and until when they stay out. */
