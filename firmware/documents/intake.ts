@@ -10,8 +10,8 @@ import {
   type Outcome,
   pendingEntries,
 } from './command.ts';
+import { acceptId, findId, finishId, type JournalEntry, sameRequest, scopedId } from './command-journal.ts';
 import type { JsonObject } from './content.ts';
-import { acceptId, findId, finishId, type JournalEntry, sameRequest, scopedId } from './journal.ts';
 import { parseKey } from './key.ts';
 
 /** What makes two commands under one id the same: all but when they were written. */

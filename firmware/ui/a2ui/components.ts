@@ -1,8 +1,8 @@
 // The components of A2UI's basic catalogue as nodes: Text, Image (its alternative text), Icon, Row, Column, List, Card,
 // Tabs, Modal, Divider, Button, fields. What a hub does not load, a video or a picture, is words or a link. Pure.
 import { treeText } from '../../text/tree.ts';
+import { linkOf } from '../destination.ts';
 import type { Draft } from '../draft.ts';
-import { linkOf } from '../link.ts';
 import type { Act, Field, Node, Option, Path, Value } from '../tree.ts';
 import { asWords } from '../words.ts';
 import { type Component, isObject, type Json, own, type Surface } from './messages.ts';

@@ -1,8 +1,8 @@
 // Inline text of ULM as the tree's: marks, links that may be followed, actions, bindings. Pure.
 import type { Token } from 'markdown-it';
+import { linkOf } from '../destination.ts';
 import type { Draft } from '../draft.ts';
 import { expression, type Names, payloadOf } from '../expression.ts';
-import { linkOf } from '../link.ts';
 import type { Act, Inline, Value } from '../tree.ts';
 import { argsOf } from './args.ts';
 import type { ActionLink } from './syntax.ts';

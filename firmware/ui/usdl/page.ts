@@ -1,8 +1,8 @@
 // One compilation of USDL: what its expressions, texts and actions mean. Pure.
 import { conditionOf } from '../condition.ts';
+import { linkOf } from '../destination.ts';
 import type { Draft } from '../draft.ts';
 import { type Names, pathOf, payloadOf, template } from '../expression.ts';
-import { linkOf } from '../link.ts';
 import type { Act, Condition, Meanwhile, Node, Path, Value } from '../tree.ts';
 
 export type Json = Readonly<Record<string, unknown>>;

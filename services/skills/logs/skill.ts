@@ -17,7 +17,7 @@ import {
   MAX_TAIL,
   rowOf,
   tailOf,
-} from './journal.ts';
+} from './lines.ts';
 import { logsText } from './texts.ts';
 import { logsView } from './view.ts';
 

@@ -1,7 +1,7 @@
 // The screen of `logs` as ui/v0. Pure.
 import { press, row, screen } from '../../../firmware/skills/screen.ts';
 import type { View, ViewNode } from '../../../firmware/ui/schema.ts';
-import { levels } from './journal.ts';
+import { levels } from './lines.ts';
 import { logsText } from './texts.ts';
 
 export interface Shown {
