@@ -76,6 +76,12 @@ const inside = (page: Page, title: string): Promise<Frame> =>
     }),
     `the page ${title}`,
   ) as Promise<Frame>;
+/** Opens the skill with another page of its own. */
+async function opened(page: Page, file: string, title: string): Promise<Frame> {
+  await show(file);
+  await open(page);
+  return inside(page, title);
+}
 const height = async (page: Page) => Math.round((await frameOf(page).boundingBox())!.height);
 const run = <T>(f: Frame, what: string) => f.evaluate(what) as Promise<T>;
 
@@ -139,9 +145,7 @@ test('keys lead into the page and out of it', async () => {
 
 test('a hostile page reaches nothing: not the application, not root, not elsewhere, not another skill', async () => {
   const { page } = desk;
-  await show('hostile.html');
-  await open(page);
-  const it = await inside(page, 'Hostile');
+  const it = await opened(page, 'hostile.html', 'Hostile');
   const pages = desk.context.pages().length;
   const got = await run<Record<string, string>>(it, 'go()');
   const {
@@ -179,9 +183,7 @@ test('a hostile page reaches nothing: not the application, not root, not elsewhe
 
 test('what comes before the hello, from another frame or past the container is dropped', async () => {
   const { page } = desk;
-  await show('early.html');
-  await open(page);
-  const it = await inside(page, 'Early');
+  const it = await opened(page, 'early.html', 'Early');
   await run(it, 'before()');
   // Another frame of the same page, with the very ticket.
   const ticket = await run<string>(it, 'ticket');
