@@ -134,10 +134,9 @@ export function Desktop() {
       <main>
         <div class="head"><h1 tabindex="-1" ref=${heading}>${t('skills')}</h1><span class="tools"><${Tools} />${!bar && html`<${MainMenu} />`}</span></div>
         <${Insecure} />
-        ${link !== 'connecting' && html`<${Stale} at=${iconsAt} />`}
-        <${Update} />
         <${Wants} />
         <${Grid} />
+        <${Stale} at=${iconsAt}><${Update} /><//>
       </main>
     </div>
     ${icon && !managing && html`<${Window} key=${icon.skill_id} icon=${icon} docked=${docked} />`}

@@ -131,15 +131,14 @@ function AppOf({ place, moved }: { place: Place; moved: () => void }) {
   const missing = icon.available === false && `${t('skill_missing', { title })}. ${t('skill_missing_lead')}`;
   const body =
     gate === 'open' && main
-      ? html`${link !== 'connecting' && html`<${Stale} at=${opened.at} why=${missing} />`}
-          <div class=${side ? 'app-with-side' : ''} data-live=${link === 'up' && opened.live ? 'yes' : 'no'}>
+      ? html`<div class=${side ? 'app-with-side' : ''} data-live=${link === 'up' && opened.live ? 'yes' : 'no'}>
             <div>${
               opened.filled
                 ? html`<${Screen} key=${place.main} ...${{ of: main, acts, app: app!, kept }} />`
                 : html`<${Bones} title=${title} />`
             }</div>
             ${areaFor(side, Side)}
-          </div>${areaFor(modal, Over)}`
+          </div><${Stale} at=${opened.at} why=${missing}><${Update} /><//>${areaFor(modal, Over)}`
       : gate === 'opening'
         ? html`<${Bones} title=${title} />`
         : gate === 'elevate'
@@ -153,7 +152,7 @@ function AppOf({ place, moved }: { place: Place; moved: () => void }) {
     </header>
     <main>
       <${Heading} text=${gate === 'none' ? title : heading} at=${place.main} />
-      <${Insecure} /><${Update} />
+      <${Insecure} />${gate !== 'open' && html`<${Update} />`}
       ${app && gate !== 'forbidden' && html`<${Pages} app=${app} main=${main} go=${go} />`}
       ${body}
     </main>

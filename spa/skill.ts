@@ -88,8 +88,8 @@ export function Skill({ icon }: { icon: Icon }) {
   if (joined && !missing && link !== 'unserved') screen.at = Math.max(screen.at, heardAt ?? 0);
   return html`<div aria-busy=${live ? undefined : 'true'} data-live=${live ? 'yes' : 'no'}>
     ${preview && html`<p class="note small" role="status">${t('preview_is')}</p>`}
-    ${link !== 'connecting' && html`<${Stale} at=${screen.at} why=${missing} />`}
     <${View} tree=${tree} drawing=${drawing} />
+    <${Stale} at=${screen.at} why=${missing} />
   </div>`;
 }
 

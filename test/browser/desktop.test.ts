@@ -161,6 +161,14 @@ test('without a network the shell opens and says how old it is', async () => {
   await p.page.reload();
   await at(p.page, 'desktop');
   await online(p.page);
+  // What moves under a finger is tapped in the wrong place, or not at all.
+  await p.page.addInitScript(`
+    window.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const { sources } of list.getEntries())
+        for (const { node } of sources) if (node?.matches?.('.tile, button, a')) window.shifts.push(node.outerHTML);
+    }).observe({ type: 'layout-shift', buffered: true });
+  `);
   await p.context.setOffline(true);
   await p.page.reload();
   await at(p.page, 'desktop');
@@ -170,6 +178,7 @@ test('without a network the shell opens and says how old it is', async () => {
   assert.ok(await p.page.locator('.tile[data-skill="hub_status"]').isVisible());
   await p.context.setOffline(false);
   await online(p.page);
+  assert.equal(await p.page.evaluate('window.shifts'), []);
 });
 
 test('everything can be reached by keyboard alone', async () => {

@@ -103,6 +103,8 @@ test('a hub that stands still shows within 4 s; what is shown is dimmed and has 
   const stamp = page.locator('.v-row.end p');
   await press(page, 'Refresh');
   await page.getByText(/Refreshed .*, once/).waitFor();
+  const refresh = page.getByRole('button', { name: 'Refresh' });
+  const place = await refresh.boundingBox();
   freeze('uplink');
   const took = await shows(page, 'silent');
   assert.ok(took < SAID, `${took} ms`);
@@ -110,6 +112,7 @@ test('a hub that stands still shows within 4 s; what is shown is dimmed and has 
   assert.is(await said(page), 'Not answering');
   const screen = page.locator('[data-live="no"]');
   await screen.getByText('Your hub does not answer').waitFor();
+  assert.equal(await refresh.boundingBox(), place, 'nothing moves under a finger');
   assert.ok(
     await page.locator('[data-live="no"] > .v-stack').evaluate((e) => getComputedStyle(e).filter !== 'none'),
   );
