@@ -27,6 +27,7 @@ export function openScreen(icon: Icon, drawn: () => void) {
   /** The view that was read last, as text. */
   let raw = '';
   let keptAt = 0;
+  let due: ReturnType<typeof setTimeout> | undefined;
   let queued = false;
 
   // Updates come in bursts; a frame's worth of them is one drawing.
@@ -61,10 +62,18 @@ export function openScreen(icon: Icon, drawn: () => void) {
     keep();
   };
   /** A screen that needs no passkey can be read while the hub is away. */
-  const keep = () => {
+  const keep = (soon = KEEP_MS) => {
+    clearTimeout(due);
+    due = undefined;
     const { tree, at } = screen;
-    if (!tree || screen.isForged || !isPublic || at - keptAt < KEEP_MS) return;
-    keptAt = at;
+    if (!tree || screen.isForged || !isPublic) return;
+    // The last of a burst is what was seen last.
+    const wait = keptAt + soon - Date.now();
+    if (wait > 0) {
+      due = setTimeout(keep, wait);
+      return;
+    }
+    keptAt = Date.now();
     const state = stored;
     import('./kept.ts').then((m) => m.keepScreen(icon.skill_id, { tree, state, at })).catch(() => {});
   };
@@ -126,6 +135,7 @@ export function openScreen(icon: Icon, drawn: () => void) {
         .catch(() => {});
     },
     close(): void {
+      if (due) keep(0);
       for (const r of rooms) r.close();
       rooms = [];
     },
