@@ -7,7 +7,7 @@ import { runWizard, type WizardPorts } from '../../firmware/audio/wizard.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { toDict } from '../../firmware/system/contract.ts';
 import { type Language, pickLanguage } from '../../firmware/text/i18n.ts';
-import { testPair } from './pair.ts';
+import { type Steadiness, testPair } from './pair.ts';
 import type { AudioParts, Methods } from './parts.ts';
 import { listDevices, play } from './sound.ts';
 import { askYes, muteable, sayText } from './speaking.ts';
@@ -24,14 +24,18 @@ export function measuring(
   const measured = new Map<string, { pair: Pair; m: Measurement }>();
 
   const test: Test = async (pair, gain_db, signal) => {
+    let steadiness: Steadiness | undefined;
     const m = await testPair(pair.sink, pair.source, {
       ...{ gain_db, runtime, signal },
       onLevel: p.level(pair.source.id),
+      onSteadiness: (s) => {
+        steadiness = s;
+      },
     });
     const key = keyOf(pair.sink.id, pair.source.id);
     measured.delete(key);
     measured.set(key, { pair, m });
-    log.info('measured', { sink: pair.sink.id, source: pair.source.id, ...m });
+    log.info('measured', { sink: pair.sink.id, source: pair.source.id, ...m, ...steadiness });
     return m;
   };
 

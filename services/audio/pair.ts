@@ -33,6 +33,9 @@ interface Recorder {
 
 type OnLevel = (rms_db: number, peak_db: number) => void;
 
+/** What a verdict hangs on, for a technician: how the delay changed in what was played, and in what was heard of it. */
+export type Steadiness = Record<'played_ppm' | 'played_step_ms' | 'heard_ppm' | 'heard_step_ms', number>;
+
 /**
  * Plays the probe on a sink and measures it at a source. Whatever devices do, it answers within the probe's time and
  * some seconds: a device that is gone, or gives no samples, is `unplugged`.
@@ -40,7 +43,13 @@ type OnLevel = (rms_db: number, peak_db: number) => void;
 export async function testPair(
   sink: Sink,
   source: Device,
-  o: { gain_db: number; runtime: string; signal: AbortSignal; onLevel: OnLevel },
+  o: {
+    gain_db: number;
+    runtime: string;
+    signal: AbortSignal;
+    onLevel: OnLevel;
+    onSteadiness(s: Steadiness): void;
+  },
 ): Promise<Measurement> {
   let recorder: Recorder | undefined;
   try {
@@ -56,7 +65,9 @@ export async function testPair(
     recorder = undefined;
     const gone = await missing(sink, source);
     if (gone) return nothing('unplugged');
-    return judge(played, heard, source.monitor);
+    const [m, steadiness] = judge(played, heard, source.monitor);
+    if (steadiness) o.onSteadiness(steadiness);
+    return m;
   } catch (e) {
     if (o.signal.aborted) throw new IngleError('timeout', 'The audio test was ended.');
     // A tool that fails because its device went away is not a fault of the hub.
@@ -68,9 +79,9 @@ export async function testPair(
 }
 
 /** Where the probe begins in what was played, then the measurement of what was heard from there on. */
-export function judge(played: Float32Array, heard: Float32Array, monitor: boolean): Measurement {
+function judge(played: Float32Array, heard: Float32Array, monitor: boolean): [Measurement, Steadiness?] {
   const reference = measure({ samples: played, rate: RATE, origin: 0 }, probeSpec, played.length / RATE);
-  if (reference.confidence === 0) return nothing('no_estimate');
+  if (reference.confidence === 0) return [nothing('no_estimate')];
   const origin = reference.latency_ms / 1000;
   const from = Math.max(0, Math.round((origin - 0.45) * RATE));
   const to = Math.round((origin + probeDuration(probeSpec) + AFTER) * RATE);
@@ -79,7 +90,13 @@ export function judge(played: Float32Array, heard: Float32Array, monitor: boolea
   // The sink's own monitor is digital: echoes there mean that the playback itself stuttered, which no OK survives.
   const stuttered = reference.tail_db[1] > -28 || !isSteady(reference.drift, reference.snr_db);
   const verdict = m.verdict === 'ok' && stuttered ? 'glitching' : m.verdict;
-  return { verdict, corr, latency_ms, snr_db, confidence, path };
+  const steadiness: Steadiness = {
+    played_ppm: Math.round(reference.drift.rate * 1e6),
+    played_step_ms: Number((reference.drift.step * 1e3).toFixed(3)),
+    heard_ppm: Math.round(m.drift.rate * 1e6),
+    heard_step_ms: Number((m.drift.step * 1e3).toFixed(3)),
+  };
+  return [{ verdict, corr, latency_ms, snr_db, confidence, path }, steadiness];
 }
 
 export function nothing(verdict: Verdict): Measurement {

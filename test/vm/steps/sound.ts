@@ -120,6 +120,7 @@ export function sound(check: Check): void {
         if (r[0] !== 'READY')
           assert.ok(['glitching', 'noisy'].includes(r[1] as string), `${r}\n${await journal(vm)}`);
       }
+      console.log(await vm.must('journalctl -b -u ingle-audio --no-pager -o cat | grep measured'));
       assert.equal([r[0], r[2], r[3]], ['READY', sink, 'microphone'], await journal(vm));
       const [, , verdict, corr, latency] = await call(vm, 'Audio1', 'Metrics', 'ss', sink, 'microphone');
       assert.is(verdict, 'ok');
