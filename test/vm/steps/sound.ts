@@ -34,12 +34,13 @@ async function appears(vm: Vm, what: string, holds: (d: [Row[], Row[]]) => boole
 
 /**
  * The card as one of another maker: its way back is called a microphone, it takes what real cards do (channels side by
- * side, as both ends of a loop must agree).
+ * side, as both ends of a loop must agree), and one crystal drives both its ends. Of the loop's own time, which jumps
+ * with the kernel's ticks of 4 ms, the server would make a drift that comes and goes, as no crystal has.
  */
 const card = `
 monitor.alsa.rules = [
   { matches = [ { node.name = "~alsa_.*snd_aloop.*" } ]
-    actions = { update-props = { audio.format = "S32LE" audio.rate = 48000 } } }
+    actions = { update-props = { audio.format = "S32LE" audio.rate = 48000 clock.name = "card" } } }
   { matches = [ { node.name = "~alsa_input.*snd_aloop.*" } ]
     actions = { update-props = { node.name = "microphone" node.description = "Microphone" alsa.card_name = "Other" } } }
 ]
