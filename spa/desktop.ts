@@ -110,7 +110,7 @@ const styleOf = (look: Look | null) =>
   look ? { '--gap': `${look.grid.gap}px`, '--pad': `${look.grid.padding}px` } : undefined;
 
 export function Desktop() {
-  const { open, managing, icons, iconsAt, link, hubName, brand, look } = useApp();
+  const { open, managing, icons, iconsAt, hubName, brand, look } = useApp();
   const [isWide, setWide] = useState(wide.matches);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -94,6 +94,8 @@ export async function newCode(): Promise<void> {
 export async function signOut(forget = false): Promise<void> {
   const hubId = session()?.hub_id;
   await endSession();
+  // Whoever comes to this browser next is told nothing of the hub.
+  import('./push.ts').then((m) => m.silence()).catch(() => {});
   if (forget) {
     forgetBrand();
     forgetPlaces();

@@ -70,6 +70,9 @@ async function take(lines: readonly Told[], hub: string, isFirst: boolean): Prom
  * @param isFirst nobody has looked at this hub's desktop just before
  */
 export function heard(lines: readonly Told[], hub: string, isFirst: boolean): Promise<unknown> {
+  // What a browser may show while nobody looks is put right where it has changed.
+  if (isFirst && globalThis.Notification?.permission === 'granted')
+    import('./push.ts').then((m) => m.keep()).catch(() => {});
   last = last.then(() => take(lines, hub, isFirst));
   return last;
 }

@@ -11,6 +11,7 @@ import { ask } from './question.ts';
 import { Browsers } from './settings-browsers.ts';
 import { hub } from './settings-hub.ts';
 import { Look } from './settings-look.ts';
+import { Push } from './settings-push.ts';
 import { say } from './settings-text.ts';
 import { type Managing, set, toast, useApp } from './store.ts';
 import { shown, t } from './text.ts';
@@ -109,6 +110,7 @@ export function Settings() {
   return html`<div class="v-stack manage" ref=${box}>
     ${isOwner && link !== 'up' && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
     <${Look} />
+    ${role !== 'guest' && html`<${Push} />`}
     ${isOwner && html`<${Hub} /><${Browsers} /><${Home} />`}
     <${Here} />
   </div>`;

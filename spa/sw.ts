@@ -10,12 +10,30 @@ interface FetchLike extends Extendable {
   request: Request;
   respondWith(r: Promise<Response>): void;
 }
+/** What the hub has sealed for this browser (firmware/push/message.ts). */
+interface Pushed extends Extendable {
+  data: { json(): unknown } | null;
+}
+interface Clicked extends Extendable {
+  notification: { close(): void; data: unknown };
+}
+interface Client {
+  visibilityState: 'visible' | 'hidden';
+  focus(): Promise<unknown>;
+}
 const worker = globalThis as unknown as {
   addEventListener(type: 'install' | 'activate', f: (e: Extendable) => void): void;
   addEventListener(type: 'fetch', f: (e: FetchLike) => void): void;
   addEventListener(type: 'message', f: (e: MessageEvent) => void): void;
   skipWaiting(): Promise<void>;
-  clients: { claim(): Promise<void> };
+  addEventListener(type: 'push', f: (e: Pushed) => void): void;
+  addEventListener(type: 'notificationclick', f: (e: Clicked) => void): void;
+  clients: {
+    claim(): Promise<void>;
+    matchAll(of: { type: 'window' }): Promise<Client[]>;
+    openWindow(path: string): Promise<unknown>;
+  };
+  registration: { showNotification(title: string, options: object): Promise<void> };
 };
 const cacheName = `ingle-${INGLE_BUILD}`;
 
@@ -53,5 +71,33 @@ worker.addEventListener('fetch', (e) => {
       .open(cacheName)
       .then((c) => c.match(path))
       .then((hit) => hit ?? fetch(e.request)),
+  );
+});
+
+const windows = () => worker.clients.matchAll({ type: 'window' });
+
+worker.addEventListener('push', (e) => {
+  e.waitUntil(
+    (async () => {
+      const { title, body, tag, path, language } = e.data?.json() as Record<string, string | undefined>;
+      // Who looks at the application sees it there.
+      if (!title || (await windows()).some((w) => w.visibilityState === 'visible')) return;
+      await worker.registration.showNotification(title, {
+        ...{ body, tag, lang: language, icon: '/icon-192.png', data: path },
+        ...(tag ? { renotify: true } : {}),
+      });
+    })(),
+  );
+});
+
+worker.addEventListener('notificationclick', (e) => {
+  e.notification.close();
+  const to = e.notification.data;
+  e.waitUntil(
+    (async () => {
+      const [open] = await windows();
+      // A second window would only say that the application is open elsewhere.
+      await (open ? open.focus() : worker.clients.openWindow(to === undefined ? '/' : String(to)));
+    })(),
   );
 });

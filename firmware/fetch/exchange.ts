@@ -106,6 +106,45 @@ async function once(
   }
 }
 
+/** Watches the time beside `work`, as resolving a name cannot be called off. @throws IngleError `timeout`, `unavailable` */
+async function inTime<T>(
+  host: () => string,
+  ms: number,
+  work: (over: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = AbortSignal.timeout(ms);
+  const late = new Promise<never>((_, reject) => {
+    over.addEventListener('abort', () =>
+      reject(new IngleError('timeout', `${host()} did not answer in time. Try again later.`)),
+    );
+  });
+  try {
+    return await Promise.race([work(over), late]);
+  } catch (e) {
+    if (e instanceof IngleError) throw e;
+    throw unreachable(host());
+  }
+}
+
+/**
+ * Posts to a host that is named by whoever wants to hear of it: a push service.
+ * @returns the status @throws IngleError of the contract
+ */
+export async function post(
+  way: Way,
+  asked: Omit<Asked, 'method'>,
+  agent: string,
+  ms: number = BOUNDS.ms,
+): Promise<number> {
+  const host = URL.canParse(asked.url) ? new URL(asked.url).hostname : '';
+  const out = checkAsked({ ...asked, method: 'POST' }, [host]);
+  return inTime(
+    () => host,
+    ms,
+    async (over) => (await once(way, out, agent, over))[1].status,
+  );
+}
+
 /**
  * Fetches.
  * @param hosts of the skill's manifest
@@ -120,26 +159,17 @@ export async function exchange(
   ms: number = BOUNDS.ms,
 ): Promise<Fetched> {
   let out = checkAsked(asked, hosts);
-  const over = AbortSignal.timeout(ms);
-  const late = new Promise<never>((_, reject) => {
-    over.addEventListener('abort', () =>
-      reject(new IngleError('timeout', `${out.url.hostname} did not answer in time. Try again later.`)),
-    );
-  });
-  const all = async (): Promise<Fetched> => {
-    for (let i = 0; i <= BOUNDS.redirects; i++) {
-      const [raw, fetched] = await once(way, out, agent, over);
-      const next = followed(out, fetched.status, raw.headers.location, hosts);
-      if (!next) return fetched;
-      out = next;
-    }
-    throw new IngleError('unavailable', `${out.url.hostname} redirects without end.`);
-  };
-  try {
-    // Resolving a name cannot be called off, so the time is watched beside it.
-    return await Promise.race([all(), late]);
-  } catch (e) {
-    if (e instanceof IngleError) throw e;
-    throw unreachable(out.url.hostname);
-  }
+  return inTime(
+    () => out.url.hostname,
+    ms,
+    async (over) => {
+      for (let i = 0; i <= BOUNDS.redirects; i++) {
+        const [raw, fetched] = await once(way, out, agent, over);
+        const next = followed(out, fetched.status, raw.headers.location, hosts);
+        if (!next) return fetched;
+        out = next;
+      }
+      throw new IngleError('unavailable', `${out.url.hostname} redirects without end.`);
+    },
+  );
 }

@@ -1,6 +1,7 @@
-// Fetches for skills: who asks by the bus's word, what it may by its manifest on disk, and how much.
+// Fetches for skills: who asks by the bus's word, what it may by its manifest on disk, and how much. And notices to push
+// services, which the local API alone may send, by the bus's policy.
 import { fetch1 } from '../fetch/contract.ts';
-import { exchange, type Way } from '../fetch/exchange.ts';
+import { exchange, post, type Way } from '../fetch/exchange.ts';
 import { type Bucket, openBucket, rate, take } from '../protocol/bucket.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Bus } from '../system/bus.ts';
@@ -13,6 +14,8 @@ import { slotOf } from './whose.ts';
 /** Fetches of a slot at once, and a minute. */
 const AT_ONCE = 4;
 const perMinute = rate(60, 1);
+/** Notices that go out at once. */
+const PUSHES = 8;
 
 /** How the hub calls itself (RFC 9110, 10.1.5), with whom to turn to where the maker says it. */
 export function agentOf({ contact }: Pick<Config, 'contact'>): string {
@@ -42,6 +45,7 @@ export async function serveFetch(
 ): Promise<{ busy(): boolean }> {
   const used = new Map<number, Used>();
   const agent = agentOf(o.config);
+  let pushes = 0;
 
   function begin(slot: number): Used {
     const now = performance.now();
@@ -81,8 +85,18 @@ export async function serveFetch(
           u.now--;
         }
       },
+      async Push(asked) {
+        if (pushes >= PUSHES)
+          throw new IngleError('rate_limited', `At most ${PUSHES} notices go out at once. Wait for one.`);
+        pushes++;
+        try {
+          return { status: await post(o.way, asked, agent, o.ms) };
+        } finally {
+          pushes--;
+        }
+      },
     },
     onCall ? { onCall } : {},
   );
-  return { busy: () => [...used.values()].some((u) => u.now > 0) };
+  return { busy: () => pushes > 0 || [...used.values()].some((u) => u.now > 0) };
 }

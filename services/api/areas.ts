@@ -12,6 +12,7 @@ import { peopleApi } from '../../firmware/people/api.ts';
 import { browsersApi } from '../../firmware/people/browsers-api.ts';
 import { type Described, openapi } from '../../firmware/protocol/endpoint/openapi.ts';
 import { apiPage, pageStyle } from '../../firmware/protocol/endpoint/page.ts';
+import { pushApi } from '../../firmware/push/api.ts';
 import { appsApi } from '../../firmware/scenario-app/api.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
@@ -32,6 +33,7 @@ export const areas = {
   speech: audioApi,
   people: peopleApi,
   browsers: browsersApi,
+  push: pushApi,
   hooks: hooksApi,
   mcp: mcpApi,
   setup: setupApi,

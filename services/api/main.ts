@@ -12,9 +12,11 @@ import { hooksSchema } from '../../firmware/hooks/records.ts';
 import { openVault } from '../../firmware/hooks/vault.ts';
 import { openBoots } from '../../firmware/node/boots.ts';
 import { isPersonId } from '../../firmware/people/person.ts';
+import { pushSchema } from '../../firmware/push/push.ts';
 import { duesSchema, openDues } from '../../firmware/skills/dues.ts';
 import { followSkills, type Skills } from '../../firmware/skills/follow.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
+import type { Manifest } from '../../firmware/skills/manifest.ts';
 import { readSlots, settleSlots, skillNames } from '../../firmware/skills/table.ts';
 import { lifecycle } from '../../firmware/supervisor/lifecycle.ts';
 import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
@@ -38,6 +40,7 @@ import { mcpEndpoints } from './mcp.ts';
 import { nodeEndpoints } from './node.ts';
 import { observe } from './observe.ts';
 import { peopleEndpoints } from './people.ts';
+import { notices } from './push.ts';
 import { desktopEndpoints } from './scenario.ts';
 import { skillEndpoints } from './screens.ts';
 import { listen } from './server.ts';
@@ -60,6 +63,7 @@ const store = await openStore(join(data, 'api.db'), [
   ...hooksSchema,
   duesSchema,
   ...desktopSchema,
+  pushSchema,
 ]);
 life.onStop(store.close);
 const boots = await openBoots({
@@ -118,9 +122,9 @@ const told: typeof observing.event = (topic, payload) => {
   observing.event(topic, payload);
   desktop?.changed();
 };
+const pushes = notices({ bus, config, data, store, log });
 /** Whether a skill may tell a person something, which their screens show whether they have shown a passkey or not. */
-function isToldTo(owner_id: string, skill_id: string): boolean {
-  const manifest = skills?.known().get(skill_id)?.manifest;
+function isToldTo(owner_id: string, manifest: Manifest | undefined): manifest is Manifest {
   const role = desktop?.roleOf(owner_id) ?? (isPersonId(owner_id) ? undefined : 'owner');
   const [given] = (manifest && role && desktop?.of(role, [manifest]).skills) ?? [];
   return given !== undefined && !given.ownerOnly;
@@ -136,9 +140,14 @@ skills = await followSkills({
   attached: () => commands.wake(),
   gone: library.left,
   said(skill_id, owner_id, topic, payload) {
-    if (!isToldTo(owner_id, skill_id)) return;
+    const manifest = skills?.known().get(skill_id)?.manifest;
+    if (!isToldTo(owner_id, manifest)) return;
     const line = { id: crypto.randomUUID(), at: Date.now(), skill_id, topic, payload };
-    addLine(library, owner_id, line).catch((cause) => log.error('what a skill tells is lost', { cause }));
+    // What is sent to a browser stands behind the bell as well.
+    addLine(library, owner_id, line).then(
+      () => pushes.told(owner_id, line, manifest),
+      (cause) => log.error('what a skill tells is lost', { cause }),
+    );
   },
   due: dues.keep,
   makeRoom: () => people.makeRoom(),
@@ -151,7 +160,7 @@ const installs = await installing({
   ...{ bus, config, store, library, skills, sync, log },
   event: told,
 });
-const people = peopleEndpoints({ bus, store, library, skills, desktop, sync, log });
+const people = peopleEndpoints({ bus, store, library, skills, desktop, sync, pushes, log });
 const mcp = await openSwitch(store, 'mcp');
 const dispatch: Dispatch = dispatcher({
   endpoints: [
@@ -169,6 +178,7 @@ const dispatch: Dispatch = dispatcher({
     ...(await ioEndpoints(bus, log)),
     ...people.endpoints,
     ...browserEndpoints(bus),
+    ...pushes.endpoints,
     ...hookEndpoints(hooks),
     ...mcpEndpoints({ skills, desktop, mcp, route: (...a) => dispatch.route(...a) }),
     ...speechEndpoints(bus),

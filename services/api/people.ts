@@ -16,6 +16,7 @@ import type { Desktop } from './desktop.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import { removeDocuments } from './forget.ts';
 import type { Response } from './http.ts';
+import type { Notices } from './push.ts';
 import type { Sync } from './sync.ts';
 
 type Person = Answer<typeof peopleApi.change>;
@@ -46,6 +47,7 @@ export function peopleEndpoints(o: {
   library: Library;
   skills: Skills;
   desktop: Pick<Desktop, 'owners' | 'roleOf' | 'serve' | 'forget'>;
+  pushes: Pick<Notices, 'forget'>;
   sync: Sync;
   log: Log;
 }): PeopleOfApi {
@@ -82,6 +84,7 @@ export function peopleEndpoints(o: {
       o.sync.expel((key, who) => key.owner_id === id || who === id, 'What you kept on this hub is gone.');
       const keys = (await listDocuments(o.store, `${id}/`, 100_000)).map((row) => row.key);
       await removeDocuments(o.library, keys);
+      await o.pushes.forget(id);
       await o.desktop.forget(id);
     });
 

@@ -32,11 +32,24 @@ const log = new Proxy(
   },
 ) as Log;
 const hung: (() => void)[] = [];
+/** Notices that came. */
+const noticed: string[] = [];
 const host = await standIn(
-  { 'api.example.org': ['93.184.216.34'], 'other.example.org': ['93.184.216.34'] },
+  {
+    'api.example.org': ['93.184.216.34'],
+    'other.example.org': ['93.184.216.34'],
+    'home.example.org': ['192.168.1.9'],
+  },
   (q, r) => {
     if (q.url === '/hang') hung.push(() => r.end());
-    else r.end(q.headers['user-agent']);
+    else if (q.url === '/moved') r.writeHead(307, { location: '/notice' }).end();
+    else if (q.url === '/notice') {
+      let body = '';
+      q.on('data', (d) => (body += d)).on('end', () => {
+        noticed.push(`${q.method} ${q.headers['ttl']} ${q.headers['authorization']} ${body}`);
+        r.writeHead(202).end('a long answer');
+      });
+    } else r.end(q.headers['user-agent']);
   },
 );
 const manifest = (id: string, hosts: string[]) => ({
@@ -133,6 +146,43 @@ test('a fifth fetch at once and the one after sixty are refused, and another ski
   assert.ok(codes.length > 50, `${codes.length}`);
   assert.is(await two.code(other), '200');
   for (const x of [busy, two]) x.bus.close();
+});
+
+test('a notice is posted to a public host, its answer is a number, and a ninth at once waits', async () => {
+  const bus = await connect(daemon.address);
+  const push = (url: string) =>
+    bus
+      .client(fetch1)
+      .Push({ url, headers: { ttl: '60', authorization: 'vapid t=x' }, body: Buffer.from('sealed') })
+      .then(
+        (r) => r.status,
+        (e) => e.code,
+      );
+  assert.is(await push('https://other.example.org/notice'), 202);
+  assert.equal(noticed, ['POST 60 vapid t=x sealed']);
+  assert.is(await push('https://other.example.org/moved'), 307, 'nothing is followed');
+  assert.is(noticed.length, 1);
+  for (const [url, code] of [
+    ['http://other.example.org/', 'invalid_request'],
+    ['https://other.example.org:8443/', 'invalid_request'],
+    ['https://user@other.example.org/', 'invalid_request'],
+    ['https://home.example.org/', 'forbidden'],
+    ['https://127.0.0.1/', 'forbidden'],
+    ['https://[::1]/', 'forbidden'],
+    ['nothing', 'invalid_request'],
+    ['', 'invalid_request'],
+    ['https://gone.example.org/', 'unavailable'],
+  ] as const)
+    assert.is(await push(url), code, url);
+  hung.length = 0;
+  const eight = Array.from({ length: 8 }, () => push('https://api.example.org/hang'));
+  await until(() => hung.length === 8, 'eight notices');
+  assert.ok(served.busy());
+  assert.is(await push('https://other.example.org/notice'), 'rate_limited');
+  for (const go of hung) go();
+  assert.equal(await Promise.all(eight), Array(8).fill(200));
+  assert.not.ok(served.busy());
+  bus.close();
 });
 
 test('a manifest names exact hosts, at most sixteen', () => {

@@ -1,0 +1,34 @@
+// Whether skills may be heard on this browser while nobody looks.
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { failed } from './entrance.ts';
+import { type Standing, standing, turnOff, turnOn } from './push.ts';
+import { say } from './settings-text.ts';
+import { useApp } from './store.ts';
+
+export function Push() {
+  const { link, language } = useApp();
+  const [now, setNow] = useState<Standing | null>(null);
+  const [busy, setBusy] = useState(false);
+  const still = link !== 'up';
+  const set = (work: Promise<Standing>) => {
+    setBusy(true);
+    void work.then(setNow, failed).finally(() => setBusy(false));
+  };
+  useEffect(() => {
+    if (!still) set(standing());
+  }, [still]);
+  // What is told is told in the language that is read here.
+  useEffect(() => {
+    if (now === 'on' && !still) set(turnOn());
+  }, [language]);
+  const isOn = now === 'on';
+  const can = now === 'on' || now === 'off' || now === 'broken';
+  const hint = say(`push_${now ?? 'off'}`);
+  return html`<section class="v-card" aria-labelledby="push-title"><h3 id="push-title">${say('push')}</h3>
+    <label class="setting"><span>${say('push_do')}</span>
+      <input type="checkbox" class="switch" role="switch" checked=${isOn} disabled=${still || busy || !can} aria-describedby="push-hint"
+        onChange=${() => set(isOn ? turnOff() : turnOn())} /></label>
+    <p class="soft small" id="push-hint" role="status">${hint}</p>
+  </section>`;
+}
