@@ -7,6 +7,7 @@ import { overlayState } from '../firmware/ui/overlay.ts';
 import { TREE_VERSION, type Tree } from '../firmware/ui/tree.ts';
 import { openActs } from './acts.ts';
 import { currentLink } from './current.ts';
+import type { Kept } from './kept.ts';
 import type { Link } from './link.ts';
 import type { Icon } from './store.ts';
 import { joinRoom, type Room } from './sync.ts';
@@ -17,6 +18,30 @@ export type OpenAnswer = Answer<typeof skillsApi.open>;
 /** A screen is kept at most so often, milliseconds. */
 const KEEP_MS = 5000;
 
+/** Keeps what a skill's screen shows, now and then; of a burst the last, as that is what was seen last. */
+function openKeeper(skill_id: string) {
+  let newest: Kept | undefined;
+  let keptAt = 0;
+  let due: ReturnType<typeof setTimeout> | undefined;
+  const now = () => {
+    const kept = newest;
+    due = undefined;
+    keptAt = Date.now();
+    if (kept) import('./kept.ts').then((m) => m.keepScreen(skill_id, kept)).catch(() => {});
+  };
+  return {
+    keep(kept: Kept): void {
+      newest = kept;
+      due ??= setTimeout(now, Math.max(0, keptAt + KEEP_MS - Date.now()));
+    },
+    close(): void {
+      if (!due) return;
+      clearTimeout(due);
+      now();
+    },
+  };
+}
+
 /** @param drawn is told when there is something else to draw */
 export function openScreen(icon: Icon, drawn: () => void) {
   /** That of the view, then those of the state, each over the one before. */
@@ -26,8 +51,7 @@ export function openScreen(icon: Icon, drawn: () => void) {
   let stored: unknown = {};
   /** The view that was read last, as text. */
   let raw = '';
-  let keptAt = 0;
-  let due: ReturnType<typeof setTimeout> | undefined;
+  const keeper = openKeeper(icon.skill_id);
   let queued = false;
 
   // Updates come in bursts; a frame's worth of them is one drawing.
@@ -62,20 +86,9 @@ export function openScreen(icon: Icon, drawn: () => void) {
     keep();
   };
   /** A screen that needs no passkey can be read while the hub is away. */
-  const keep = (soon = KEEP_MS) => {
-    clearTimeout(due);
-    due = undefined;
+  const keep = () => {
     const { tree, at } = screen;
-    if (!tree || screen.isForged || !isPublic) return;
-    // The last of a burst is what was seen last.
-    const wait = keptAt + soon - Date.now();
-    if (wait > 0) {
-      due = setTimeout(keep, wait);
-      return;
-    }
-    keptAt = Date.now();
-    const state = stored;
-    import('./kept.ts').then((m) => m.keepScreen(icon.skill_id, { tree, state, at })).catch(() => {});
+    if (tree && !screen.isForged && isPublic) keeper.keep({ tree, state: stored, at });
   };
   /** Shows a view once the hub's signature on it and its tree is checked; the hub has compiled the one to the other. */
   const check = async (text: string, content: Record<string, unknown>, tree: Tree) => {
@@ -135,7 +148,7 @@ export function openScreen(icon: Icon, drawn: () => void) {
         .catch(() => {});
     },
     close(): void {
-      if (due) keep(0);
+      keeper.close();
       for (const r of rooms) r.close();
       rooms = [];
     },

@@ -23,12 +23,13 @@ export function Push() {
     if (now === 'on' && !still) set(turnOn());
   }, [language]);
   const isOn = now === 'on';
-  const can = now === 'on' || now === 'off' || now === 'broken';
+  // A switch that is out of order while it works would lose the focus.
+  const turn = () => !busy && set(isOn ? turnOff() : turnOn());
   const hint = say(`push_${now ?? 'off'}`);
   return html`<section class="v-card" aria-labelledby="push-title"><h3 id="push-title">${say('push')}</h3>
     <label class="setting"><span>${say('push_do')}</span>
-      <input type="checkbox" class="switch" role="switch" checked=${isOn} disabled=${still || busy || !can} aria-describedby="push-hint"
-        onChange=${() => set(isOn ? turnOff() : turnOn())} /></label>
+      <input type="checkbox" class="switch" role="switch" checked=${isOn} disabled=${still || now === null || now === 'none'} aria-busy=${busy} aria-describedby="push-hint"
+        onChange=${turn} /></label>
     <p class="soft small" id="push-hint" role="status">${hint}</p>
   </section>`;
 }

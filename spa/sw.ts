@@ -79,7 +79,7 @@ const windows = () => worker.clients.matchAll({ type: 'window' });
 worker.addEventListener('push', (e) => {
   e.waitUntil(
     (async () => {
-      const { title, body, tag, path, language } = e.data?.json() as Record<string, string | undefined>;
+      const { title, body, tag, path, language } = (e.data?.json() ?? {}) as Record<string, string>;
       // Who looks at the application sees it there.
       if (!title || (await windows()).some((w) => w.visibilityState === 'visible')) return;
       await worker.registration.showNotification(title, {

@@ -20,6 +20,7 @@ import {
   phone,
   press,
 } from '../lab/browser/phone.ts';
+import { receiver } from '../lab/pushed.ts';
 import { until } from '../lab/wait.ts';
 
 /** Says on its tile what it is told. */
@@ -290,6 +291,78 @@ test('what a skill wants known waits behind the bell, on every device, until it 
   await desk.page.reload();
   await at(desk.page, 'desktop');
   await desk.page.getByRole('button', { name: 'Notifications', exact: true }).waitFor();
+  await pocket.close();
+});
+
+test('notifications are turned on by a person alone, shown while nobody looks, and off where one signs out', async () => {
+  // Chromium without its maker's services has no push service: the subscription is a stand-in's, all else is real.
+  const pocket = await phone(browser, { still: true });
+  const { context } = pocket;
+  await context.addInitScript(`
+    let now = null;
+    window.made = 0;
+    PushManager.prototype.getSubscription = async () => now;
+    PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey }) => {
+      if (window.refuse || !userVisibleOnly || applicationServerKey[0] !== 4) throw new DOMException('no', 'AbortError');
+      window.made++;
+      const endpoint = 'https://push.example.org/' + window.made;
+      const unsubscribe = async () => { now = null; window.gone = (window.gone ?? 0) + 1; return true; };
+      const keys = ${JSON.stringify({ p256dh: receiver().p256dh, auth: receiver().auth })};
+      now = { endpoint, options: { applicationServerKey: applicationServerKey.buffer }, toJSON: () => ({ endpoint, keys }), unsubscribe };
+      return now;
+    };
+  `);
+  await pairByLink(pocket, house, { newPasskey: true });
+  const { page } = pocket;
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await openSettings(page);
+  const it = settings(page).getByRole('switch', { name: 'Show them on this device' });
+  // Headless, nobody is asked: what was not allowed is denied.
+  await it.click();
+  await settings(page).getByText('Notifications are blocked here').waitFor();
+  assert.is(await it.isChecked(), false);
+  await context.grantPermissions(['notifications']);
+  await close(page);
+  await openSettings(page);
+  await page.evaluate('window.refuse = true');
+  await it.click();
+  await settings(page).getByText('does not reach its notification service').waitFor();
+  await page.evaluate('window.refuse = false');
+  await it.click();
+  await settings(page).getByText('Only your hub can write it').waitFor();
+  assert.is(await it.isChecked(), true);
+  await check(page, 'phone-8-push');
+  await close(page);
+
+  const cdp = await context.newCDPSession(page);
+  const registrationId = await new Promise<string>((ok) => {
+    cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [r] }) => r && ok(r.registrationId));
+    void cdp.send('ServiceWorker.enable');
+  });
+  const deliver = (data: string) =>
+    cdp.send('ServiceWorker.deliverPushMessage', { origin: house.origin, registrationId, data });
+  const shown = () =>
+    page.evaluate(async () => {
+      const r = await navigator.serviceWorker.getRegistration();
+      return (await r!.getNotifications()).map((n) => `${n.title}: ${n.body} (${n.lang}, ${n.tag})`);
+    });
+  const notice = { title: 'Porch', body: 'The post', tag: 'porch:post', path: '/', language: 'en' };
+  await deliver(JSON.stringify({ ...notice, body: 'Seen on the page' }));
+  await page.goto('about:blank');
+  const away = await context.newPage();
+  await away.goto('about:blank');
+  await deliver(JSON.stringify(notice));
+  await deliver('not JSON');
+  await deliver(JSON.stringify({ ...notice, body: 'Another post' }));
+  await page.goto(house.origin);
+  await online(page);
+  await until(async () => (await shown()).length > 0, 'a notification');
+  assert.equal(await shown(), ['Porch: Another post (en, porch:post)'], 'one a tag, none for who looked');
+  // A subscription that the browser has lost is made anew, as it is still wanted here.
+  await until(() => page.evaluate('window.made === 1'), 'another subscription');
+  await press(page, 'Menu');
+  await press(page, 'Sign out');
+  await until(() => page.evaluate('window.gone === 1'), 'the end of the subscription');
   await pocket.close();
 });
 
