@@ -16,6 +16,7 @@ import { packSkill } from '../../firmware/skills/package.ts';
 import type { LocalWho } from '../../firmware/system/local-api.ts';
 import { areas } from '../../services/api/areas.ts';
 import { garbage } from '../lab/garbage.ts';
+import { receiver } from '../lab/pushed.ts';
 import { lamp, signerOfSeed } from '../skills/archive.ts';
 import { type Answered, owner, startHub, type TestHub } from './hub.ts';
 
@@ -30,6 +31,8 @@ const all = Object.entries(areas).flatMap(([area, endpoints]) =>
   Object.entries(endpoints as Area).map(([name, endpoint]) => ({ name: `${area}.${name}`, endpoint })),
 );
 const key = toBase64url(signerOfSeed(1).key);
+const { p256dh, auth } = receiver();
+const browserKeys = { p256dh, auth };
 /** A path as an endpoint takes it. */
 const pathOf = (e: Endpoint) =>
   e.path
@@ -53,6 +56,7 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
     ...{ view: { schema: 'ui/v0', layout: { type: 'text', text: 'Hello' } }, state: {} },
     room: `${owner.owner_id}/hub_status/view:main`,
     ...{ pins: ['hub_status'], groups: [{ name: 'Home', skills: ['hub_status'] }] },
+    ...{ endpoint: 'https://push.example.org/', keys: browserKeys, language: 'en' },
     ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0', role: 'guest', until: 0, to: 0 },
   };
   return Object.fromEntries(
