@@ -7,8 +7,8 @@ import type { House } from '../../../services/cli/house/house.ts';
 /** For a machine that hangs, not for a slow one. */
 export const patience = 60_000;
 
-/** Chromium as tests use it; one a file, ended with the file. */
-export function launch(): Promise<Browser> {
+/** Chromium as tests use it; one a file, ended with the file. @param more further words of its command line */
+export function launch(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: [
@@ -20,6 +20,7 @@ export function launch(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });
 }
