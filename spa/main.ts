@@ -6,7 +6,7 @@ import { begin, signOut, takeover } from './flow.ts';
 import { later } from './later.ts';
 import { wayOut } from './leave.ts';
 import { Boot, PageOf } from './pages.ts';
-import { useApp } from './store.ts';
+import { app, follow, useApp } from './store.ts';
 import { startLanguage } from './text.ts';
 import { startTheme } from './theme.ts';
 import { registerWorker } from './worker.ts';
@@ -31,4 +31,12 @@ startLanguage();
 startBrand();
 render(html`<${App} />`, document.getElementById('app')!);
 void takeover(false).then((here) => (here ? begin() : undefined));
-registerWorker();
+// It brings the whole application for the next visit, and so waits until this one has what it came for.
+if (navigator.serviceWorker?.controller) registerWorker();
+else {
+  const stop = follow(() => {
+    if (app().link !== 'up' && app().page.at !== 'entry') return;
+    stop();
+    setTimeout(registerWorker, 2000);
+  });
+}

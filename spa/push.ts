@@ -6,7 +6,7 @@ import type { pushApi } from '../firmware/push/api.ts';
 import { reached } from './current.ts';
 import { read, write } from './database.ts';
 import { session } from './sid.ts';
-import { app } from './store.ts';
+import { app, within } from './store.ts';
 
 /**
  * `none`: this browser shows none. `denied`: a person has forbidden it in the browser's settings. `broken`: the browser's
@@ -18,7 +18,9 @@ const path = '/api/push';
 const can = 'PushManager' in window && 'Notification' in window && 'serviceWorker' in navigator;
 /** Whether they are wanted here, of this hub. */
 const wish = () => `push:${session()?.hub_id}`;
-const registration = () => (can ? navigator.serviceWorker.getRegistration() : undefined);
+/** The worker comes a moment after the page; where it does not, there are none. */
+const registration = () =>
+  can ? within(8000, navigator.serviceWorker.ready).catch(() => undefined) : undefined;
 
 const known = async () => (await registration())?.pushManager.getSubscription();
 const look = () => reached().request<Answer<typeof pushApi.look>>('GET', path);
