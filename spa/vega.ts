@@ -10,7 +10,7 @@ import { spaChartTexts } from '../firmware/text/spa-chart.ts';
 import { spaVegaTexts } from '../firmware/text/spa-vega.ts';
 import { insteadOfVega, tableOfVega } from '../firmware/ui/fit.ts';
 import { evaluate } from '../firmware/ui/value.ts';
-import { safeRow, safeSpec, withTypes } from '../firmware/ui/vega.ts';
+import { safeRow, safeSpec, safeText, withTypes } from '../firmware/ui/vega.ts';
 import { type Part, say } from './drawing.ts';
 import { app, useApp } from './store.ts';
 import { drawingHeight } from './vega-height.ts';
@@ -25,6 +25,15 @@ const ROWS = 'ingle_rows';
 /** Nothing is loaded, whatever asks. */
 const nowhere = () => Promise.reject(new Error('A chart loads nothing.'));
 const loader = { options: {}, load: nowhere, sanitize: nowhere, http: nowhere, file: nowhere };
+
+/** What is worked out of data is data as well. */
+const interpreter = {
+  ...expressionInterpreter,
+  parameter(...of: Parameters<typeof expressionInterpreter.parameter>) {
+    const worked = expressionInterpreter.parameter(...of);
+    return (...given: Parameters<typeof worked>) => safeText(worked(...given));
+  },
+};
 
 /** Faults of a drawing that is under way. */
 const logger = (fault: () => void) => {
@@ -64,7 +73,7 @@ function drawing(
   const log = logger(o.fault);
   const compiled = compile(whole, { config: configFor(o.box.clientWidth), logger: log }).spec;
   const view = new View(parse(compiled, undefined, { ast: true }), {
-    ...{ expr: expressionInterpreter, renderer: 'svg', loader, logger: log, locale: localeOf(language) },
+    ...{ expr: interpreter, renderer: 'svg', loader, logger: log, locale: localeOf(language) },
     // Nothing in a chart answers to a wheel or a finger.
     ...{ hover: false, tooltip: () => {} },
   } as never);

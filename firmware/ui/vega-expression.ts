@@ -7,7 +7,7 @@ const LENGTH = 200;
 const ADDED = 4;
 
 const functions = new Set(
-  'abs ceil floor round sqrt pow exp log min max clamp if isNaN isFinite isValid isDate isNumber isString year month date day hours minutes seconds time toNumber toDate toString lower upper trim length'.split(
+  'abs ceil floor round sqrt pow exp log min max clamp if isNaN isFinite isValid isDate isNumber isString year month date day hours minutes seconds time toNumber toDate lower upper trim length'.split(
     ' ',
   ),
 );

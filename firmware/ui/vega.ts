@@ -111,6 +111,18 @@ function isPredicate(v: unknown, depth: number): boolean {
   return isPredicate(not, depth + 1);
 }
 
+/**
+ * Names that every object has. Vega keeps fields and values as keys of plain objects, so one of these would reach what
+ * all objects of the page share.
+ */
+const shared = new Set([...Object.getOwnPropertyNames(Object.prototype), 'prototype']);
+
+/** A value as data may have it: a text of bounded length, and none that Vega would take for a shared name. */
+export function safeText(v: unknown): unknown {
+  if (typeof v !== 'string') return v;
+  return shared.has(v) ? `\u200b${v}` : v.slice(0, vegaBounds.text);
+}
+
 /** How large a number may be, so that sums of all rows are numbers still. */
 const LARGEST = 1e16;
 /** Fields of a row. */
@@ -119,10 +131,10 @@ const FIELDS = 50;
 /** A row as it is drawn: plain values, objects of them in few levels. */
 export function safeRow(row: unknown, depth = 0): unknown {
   if (typeof row === 'number') return Math.abs(row) <= LARGEST ? row : null;
-  if (typeof row === 'string') return row.slice(0, vegaBounds.text);
+  if (typeof row === 'string') return safeText(row);
   if (row === null || typeof row !== 'object') return row ?? null;
   if (depth > 2 || Array.isArray(row)) return null;
-  const entries = Object.entries(row).filter(([k]) => k !== '__proto__');
+  const entries = Object.entries(row).filter(([k]) => !shared.has(k));
   return Object.fromEntries(entries.slice(0, FIELDS).map(([k, v]) => [k, safeRow(v, depth + 1)]));
 }
 
@@ -146,6 +158,8 @@ function copier() {
     if (typeof v === 'string') {
       // What CSS reads as an address, also where it is written with escapes.
       if (/\\|url\s*\(/i.test(v)) refuse('A text in a chart has no "\\" and no "url(".');
+      if (v.match(/\w+/g)?.some((word) => shared.has(word)))
+        refuse('A name in a chart is one of all objects.');
       return v.slice(0, vegaBounds.text);
     }
     if (v === null || typeof v !== 'object') return v;
@@ -158,7 +172,8 @@ function copier() {
   const known = (v: Json, depth: number): Record<string, unknown> => {
     const entries: [string, unknown][] = [];
     for (const [key, value] of Object.entries(v)) {
-      if (never.has(key)) refuse(`"${key}" is not for charts of documents.`);
+      if (never.has(key) || (shared.has(key) && key !== '__proto__'))
+        refuse(`"${key}" is not for charts of documents.`);
       const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
       if (leftOut.has(key)) {
         if (key !== '$schema') left.add(key);

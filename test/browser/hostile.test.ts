@@ -70,6 +70,8 @@ window.drawAll = async (list) => {
     timed(seed, () => draw(tree, state));
     await pass();
     if (tree.needs.includes('vega')) await charts(seed);
+    // What all objects share is as it was.
+    for (const name in {}) bad.push(seed + ' gave every object ' + name);
     const all = [...app.querySelectorAll('*')];
     const shown = ['header', 'main', 'aside', 'modal', 'toast'].flatMap((slot) => tree[slot] ?? []);
     // Where every part has a condition, the author may have meant to show none.

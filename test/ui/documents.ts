@@ -235,6 +235,12 @@ const hostileCharts: readonly Record<string, unknown>[] = [
   { usermeta: { embedOptions: { loader: { target: '_blank' }, ast: false } } },
   { transform: [{ calculate: "datum.constructor.constructor('alert(1)')()", as: 'x' }] },
   { transform: [{ calculate: 'datum.s + datum.s + datum.s', as: 's' }] },
+  {
+    transform: [
+      { calculate: "datum.s + 'to__'", as: 's' },
+      { aggregate: [{ op: 'count', as: 'n' }], groupby: ['s'] },
+    ],
+  },
   { transform: [{ filter: "test(regexp('(a+)+$'), datum.s)" }] },
   { transform: [{ sequence: { start: 0, stop: 1e9 } }, { flatten: ['l'] }] },
   { transform: [{ density: 'n', steps: 1e9 }] },
@@ -321,7 +327,7 @@ export function* documents(seed: number): Generator<Record<string, unknown>> {
     Array.from({ length: below(30) === 0 ? 1500 : below(12) }, (_, n) => ({
       n: below(4) ? n : number(),
       big: number(),
-      s: below(3) ? `s${below(40)}` : text().slice(0, 200),
+      s: below(3) ? `s${below(40)}` : of([text().slice(0, 200), '__proto__', 'constructor', '__pro']),
       at: of<unknown>([
         '2026-11-01T10:00:00Z',
         '2026-11-02',

@@ -2,7 +2,7 @@
 // left out or refused, each with a sentence for its author.
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { safeRow, safeSpec, vegaBounds, withTypes } from '../../firmware/ui/vega.ts';
+import { safeRow, safeSpec, safeText, vegaBounds, withTypes } from '../../firmware/ui/vega.ts';
 import { isPlainExpression } from '../../firmware/ui/vega-expression.ts';
 
 const x = { field: 'day', type: 'nominal' };
@@ -146,6 +146,14 @@ const wrong: [string, unknown, RegExp][] = [
     { ...bars, data: { values: many(100).map(() => Object.fromEntries(many(60).map((n) => [n, n]))) } },
     /5000 values/,
   ],
+  [
+    'a field that all objects have',
+    { mark: 'bar', encoding: { x: { field: '__proto__', aggregate: 'sum' }, y } },
+    /all objects/,
+  ],
+  ['such a field within another', encoded({ field: 'a[constructor]' }), /all objects/],
+  ['such a name for what is worked out', transformed({ calculate: '1', as: 'toString' }), /all objects/],
+  ['a key that all objects have', { ...bars, resolve: { scale: { valueOf: 'shared' } } }, /"valueOf"/],
   ['a huge number', encoded({ scale: { domain: [0, 1e300] } }), /1e16/],
   ['no object', 'bar', /object/],
   ['an encoding that is none', { mark: 'bar', encoding: 'x' }, /channels/],
@@ -230,6 +238,8 @@ test('a row is plain values: no list, no prototype, no number beyond counting, n
   assert.is(Object.hasOwn(safeRow(row) as object, '__proto__'), false);
   assert.is(Object.keys(safeRow(Object.fromEntries(many(90).map((n) => [`f${n}`, n]))) as object).length, 50);
   assert.is(safeRow(Number.NaN), null);
+  assert.equal(safeRow({ s: '__proto__', valueOf: 1 }), { s: '\u200b__proto__' });
+  assert.is(safeText('x'.repeat(5000)), 'x'.repeat(vegaBounds.text));
 });
 
 test('a channel without a type gets that of its data, and keeps their order', () => {
