@@ -5,19 +5,21 @@ import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { treeText } from '../firmware/text/tree.ts';
-import { fit } from '../firmware/ui/fit.ts';
+import { fit, insteadOfVega } from '../firmware/ui/fit.ts';
 import { heightOf } from '../firmware/ui/frame.ts';
 import type { Capability, Node, Tree } from '../firmware/ui/tree.ts';
 import { holds } from '../firmware/ui/value.ts';
 import { bounds, type Drawing, type Of, type Part, say } from './drawing.ts';
 import { keepInside } from './focus.ts';
 import { glyph } from './glyphs.ts';
+import { useApp } from './store.ts';
 import { shown, t } from './text.ts';
+import { vegaHeight } from './vega-height.ts';
 
 type Draw = (n: Node, d: Drawing) => unknown;
 type Query = NonNullable<Drawing['scope']['query']>;
 
-const always: readonly Capability[] = ['chart', 'input', 'lazy', 'modal', 'tabs', 'toast'];
+const always: readonly Capability[] = ['chart', 'input', 'lazy', 'modal', 'tabs', 'toast', 'vega'];
 /** An aside is a column from this width of the screen on, pixels. */
 const WIDE = 640;
 /** A toast goes by itself, milliseconds. */
@@ -39,25 +41,42 @@ function useQueries(needed: boolean): (() => Query) | 'missing' | null {
   };
 }
 
-/** A skill's own page; what holds it comes with the first of them. */
-let Framed: Part<'frame'> | undefined;
-const Frame: Part<'frame'> = (o) => {
-  const [came, come] = useState<boolean | null>(Framed ? true : null);
-  useEffect(() => {
-    if (!Framed)
-      import('./framed.ts').then(
-        (m) => {
-          Framed = m.Framed;
-          come(true);
-        },
-        () => come(false),
-      );
-  }, []);
-  if (Framed) return html`<${Framed} ...${o} />`;
-  if (came === false) return html`<div class="v-stack">${o.n.instead && o.draw(o.n.instead, o.d)}</div>`;
-  const height = `${heightOf(o.n)}px`;
-  return html`<div class="bone" aria-busy="true" style=${{ height }}></div>`;
-};
+/**
+ * What comes with the first of its kind; a bone of its height stands there until then, and what is said instead of it
+ * where it cannot be loaded, which is tried again once the hub is reached.
+ */
+function withFirst<K extends 'frame' | 'vega'>(
+  load: () => Promise<Part<K>>,
+  height: (n: Of<K>) => number,
+  instead: (n: Of<K>) => Node | undefined,
+): Part<K> {
+  let here: Part<K> | undefined;
+  return (o) => {
+    const { link } = useApp();
+    const [came, come] = useState<boolean | null>(here ? true : null);
+    useEffect(() => {
+      if (!here)
+        load().then(
+          (part) => {
+            here = part;
+            come(true);
+          },
+          () => come(false),
+        );
+    }, [link === 'up']);
+    if (here) return html`<${here} ...${o} />`;
+    const other = came === false && instead(o.n);
+    if (came === false) return html`<div class="v-stack">${other && o.draw(other, o.d)}</div>`;
+    return html`<div class="bone" aria-busy="true" style=${{ height: `${height(o.n)}px`, minHeight: 0 }}></div>`;
+  };
+}
+/** A skill's own page. */
+const Frame = withFirst<'frame'>(
+  () => import('./framed.ts').then((m) => m.Framed),
+  heightOf,
+  (n) => n.instead,
+);
+const Vega = withFirst<'vega'>(() => import('./vega.ts').then((m) => m.VegaOf), vegaHeight, insteadOfVega);
 
 export function Beyond({ tree, drawing, draw }: { tree: Tree; drawing: Drawing; draw: Draw }) {
   const box = useRef<HTMLDivElement>(null);
@@ -81,8 +100,9 @@ export function Beyond({ tree, drawing, draw }: { tree: Tree; drawing: Drawing; 
   const d: Drawing = {
     ...drawing,
     left: { parts: bounds.parts },
-    more: new Map([
+    more: new Map<string, (n: never, d: Drawing) => unknown>([
       ['frame', (n: Of<'frame'>, of: Drawing) => html`<${Frame} n=${n} d=${of} draw=${draw} />`],
+      ['vega', (n: Of<'vega'>, of: Drawing) => html`<${Vega} n=${n} d=${of} draw=${draw} />`],
     ]),
     scope: {
       ...drawing.scope,

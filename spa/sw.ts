@@ -65,12 +65,17 @@ worker.addEventListener('fetch', (e) => {
   const path = e.request.mode === 'navigate' ? '/' : url.pathname;
   // Addresses of scenario apps are the application's as well.
   if (e.request.mode === 'navigate' && !/^\/(s\/.*)?$/.test(url.pathname)) return;
-  if (!INGLE_PRECACHE.includes(path)) return;
+  // What has a hash in its name and was not brought at first is kept from its first use on.
+  const isLate = path.startsWith('/assets/');
+  if (!isLate && !INGLE_PRECACHE.includes(path)) return;
   e.respondWith(
-    caches
-      .open(cacheName)
-      .then((c) => c.match(path))
-      .then((hit) => hit ?? fetch(e.request)),
+    caches.open(cacheName).then(async (c) => {
+      const hit = await c.match(path);
+      if (hit) return hit;
+      const r = await fetch(e.request);
+      if (isLate && r.ok) e.waitUntil(c.put(path, r.clone()).catch(() => {}));
+      return r;
+    }),
   );
 });
 

@@ -46,6 +46,8 @@ function apply(): void {
   found ??= find();
   for (const { media, own } of found) media(queryFor(own, chosen));
   document.documentElement.style.colorScheme = chosen.theme === 'system' ? '' : chosen.theme;
+  // What is drawn in colours of its own draws itself anew.
+  dispatchEvent(new Event('look'));
 }
 
 export const theme = (): Choice => chosen;

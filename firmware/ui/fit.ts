@@ -32,18 +32,44 @@ function tableOf(n: Of<'chart'>): Node {
   return { is: 'table', ...(n.title === undefined ? {} : { title: n.title }), columns, rows: { zip } };
 }
 
-/** The rows behind a Vega-Lite chart, in the fields it draws. */
-function tableOfVega(n: Of<'vega'>): Node {
-  const encoding = n.spec['encoding'];
-  const fields = new Set<string>();
+/** Columns of the table that stands for a Vega-Lite chart. */
+const COLUMNS = 50;
+
+/** The fields that a Vega-Lite chart draws, in all its layers. */
+function fieldsOf(chart: object, fields = new Set<string>(), depth = 0): Set<string> {
+  const { encoding, layer } = chart as { encoding?: unknown; layer?: unknown };
   for (const channel of Object.values(Object(encoding) as object)) {
     const field = Object(channel)['field'] as unknown;
-    if (typeof field === 'string') fields.add(field);
+    if (typeof field === 'string' && field.length <= 200 && fields.size < COLUMNS) fields.add(field);
   }
-  if (n.data === undefined || fields.size === 0) return lacking('vega');
-  const columns = [...fields].slice(0, 50).map((key) => ({ key, label: key }));
-  return { is: 'table', ...(n.title === undefined ? {} : { title: n.title }), columns, rows: n.data };
+  if (Array.isArray(layer) && depth < 2)
+    for (const one of layer.slice(0, COLUMNS)) fieldsOf(Object(one) as object, fields, depth + 1);
+  return fields;
 }
+
+/** Rows that stand in the specification itself. */
+function ownRows(chart: Of<'vega'>['spec'], fields: readonly string[]): Value | undefined {
+  const values = Object(chart['data'])['values'] as unknown;
+  if (!Array.isArray(values)) return undefined;
+  const cell = (row: unknown, field: string): [string, Value][] => {
+    const v = Object.hasOwn(Object(row) as object, field) ? (Object(row)[field] as unknown) : undefined;
+    return typeof v === 'string' || typeof v === 'number' || typeof v === 'boolean' ? [[field, v]] : [];
+  };
+  const rows = values.slice(0, 1000);
+  return { array: rows.map((row) => ({ object: Object.fromEntries(fields.flatMap((f) => cell(row, f))) })) };
+}
+
+/** The rows behind a Vega-Lite chart, in the fields it draws. */
+export function tableOfVega(n: Of<'vega'>): Node {
+  const fields = [...fieldsOf(n.spec)];
+  const rows = n.data ?? ownRows(n.spec, fields);
+  if (rows === undefined || fields.length === 0) return lacking('vega');
+  const columns = fields.map((key) => ({ key, label: key }));
+  return { is: 'table', ...(n.title === undefined ? {} : { title: n.title }), columns, rows };
+}
+
+/** What stands where a Vega-Lite chart is not drawn: a plain chart, or a table. */
+export const insteadOfVega = (n: Of<'vega'>): Node => n.instead ?? tableOfVega(n);
 
 /** What a field would begin with, for who cannot change it. */
 const shownField = (f: Field): Node[] =>
@@ -61,7 +87,7 @@ function fitted(n: Node, has: Has): Node {
       return lacks ? as(fitted(tableOf(n), has)) : n;
     case 'vega':
       if (!lacks) return n.instead ? { ...n, instead: fitted(n.instead, has) } : n;
-      return as(fitted(n.instead ?? tableOfVega(n), has));
+      return as(fitted(insteadOfVega(n), has));
     case 'frame':
       if (!lacks) return n.instead ? { ...n, instead: fitted(n.instead, has) } : n;
       return as(n.instead ? fitted(n.instead, has) : lacking(lacks));

@@ -61,6 +61,43 @@ test('a tap on its icon opens an app at an address of its own, with chart, table
   await look(page, 'scenario-1-energy-desk');
 });
 
+test('what draws its chart is kept from its first use on; without it a plain one stands there until the network is back', async () => {
+  await visit(desk, '/s/energy/');
+  const { page, context } = desk;
+  const drawn = page.locator('.v-vega .role-mark path').first();
+  await drawn.waitFor();
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
+  await page.reload();
+  await drawn.waitFor();
+  const kept = (forget = false) =>
+    page.evaluate(async (away) => {
+      let count = 0;
+      for (const name of await caches.keys()) {
+        const cache = await caches.open(name);
+        for (const r of await cache.keys())
+          if (r.url.includes('/assets/vega-')) {
+            count++;
+            if (away) await cache.delete(r);
+          }
+      }
+      return count;
+    }, forget);
+  await until(async () => (await kept()) === 1, 'what draws charts in the cache');
+  await context.setOffline(true);
+  await page.reload();
+  await heading(page, 'Today');
+  await drawn.waitFor();
+  await kept(true);
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Network.clearBrowserCache');
+  await page.reload();
+  await page.locator('.v-chart.bars').waitFor();
+  assert.is(await page.locator('.v-vega').count(), 0);
+  await context.setOffline(false);
+  await online(page);
+  await drawn.waitFor();
+});
+
 test('each page has its address and its title; back, forward and a link lead to it', async () => {
   const { page } = desk;
   const yesterday = dayOf(new Date(Date.now() - 86_400_000));

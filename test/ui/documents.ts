@@ -215,6 +215,77 @@ const types = [
   'x',
 ];
 
+/** Pieces of charts in Vega-Lite that would run code, load, lead out or have no end. */
+const hostileCharts: readonly Record<string, unknown>[] = [
+  { data: { url: 'https://evil.example/x.csv' } },
+  { data: { sequence: { start: 0, stop: 1e9 } } },
+  { data: { values: '<script>alert(1)</script>', format: { type: 'csv' } } },
+  { mark: 'image' },
+  { mark: { type: 'bar', href: 'javascript:alert(1)', tooltip: { content: 'data' } } },
+  { mark: { type: 'point', shape: 'M0,0L1e9,1e9Z', size: 1e15 } },
+  { mark: { type: 'line', strokeDash: [1e-9, 1e-9], strokeWidth: 1e9 } },
+  { mark: { type: 'bar', fill: 'url(https://evil.example/x.svg#a)' } },
+  { mark: { type: 'bar', color: { gradient: 'linear', stops: [{ offset: 0, color: 'red' }] } } },
+  { mark: { type: 'text', font: '"><svg onload=alert(1)>', fontSize: 1e12, text: { expr: 'warn(1)' } } },
+  { mark: 'boxplot' },
+  { mark: { type: 'errorband', extent: 'ci' } },
+  { params: [{ name: 'p', bind: { input: 'range' } }] },
+  { params: [{ name: 'p', select: 'interval', bind: 'scales' }] },
+  { config: { background: 'url(https://evil.example/)', customFormatTypes: true } },
+  { usermeta: { embedOptions: { loader: { target: '_blank' }, ast: false } } },
+  { transform: [{ calculate: "datum.constructor.constructor('alert(1)')()", as: 'x' }] },
+  { transform: [{ calculate: 'datum.s + datum.s + datum.s', as: 's' }] },
+  {
+    transform: [
+      { calculate: "datum.s + 'to__'", as: 's' },
+      { aggregate: [{ op: 'count', as: 'n' }], groupby: ['s'] },
+    ],
+  },
+  { transform: [{ filter: "test(regexp('(a+)+$'), datum.s)" }] },
+  { transform: [{ sequence: { start: 0, stop: 1e9 } }, { flatten: ['l'] }] },
+  { transform: [{ density: 'n', steps: 1e9 }] },
+  { transform: [{ impute: 'n', key: 's', keyvals: { start: 0, stop: 1e9 } }] },
+  { transform: [{ fold: ['n', 's', 'at', 'big'] }, { fold: ['n', 's', 'at', 'big'] }] },
+  { transform: [{ aggregate: [{ op: 'sum', field: 'big', as: 'n' }], groupby: ['s'] }] },
+  { transform: [{ window: [{ op: 'rank', as: 'n' }], sort: [{ field: 'big' }] }] },
+  { transform: [{ stack: 'big', groupby: ['s'], as: ['n', 'm'], offset: 'normalize' }] },
+  { transform: [{ bin: { step: 1e-9 }, field: 'big', as: 'n' }] },
+  { transform: [{ lookup: 's', from: { data: { url: 'x' }, key: 's' } }] },
+  { width: 1e12, height: 1e12 },
+  { title: { text: '<img src=x onerror=alert(1)>', fontSize: 1e9, href: 'javascript:alert(1)' } },
+  { facet: { field: 's' }, spec: { mark: 'bar' } },
+  { repeat: ['a', 'b'] },
+  { resolve: { scale: { x: 'independent' } } },
+];
+/** And of one of their channels. */
+const hostileChannels: readonly Record<string, unknown>[] = [
+  { axis: { tickCount: 1e9 } },
+  { axis: { tickCount: { interval: 'millisecond' }, labelExpr: 'datum.label' } },
+  { axis: { format: '999999999d' } },
+  { axis: { values: Array.from({ length: 100 }, (_, n) => n * 1e9), labelAngle: 1e15, labelFontSize: 1e9 } },
+  { axis: { title: '<svg/onload=alert(1)>', labelLimit: 1e9, offset: 1e12 } },
+  { scale: { type: 'log', domain: [1e-300, 1e15] } },
+  { scale: { type: 'log', base: 1.0000001 } },
+  { scale: { type: 'time', nice: true, domain: [0, 1e15] } },
+  { scale: { type: 'sqrt', domain: [1e15, -1e15], range: [0, 1e12] } },
+  { scale: { type: 'bin-ordinal', bins: { step: 1e-9 } } },
+  { scale: { type: 'point', padding: 1e15 } },
+  { scale: null },
+  { bin: true },
+  { bin: { maxbins: 100 } },
+  { timeUnit: 'milliseconds' },
+  { timeUnit: 'yearquartermonth', type: 'temporal' },
+  { aggregate: 'sum', stack: 'center' },
+  { aggregate: 'distinct' },
+  { sort: Array.from({ length: 100 }, (_, n) => n) },
+  { sort: { field: 'big', op: 'max' } },
+  { condition: { test: { field: 'n', gt: 1 }, value: 'red' } },
+  { condition: { test: "alert('x')", value: 'red' } },
+  { legend: { columns: 1e-9, symbolLimit: 1e9, title: 'javascript:alert(1)' } },
+  { type: 'geojson' },
+  { type: 'temporal', timeUnit: null },
+];
+
 /** Documents without end, one by one. */
 export function* documents(seed: number): Generator<Record<string, unknown>> {
   const random = randomOf(seed);
@@ -250,6 +321,54 @@ export function* documents(seed: number): Generator<Record<string, unknown>> {
   };
   const object = (depth: number): Record<string, unknown> =>
     Object.fromEntries(Array.from({ length: below(7) }, () => [of(names), any(depth)]));
+  const number = () => of([0, 1, -1, 3, 50, 1e9, 1e15, 1e300, -1e308, 1e-300]);
+  /** Rows of data, some of them with many, with sums beyond every number, with texts that look like dates. */
+  const rows = () =>
+    Array.from({ length: below(30) === 0 ? 1500 : below(12) }, (_, n) => ({
+      n: below(4) ? n : number(),
+      big: number(),
+      s: below(3) ? `s${below(40)}` : of([text().slice(0, 200), '__proto__', 'constructor', '__pro']),
+      at: of<unknown>([
+        '2026-11-01T10:00:00Z',
+        '2026-11-02',
+        '9999-99-99',
+        n * 86_400_000,
+        text().slice(0, 50),
+      ]),
+      ...(below(6) ? {} : { l: [1, 2, 3], o: object(3) }),
+    }));
+  /** A chart in Vega-Lite: right, nearly right, or made to hold the page up. */
+  const chart = (depth: number): Record<string, unknown> => {
+    const channel = () => ({
+      field: of(['n', 'n', 'big', 's', 'at', 'x', '__proto__', 'constructor']),
+      ...(below(3) ? { type: of(['quantitative', 'nominal', 'ordinal', 'temporal']) } : {}),
+      ...(below(3) ? {} : of(hostileChannels)),
+      ...(below(9) ? {} : object(3)),
+    });
+    const names = [
+      'color',
+      'size',
+      'text',
+      'theta',
+      'opacity',
+      'shape',
+      'detail',
+      'xOffset',
+      'x2',
+      'href',
+      'url',
+      'row',
+    ];
+    const isLayered = below(5) === 0 && depth < 2;
+    const marks = 'bar bar line area point rect rule text tick arc trail errorbar'.split(' ');
+    return {
+      ...(isLayered ? { layer: [chart(depth + 1), chart(depth + 1)] } : { mark: of(marks) }),
+      ...(below(3) ? {} : { data: { values: rows() } }),
+      encoding: { x: channel(), y: channel(), ...(below(2) ? { [of(names)]: channel() } : {}) },
+      ...(below(4) ? {} : of(hostileCharts)),
+      ...(below(9) ? {} : object(3)),
+    };
+  };
   /** A component that is nearly right. */
   const part = (depth: number): Record<string, unknown> => ({
     type: of(types),
@@ -261,7 +380,13 @@ export function* documents(seed: number): Generator<Record<string, unknown>> {
     ...(below(4) === 0
       ? { fields: [{ name: 'a', label: text() }, object(depth)], actions: [{ text: text(), action: 'go' }] }
       : {}),
-    ...(below(6) === 0 ? { spec: { $vegaLite: object(depth) }, data: { bind: '$.a' } } : {}),
+    ...(below(6) === 0
+      ? {
+          type: 'Chart',
+          spec: { $vegaLite: below(6) ? chart(0) : object(depth) },
+          data: { bind: of(['$.a', '$.a', '$.b']) },
+        }
+      : {}),
     ...(below(3) === 0 && depth < 5
       ? { components: Array.from({ length: below(4) }, () => part(depth + 1)) }
       : {}),
@@ -304,7 +429,18 @@ export function* documents(seed: number): Generator<Record<string, unknown>> {
         };
   };
   for (;;)
-    switch (below(10)) {
+    switch (below(12)) {
+      case 10:
+      case 11:
+        yield {
+          version: 'usdl/0.2',
+          components: Array.from({ length: 1 + below(2) }, () => ({
+            ...{ type: 'Chart', title: text(), data: { bind: '$.a' } },
+            spec: { $vegaLite: chart(0) },
+          })),
+          viewModel: { a: rows() },
+        };
+        break;
       case 0:
       case 1:
       case 2:
@@ -315,7 +451,7 @@ export function* documents(seed: number): Generator<Record<string, unknown>> {
           actions: { go: object(1), x: any(1) },
           ...(below(2)
             ? { meta: { title: text(), texts: object(1) }, viewModel: object(1), layout: object(1) }
-            : {}),
+            : { viewModel: { a: rows() } }),
           ...(below(5) === 0 ? { viewBind: text(), ...object(0), version: 'usdl/0.2' } : {}),
         };
         break;

@@ -1,11 +1,13 @@
 // The components of USDL as nodes. Each is total: what it cannot take becomes a note in its place. Pure.
 import { treeText } from '../../text/tree.ts';
 import { expression } from '../expression.ts';
+import { insteadOfVega } from '../fit.ts';
 import { frameOf } from '../frame.ts';
 import { nearest } from '../nearest.ts';
 import type { Act, Column, Field, Lazy, Node, Option, Value } from '../tree.ts';
 import { limits } from '../v0/limits.ts';
-import { plainChart, safeSpec } from './chart.ts';
+import { safeSpec } from '../vega.ts';
+import { plainChart } from './chart.ts';
 import {
   actOf,
   bindOf,
@@ -320,40 +322,33 @@ const markdown: Make = (page, c, at) => {
 const chart: Make = (page, c, at) => {
   const spec = own(c, 'spec');
   const vega = isObject(spec) ? own(spec, '$vegaLite') : undefined;
-  const safe = isObject(vega) ? safeSpec(vega) : undefined;
-  if (!safe)
-    return [
-      page.draft.note(
-        safe === null ? 'too_large' : 'missing',
-        `${at}/spec`,
-        safe === null
-          ? 'The specification of a chart has at most 5000 values, 24 deep.'
-          : 'A chart has spec.$vegaLite.',
-      ),
-    ];
-  if (safe.left.length > 0)
-    page.draft.problem(
-      'unsafe_spec',
-      `${at}/spec`,
-      `A chart loads nothing: ${safe.left.join(', ')} is left out.`,
-    );
+  if (!isObject(vega)) return [page.draft.note('missing', `${at}/spec`, 'A chart has spec.$vegaLite.')];
   const data = own(c, 'data');
   const bound = boundTo(page, isObject(data) ? own(data, 'bind') : undefined, `${at}/data/bind`);
   const title = titled(page, c, at);
   const instead = plainChart(
-    safe.spec,
+    vega,
     bound && 'path' in bound && !bound.path.includes(null) ? bound : undefined,
     title.title,
   );
-  return [
-    {
-      is: 'vega',
-      ...title,
-      spec: safe.spec,
-      ...(bound ? { data: bound } : {}),
-      ...(instead ? { instead } : {}),
-    },
-  ];
+  const node = {
+    is: 'vega',
+    ...title,
+    ...(bound ? { data: bound } : {}),
+    ...(instead ? { instead } : {}),
+  } as const;
+  const safe = safeSpec(vega);
+  if ('refused' in safe) {
+    page.draft.problem('unsafe_spec', `${at}/spec`, safe.refused);
+    return [insteadOfVega({ ...node, spec: vega })];
+  }
+  if (safe.left.length > 0)
+    page.draft.problem(
+      'unsafe_spec',
+      `${at}/spec`,
+      `A chart is drawn without ${safe.left.slice(0, 20).join(', ').slice(0, 300)}.`,
+    );
+  return [{ ...node, spec: safe.spec }];
 };
 
 const makes: Record<ComponentType, Make> = {

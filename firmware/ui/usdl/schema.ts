@@ -248,7 +248,11 @@ const component = T.Object(
             description: 'As in the documentation of Vega-Lite.',
           }),
         },
-        { ...closed, description: 'Of a Chart: a Vega-Lite specification. Nothing is loaded from a URL.' },
+        {
+          ...closed,
+          description:
+            'Of a Chart: a Vega-Lite specification of one view or of layers. Nothing is loaded from a URL; expressions are arithmetic and dates of a row.',
+        },
       ),
     ),
     page: T.Optional(name('Of a Widget: path below the skill’s /v1/ui/.')),

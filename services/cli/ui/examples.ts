@@ -312,11 +312,23 @@ const examples: Readonly<Record<Part['id'], (w: Words) => Example>> = {
           title: t('energy'),
           spec: {
             $vegaLite: {
-              mark: 'bar',
-              encoding: {
-                x: { field: 'day', type: 'nominal', title: t('date') },
-                y: { field: 'used', type: 'quantitative', title: t('used') },
-              },
+              encoding: { x: { field: 'day', type: 'nominal', sort: null, title: t('date') } },
+              layer: [
+                {
+                  mark: 'bar',
+                  encoding: {
+                    y: { field: 'used', type: 'quantitative', title: 'kWh' },
+                    color: { datum: t('used'), title: null },
+                  },
+                },
+                {
+                  mark: { type: 'line', point: true },
+                  encoding: {
+                    y: { field: 'made', type: 'quantitative' },
+                    color: { datum: t('made'), title: null },
+                  },
+                },
+              ],
             },
           },
           data: { bind: '$.days' },
