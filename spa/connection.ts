@@ -15,17 +15,12 @@ export const isInsecure = (a: Session['access']): boolean =>
 
 let shown: string | undefined;
 
-/** Brings what a visit to the desktop needs, all of it now and not each part once the one before is here. */
-function ahead(): void {
-  for (const part of [import('./desktop.ts'), import('./link.ts'), import('./icons.ts'), import('./sync.ts')])
-    part.catch(() => {});
-}
-
 /** Opens the link of a signed-in session; the desktop shows at once where its icons are known. */
 export async function connect(): Promise<void> {
   const mine = ++opening;
   setLink(null);
-  ahead();
+  // All that a visit to the desktop needs, now, and not each part once the one before is here.
+  Promise.all([import('./link.ts'), import('./icons.ts'), import('./sync.ts')]).catch(() => {});
   try {
     const s = session();
     const pin = await pinnedHub(s?.hub_id);
