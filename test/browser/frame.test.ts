@@ -10,7 +10,7 @@ import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
 import { framed, ticketed } from '../lab/browser/framed.ts';
 import { home } from '../lab/browser/home.ts';
-import { askHub, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import { approve, askHub, at, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
 import { tried, until } from '../lab/wait.ts';
 
 const test = suite('frame');
@@ -68,10 +68,10 @@ async function show(name: string, skill = 'framed'): Promise<void> {
   assert.is(r.status, 200);
 }
 /** The skill's own page, once it has that title. */
-const inside = (page: Page, title: string, at = 'about:srcdoc'): Promise<Frame> =>
+const inside = (page: Page, title: string, from = 'about:srcdoc'): Promise<Frame> =>
   until(
     tried(async () => {
-      for (const f of page.frames()) if (f.url().startsWith(at) && (await f.title()) === title) return f;
+      for (const f of page.frames()) if (f.url().startsWith(from) && (await f.title()) === title) return f;
       return undefined;
     }),
     `the page ${title}`,
@@ -276,7 +276,7 @@ test('without the hub the words stand there with their age, after a reload too, 
 });
 
 test('a page that goes through root draws with its own files and an answer of its skill, once a ticket', async () => {
-  const at = `${house.origin}/skill-ui/ticketed/v1/ui/`;
+  const own = `${house.origin}/skill-ui/ticketed/v1/ui/`;
   await close(pocket.page);
   for (const [p, theme, name] of [
     [pocket, 'dark', 'frame-8-root-phone-dark'],
@@ -287,7 +287,7 @@ test('a page that goes through root draws with its own files and an answer of it
     p.context.on('request', note);
     await open(p.page, 'ticketed');
     await shown(p.page);
-    const dial = await inside(p.page, 'Dial', at);
+    const dial = await inside(p.page, 'Dial', own);
     await dial.getByText(`${theme} en true 300`).waitFor();
     assert.is(await dial.locator('img').evaluate((e) => (e as HTMLImageElement).naturalWidth > 0), true);
     assert.is(
@@ -319,11 +319,11 @@ test('a page that goes through root draws with its own files and an answer of it
 
 test('a page that goes through root reaches nothing beside its own files, and nobody sees what is none', async () => {
   const { page } = desk;
-  const at = `${house.origin}/skill-ui/ticketed/`;
+  const below = `${house.origin}/skill-ui/ticketed/`;
   await show('open.html', 'ticketed');
   await open(page, 'ticketed');
   await shown(page);
-  const it = await inside(page, 'Open', at);
+  const it = await inside(page, 'Open', below);
   const { own, ...rest } = await run<Record<string, string>>(it, 'go()');
   assert.is(own, 'answered');
   for (const [what, became] of Object.entries(rest)) assert.is(became, 'refused', what);
@@ -332,7 +332,7 @@ test('a page that goes through root reaches nothing beside its own files, and no
   for (const directive of ['connect-src', 'img-src', 'script-src-elem'])
     assert.ok(reports.includes(directive), directive);
   await run(it, `leave(${JSON.stringify(`${other}/leak-gone`)})`);
-  await until(() => page.frames().every((f) => !f.url().startsWith(at)), 'the page gone');
+  await until(() => page.frames().every((f) => !f.url().startsWith(below)), 'the page gone');
   assert.is(new URL(page.url()).origin, house.origin);
   await close(page);
   // What is no page is told in words of the skill.
@@ -343,13 +343,43 @@ test('a page that goes through root reaches nothing beside its own files, and no
   await page.getByText('The page of this skill did not start.').waitFor();
   await page.getByText('The dial is turned by hand.').waitFor();
   await show('panel/good.html', 'ticketed');
-  await inside(page, 'Dial', at);
+  await inside(page, 'Dial', below);
   await close(page);
+  // An address that root names is opened where it is one of such a page, and nowhere else.
+  for (const entryUrl of [`${other}/leak-entry`, 'javascript:alert(1)', `${house.origin}/frame.html`]) {
+    await page.route('**/v1/skill-ui/open', (r) => r.fulfill({ json: { ticket: 'a.b.c', entryUrl } }));
+    await open(page, 'ticketed');
+    await page.getByText('The page of this skill could not be loaded.').waitFor();
+    assert.is(await frameOf(page).count(), 0);
+    await page.unroute('**/v1/skill-ui/open');
+    await press(page, 'Load it again');
+    await shown(page);
+    await close(page);
+  }
   // Its manifest says nothing of root, so the hub gives root nothing, whoever asks.
   const refused = await askHub(house, '/api/skill-pages/framed/panel/good.html');
   assert.is(refused.status, 403);
   assert.is((await askHub(house, '/api/skill-pages/ticketed/panel/good.html')).status, 200);
   assert.equal(leaks, []);
+});
+
+test('a guest, for whom root has no ticket, gets such a page privately', async () => {
+  const body = { name: 'Ann', role: 'guest' };
+  const { invitation } = (await (await askHub(house, '/api/people', { method: 'POST', body })).json()) as {
+    invitation: { link: string };
+  };
+  const guest = await phone(browser, { still: true });
+  await guest.page.goto(invitation.link);
+  await at(guest.page, 'register');
+  await press(guest.page, 'Make a passkey');
+  await approve(guest);
+  const opened = guest.page.waitForResponse((r) => r.url().endsWith('/v1/skill-ui/open'));
+  await open(guest.page, 'ticketed');
+  assert.is((await opened).status(), 403);
+  await shown(guest.page);
+  const dial = await inside(guest.page, 'Dial');
+  await dial.getByText(/It is at \d+ clicks/).waitFor();
+  await guest.close();
 });
 
 test('it reads in Russian too, is accessible, and nothing broke on the way', async () => {

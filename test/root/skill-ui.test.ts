@@ -434,6 +434,10 @@ test('an owner opens sixty pages a minute, and an address asks as often as its l
   const last = all.find((r) => r.status === 429)!;
   assert.is(last.body.error, 'rate_limited');
   assert.ok(Number(last.headers.get('retry-after')) > 0);
+  const { base } = await entered(root, await house(root));
+  const files = [];
+  for (let i = 0; i < 250; i++) files.push((await get(root, `${base}dial.js`)).status);
+  assert.equal([files.indexOf(429) >= 240, files.at(-1)], [true, 429]);
   const from = { 'x-forwarded-for': newAddress() };
   const path = '/skill-ui/dial/v1/ui/panel?ticket=a';
   let refused = 0;
