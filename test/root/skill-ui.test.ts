@@ -378,8 +378,13 @@ test('a page that breaks off on its way ends the connection, so nobody takes it 
   };
   h.next.answer = () => ({ ok: false, error: 'timeout', message: 'x' });
   await cut('a refusal');
-  h.next.answer = () => ({ ok: true, bytes: new Uint8Array(), end: false });
+  let said = 0;
+  h.next.answer = () => {
+    said++;
+    return { ok: true, bytes: new Uint8Array(), end: false };
+  };
   await cut('a hub that only says "more"');
+  assert.is(said, 1);
   let sent = 0;
   h.next.answer = () => {
     sent += pageWay.piece;
@@ -429,19 +434,20 @@ test('an owner opens sixty pages a minute, and an address asks as often as its l
   root,
 }) => {
   const h = await house(root);
-  const all = await Promise.all(Array.from({ length: 70 }, () => h.open()));
-  assert.ok(all.filter((r) => r.status === 200).length < 60);
+  // A limit counts by the minute, and what is asked here may lie in two.
+  const all = await Promise.all(Array.from({ length: 130 }, () => h.open()));
+  assert.ok(all.filter((r) => r.status === 200).length <= 120);
   const last = all.find((r) => r.status === 429)!;
   assert.is(last.body.error, 'rate_limited');
   assert.ok(Number(last.headers.get('retry-after')) > 0);
   const { base } = await entered(root, await house(root));
-  const files = [];
-  for (let i = 0; i < 250; i++) files.push((await get(root, `${base}dial.js`)).status);
-  assert.equal([files.indexOf(429) >= 240, files.at(-1)], [true, 429]);
+  const files: number[] = [];
+  while (!files.includes(429) && files.length < 500) files.push((await get(root, `${base}dial.js`)).status);
+  assert.ok(files.includes(429) && files.length > 240, `${files.length} files`);
   const from = { 'x-forwarded-for': newAddress() };
   const path = '/skill-ui/dial/v1/ui/panel?ticket=a';
   let refused = 0;
-  for (let i = 0; i < 13; i++) {
+  for (let i = 0; i < 26 && refused < 50; i++) {
     const some = await Promise.all(
       Array.from({ length: 50 }, () => call(root, 'GET', path, undefined, from)),
     );
