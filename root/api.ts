@@ -2,7 +2,7 @@
 import { inputOf } from '../firmware/protocol/endpoint/input.ts';
 import { bind, type Handlers, router } from '../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
-import { BROWSER_HEADER } from '../firmware/protocol/page.ts';
+import { BROWSER_HEADER, SKILL_UI } from '../firmware/protocol/page.ts';
 import { POW_HEADER } from '../firmware/protocol/pairing/pow.ts';
 import { isTicket } from '../firmware/protocol/pairing/ticket.ts';
 import type { ProofPurpose } from '../firmware/protocol/wire.ts';
@@ -16,6 +16,7 @@ import { admit, part } from './members.ts';
 import { accept, offer } from './pairing.ts';
 import type { Root } from './root.ts';
 import { authenticate, browserOf, logout, openSession, revoke, sessionOf } from './session.ts';
+import { enterPage, openPage, pageFile } from './skill-ui.ts';
 import {
   listCredentials,
   loginChallenge,
@@ -42,6 +43,11 @@ const ownerOf = (a: Asked) => authenticate(a.root, bearer(a.req), cookieOf(a));
 const browserSession = (a: Asked & { body: { sid: string } }) => sessionOf(a.root, a.body.sid, cookieOf(a));
 /** Answers are objects of ours; their schemas name them and no more. */
 const said = async (work: Promise<object>) => ({ ...(await work) }) as Record<string, unknown>;
+
+/** HEAD would spend a ticket, and ask a hub, for nothing. */
+function getOnly(req: Request): void {
+  if (req.method !== 'GET') throw new IngleError('method_not_allowed', 'Use GET here.', { allow: 'GET' });
+}
 
 /** A code as it was typed, with what came along. */
 function typedIn(req: Request, code: string, ticket = '') {
@@ -87,6 +93,17 @@ const answers: Answers = {
     const session = await ownerOf(a);
     await ownedBy(a.root, session);
     return { ok: true, ...(await revoke(a.root, session.owner_id!, (a.params as { id: string }).id)) };
+  },
+  async openPage(a) {
+    return openPage(a.root, await ownerOf(a), a.body);
+  },
+  page: ({ root, req, params, query }) => {
+    getOnly(req);
+    return enterPage(root, { ...params, ticket: query.ticket ?? '' });
+  },
+  pageFile: ({ root, req, params }) => {
+    getOnly(req);
+    return pageFile(root, params);
   },
   async offer(a) {
     const { sid, e2e_pubkey } = a.body;
@@ -139,6 +156,7 @@ export function isApi(path: string): boolean {
   return (
     path === '/v1' ||
     path.startsWith('/v1/') ||
+    path.startsWith(`${SKILL_UI}/`) ||
     path.startsWith('/health/') ||
     path.startsWith('/.well-known/')
   );
@@ -166,7 +184,7 @@ async function answered(root: Root, req: Request): Promise<Reply> {
     }
     // What is not JSON at all counts as well: reading it was work.
     if (endpoint.limit) root.limits[endpoint.limit].take(clientKey(req.ip));
-    const input = inputOf(endpoint)(params, new URLSearchParams(), body);
+    const input = inputOf(endpoint)(params, new URLSearchParams(req.query), body);
     const result = await bound.answer({ root, req, ...input });
     return 'answer' in endpoint ? json(result as object) : (result as Reply);
   } catch (e) {

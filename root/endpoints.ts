@@ -15,6 +15,11 @@ export type RootWho = 'public' | 'browser' | 'session' | `proof:${ProofPurpose}`
 type RootArea = Readonly<Record<string, Area<RootWho>[string] & { limit: keyof Limits | null }>>;
 const rootArea = <const A extends RootArea>(area: A): A => area;
 
+const skillId = T.String({ pattern: '^[a-z][a-z0-9_]{0,47}$' });
+const pageErrors = [
+  ...(['ticket_invalid', 'ticket_spent', 'forbidden', 'not_found', 'too_large'] as const),
+  ...(['timeout', 'assertion_required', 'not_supported', 'hub_offline'] as const),
+] as const;
 const strict = { additionalProperties: false };
 const text = T.String();
 const maybe = T.Optional(T.String());
@@ -119,6 +124,38 @@ export const rootApi = rootArea({
     doc: 'Revokes a passkey and ends its sessions; not for a guest.',
     answer: ok,
     errors: ['unauthenticated', 'forbidden', 'not_found'],
+  },
+  openPage: {
+    method: 'POST',
+    path: '/v1/skill-ui/open',
+    who: 'session',
+    limit: 'page',
+    doc: "A ticket for a page of a skill's own that comes through root (once, for 5 minutes); not for a guest.",
+    body: T.Object(
+      { skill_id: skillId, hub_id: maybe, page: T.Optional(T.String({ maxLength: 200 })) },
+      strict,
+    ),
+    answer: T.Object({ ticket: text, entryUrl: text }),
+    errors: ['unauthenticated', 'forbidden', 'hub_offline'],
+  },
+  page: {
+    method: 'GET',
+    path: '/skill-ui/{skill_id}/v1/ui/{path*}',
+    who: 'public',
+    limit: 'page',
+    doc: 'The page that a ticket is for, from the hub, once.',
+    params: { skill_id: skillId, path: text },
+    query: { ticket: text },
+    errors: pageErrors,
+  },
+  pageFile: {
+    method: 'GET',
+    path: '/skill-ui/{skill_id}/{capability}/v1/ui/{path*}',
+    who: 'public',
+    limit: 'page',
+    doc: "A file of a page that was entered, for 10 minutes; what opens it stands in the page's own addresses.",
+    params: { skill_id: skillId, capability: text, path: text },
+    errors: pageErrors,
   },
   offer: {
     method: 'POST',

@@ -5,6 +5,8 @@ import { log } from './log.ts';
 export interface Request {
   method: string;
   path: string;
+  /** Everything after the `?`. */
+  query: string;
   /** '' when absent; names in lower case. */
   header(name: string): string;
   /** Address of the client, behind our own proxies if there are any. */
@@ -15,8 +17,17 @@ export interface Request {
 
 export interface Reply {
   status: number;
+  /** '' is not sent, and takes the place of what every answer carries. */
   headers: Record<string, string>;
-  body: string | Uint8Array;
+  body: string | Uint8Array | Pieces;
+}
+
+/** A body that comes piece by piece, each when the one before has gone on. */
+export interface Pieces {
+  /** The next one; null after the last. Not asked while one is awaited. @throws IngleError when it breaks off */
+  next(): Promise<Uint8Array | null>;
+  /** Nobody waits for more; may be called at any time. */
+  stop(): void;
 }
 
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Reply {

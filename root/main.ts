@@ -5,6 +5,7 @@ import { openBacklog } from './backlog.ts';
 import { seconds } from './clock.ts';
 import { type RootConfig, readConfig, usage } from './config.ts';
 import { openGuesses } from './guesses.ts';
+import { openHubFiles } from './hub-files.ts';
 import { log } from './log.ts';
 import { openSqlite } from './records/sqlite.ts';
 import { openRelay } from './relay.ts';
@@ -27,7 +28,8 @@ async function run(config: RootConfig): Promise<void> {
   const guesses = openGuesses(config.guesses);
   const enrolments = openSurge(ENROLMENTS, (text) => tokens.mac('pow_enrol', text));
   const limits = openLimits();
-  const root: Root = { config, records, tokens, relay, backlog, surge, guesses, enrolments, limits };
+  const files = openHubFiles(relay.hubSocket);
+  const root: Root = { config, records, tokens, relay, backlog, files, surge, guesses, enrolments, limits };
   const server = await serve(root);
   log('notice', 'listening', {
     host: config.host,

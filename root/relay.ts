@@ -27,6 +27,11 @@ export async function openRelay(records: Pick<Records, 'routes' | 'sessions'>, b
     /** The live stage of a sid that has a link. */
     stageOf: (sid: string): Stage | undefined => table.link(sid)?.stage,
     isOnline: (hubId: string): boolean => table.hub(hubId)?.online ?? false,
+    /** The socket of a hub that is there. */
+    hubSocket(hubId: string): Socket | undefined {
+      const hub = table.hub(hubId);
+      return (hub?.online && hub.socket) || undefined;
+    },
     isConnected: (sid: string): boolean => (table.link(sid)?.browser ?? null) !== null,
     /** Sids of the sessions that have a socket. */
     connected: () => [...table.links()].filter((l) => l.browser !== null && !l.member).map((l) => l.sid),

@@ -8,6 +8,7 @@ import {
 import type { Backlog } from './backlog.ts';
 import type { RootConfig } from './config.ts';
 import type { Guesses } from './guesses.ts';
+import type { HubFiles } from './hub-files.ts';
 import { type Limit, limit } from './limit.ts';
 import type { Records } from './records/records.ts';
 import type { Relay } from './relay.ts';
@@ -20,6 +21,7 @@ export interface Root {
   tokens: Tokens;
   relay: Relay;
   backlog: Backlog;
+  files: HubFiles;
   surge: Surge;
   guesses: Guesses;
   /** Work for new hubs while very many enrol. */
@@ -28,13 +30,23 @@ export interface Root {
 }
 
 export type Limits = Record<
-  'session' | 'enrol' | 'hub' | 'verify' | 'join' | 'webauthn' | 'socket' | 'connect',
+  | 'session'
+  | 'enrol'
+  | 'hub'
+  | 'verify'
+  | 'join'
+  | 'webauthn'
+  | 'socket'
+  | 'connect'
+  | 'page'
+  | 'ticket'
+  | 'file',
   Limit
 >;
 
 /**
  * Tries a minute and client address; `verify` as the design says, the others far above what people do. `join`: codes a
- * hub gets wrong in the life of one, as a sid may.
+ * hub gets wrong in the life of one, as a sid may. `ticket`: pages an owner opens; `file`: files of one page.
  */
 export function openLimits(now: () => number = Date.now): Limits {
   return {
@@ -46,5 +58,8 @@ export function openLimits(now: () => number = Date.now): Limits {
     webauthn: limit(240, 60, now),
     socket: limit(600, 60, now),
     connect: limit(600, 60, now),
+    page: limit(600, 60, now),
+    ticket: limit(60, 60, now),
+    file: limit(240, 60, now),
   };
 }

@@ -6,10 +6,11 @@ import { Server } from 'socket.io';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { MAX_BODY } from '../firmware/protocol/limits.ts';
 import { pageHeaders } from '../firmware/protocol/page.ts';
+import { pageWay } from '../firmware/protocol/skill-page.ts';
 import { answer, isApi } from './api.ts';
 import { MAX_WAITING } from './frames.ts';
 import { openGate } from './gate.ts';
-import { failure, type Reply, type Request } from './http.ts';
+import { failure, type Pieces, type Reply, type Request } from './http.ts';
 import { log } from './log.ts';
 import type { Root } from './root.ts';
 import { browserOf } from './session.ts';
@@ -98,7 +99,13 @@ export async function serve(root: Root): Promise<RootServer> {
   };
 }
 
-type Incoming = Request & { aborted: boolean; answered: boolean; complete: boolean };
+type Incoming = Request & {
+  aborted: boolean;
+  answered: boolean;
+  complete: boolean;
+  /** Called when the client has gone while its answer is written. */
+  left: (() => void) | undefined;
+};
 
 /** Copies what we need out of uWebSockets.js's request, which is gone after this turn. */
 function read(
@@ -115,10 +122,12 @@ function read(
   const incoming: Incoming = {
     method: req.getMethod().toUpperCase(),
     path: req.getUrl(),
+    query: req.getQuery() ?? '',
     header,
     ip: ipOf(header, Buffer.from(res.getRemoteAddressAsText()).toString()),
     aborted: false,
     answered: false,
+    left: undefined,
     // Without a body, the last piece comes after the answer.
     complete: Number(header('content-length')) === 0 && header('transfer-encoding') === '',
     body: () => body!,
@@ -133,6 +142,7 @@ function read(
     res.onAborted(() => {
       clearTimeout(late);
       incoming.aborted = true;
+      incoming.left?.();
       reject(new IngleError('invalid_request', 'The request was cut off.'));
     });
     res.onData((chunk, last) => {
@@ -153,17 +163,73 @@ function read(
   return incoming;
 }
 
+const isPieces = (body: Reply['body']): body is Pieces => typeof body === 'object' && 'next' in body;
+
 function write(res: HttpResponse, req: Incoming, reply: Reply, security: [string, string][]): void {
-  if (req.aborted) return;
-  req.answered = true;
-  res.cork(() => {
+  const { body } = reply;
+  const head = () => {
     res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
     for (const [k, v] of security) if (reply.headers[k] === undefined) res.writeHeader(k, v);
-    for (const [k, v] of Object.entries(reply.headers)) res.writeHeader(k, v);
+    for (const [k, v] of Object.entries(reply.headers)) if (v !== '') res.writeHeader(k, v);
+  };
+  if (req.aborted) {
+    if (isPieces(body)) body.stop();
+    return;
+  }
+  req.answered = true;
+  if (isPieces(body)) {
+    void stream(res, req, head, body);
+    return;
+  }
+  res.cork(() => {
+    head();
     // A body that was refused half-way cannot be skipped: the connection ends with the answer.
     const close = !req.complete;
-    if (req.method === 'HEAD' || reply.status === 304)
-      res.endWithoutBody(Buffer.byteLength(reply.body), close);
-    else res.end(reply.body, close);
+    if (req.method === 'HEAD' || reply.status === 304) res.endWithoutBody(Buffer.byteLength(body), close);
+    else res.end(body, close);
   });
+}
+
+/**
+ * Writes an answer as its reader takes it. Where it breaks off, or takes too long, the connection ends without the end of
+ * the answer, so that nobody takes it for whole.
+ */
+async function stream(res: HttpResponse, req: Incoming, head: () => void, body: Pieces): Promise<void> {
+  let go = () => {};
+  const cut = () => {
+    if (!req.aborted) res.close();
+  };
+  const late = setTimeout(cut, pageWay.whole);
+  req.left = () => {
+    body.stop();
+    go();
+  };
+  res.onWritable(() => {
+    go();
+    return true;
+  });
+  try {
+    if (!req.aborted) res.cork(head);
+    while (!req.aborted) {
+      const piece = await body.next();
+      if (piece === null || req.aborted) break;
+      let isThrough = true;
+      if (piece.length > 0)
+        res.cork(() => {
+          isThrough = res.write(piece);
+        });
+      if (!isThrough)
+        await new Promise<void>((resolve) => {
+          go = resolve;
+        });
+    }
+    clearTimeout(late);
+    if (!req.aborted) res.cork(() => void res.end());
+  } catch (e) {
+    if (!(e instanceof IngleError)) log('error', 'an answer broke off', { cause: e });
+    cut();
+  } finally {
+    clearTimeout(late);
+    body.stop();
+  }
 }

@@ -25,7 +25,21 @@ export interface SessionClaims {
   exp: number;
 }
 
+/** What a ticket for a skill's page says. Its page reads it, so it names no session. */
+export interface TicketClaims {
+  owner_id: string;
+  skill_id: string;
+  hub_id: string;
+  /** Path below /v1/ui/. */
+  page: string;
+  jti: string;
+}
+
 export interface Tokens {
+  /** A ticket (spec, "UI ticket") until `exp`, under a key and a type of its own. */
+  issueTicket(t: TicketClaims, exp: number): Promise<string>;
+  /** @throws IngleError `ticket_invalid`; whether it is spent the record says */
+  verifyTicket(jwt: string): Promise<TicketClaims>;
   issueSession(s: {
     sid: string;
     owner_id: string;
@@ -43,37 +57,73 @@ export interface Tokens {
   jwks(): { keys: Record<string, unknown>[] };
 }
 
-/** Opens root's tokens; makes the keys at the first start. `issuer` is the public origin of root's API. */
-export async function openTokens(records: Pick<Records, 'secret'>, issuer: string): Promise<Tokens> {
-  const pem = await records.secret(
-    'sign',
-    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-  );
-  const macKey = await records.secret('mac', toBase64url(random(32)));
-  const privateKey = createPrivateKey(pem);
+/** The header `typ` and the audience of tickets. */
+const ticketType = 'skill-ui+jwt';
+const ticketAudience = 'skill_ui';
+
+/** A key pair of root's own, made at the first start. */
+async function openKey(records: Pick<Records, 'secret'>, name: string) {
+  const fresh = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const privateKey = createPrivateKey(await records.secret(name, fresh.toString()));
   const publicKey: KeyObject = createPublicKey(privateKey);
   const jwk = publicKey.export({ format: 'jwk' });
-  const kid = digest(jwk.x!).slice(0, 16);
+  return { privateKey, publicKey, jwk, kid: digest(jwk.x!).slice(0, 16) };
+}
 
+/** Opens root's tokens; makes the keys at the first start. `issuer` is the public origin of root's API. */
+export async function openTokens(records: Pick<Records, 'secret'>, issuer: string): Promise<Tokens> {
+  const key = await openKey(records, 'sign');
+  const ticketKey = await openKey(records, 'sign_skill_ui');
+  const macKey = await records.secret('mac', toBase64url(random(32)));
   async function checked(jwt: string, audience: string) {
     try {
       const options = { issuer, audience, algorithms, requiredClaims: ['exp', 'iat', 'sub'] };
-      return (await jwtVerify(jwt, publicKey, options)).payload;
+      return (await jwtVerify(jwt, key.publicKey, options)).payload;
     } catch {
       throw new IngleError('unauthenticated', 'The token is not valid. Sign in again.');
     }
   }
-  const sign = (claims: Record<string, unknown>, audience: string, sub: string, exp: number) =>
-    new SignJWT(claims)
-      .setProtectedHeader({ alg: 'EdDSA', kid })
-      .setIssuer(issuer)
-      .setAudience(audience)
-      .setSubject(sub)
+  const signed = (
+    by: typeof key,
+    typ: Record<string, string>,
+    claims: Record<string, unknown>,
+    exp: number,
+  ) =>
+    new SignJWT({ ...claims, iss: issuer })
+      .setProtectedHeader({ alg: 'EdDSA', kid: by.kid, ...typ })
       .setIssuedAt()
       .setExpirationTime(exp)
-      .sign(privateKey);
+      .sign(by.privateKey);
+  const sign = (claims: Record<string, unknown>, aud: string, sub: string, exp: number) =>
+    signed(key, {}, { ...claims, aud, sub }, exp);
 
   return {
+    issueTicket: ({ owner_id, ...claims }, exp) =>
+      signed(
+        ticketKey,
+        { typ: ticketType },
+        { ...claims, aud: ticketAudience, sub: `owner:${owner_id}` },
+        exp,
+      ),
+    async verifyTicket(jwt) {
+      const options = {
+        ...{ issuer, audience: ticketAudience, algorithms, typ: ticketType },
+        requiredClaims: ['exp', 'iat', 'sub', 'jti'],
+      };
+      try {
+        if (jwt.length > 2048) throw new TypeError('too long');
+        const p = (await jwtVerify(jwt, ticketKey.publicKey, options)).payload;
+        return {
+          owner_id: p.sub!.replace(/^owner:/, ''),
+          skill_id: String(p['skill_id']),
+          hub_id: String(p['hub_id']),
+          page: String(p['page']),
+          jti: p.jti!,
+        };
+      } catch {
+        throw new IngleError('ticket_invalid', 'The ticket is not valid or too old. Open the page again.');
+      }
+    },
     async issueSession({ sid, owner_id, subnet_id, browser_key_id }) {
       const jti = toBase64url(random(16));
       const exp = seconds() + SESSION_TTL;
@@ -102,6 +152,6 @@ export async function openTokens(records: Pick<Records, 'secret'>, issuer: strin
       return { hub_id: p.sub!, sign_pub: String(cnf?.jwk?.x) };
     },
     mac: (purpose, text) => createHmac('sha256', macKey).update(`${purpose}\n${text}`).digest('base64url'),
-    jwks: () => ({ keys: [{ ...jwk, kid, use: 'sig', alg: 'EdDSA' }] }),
+    jwks: () => ({ keys: [{ ...key.jwk, kid: key.kid, use: 'sig', alg: 'EdDSA' }] }),
   };
 }

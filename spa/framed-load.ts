@@ -1,8 +1,14 @@
-// A skill's own page, fetched through the tunnel with all that it names, as one text: root sees nothing of it.
+// A skill's own page: fetched through the tunnel with all that it names, as one text of which root sees nothing; or, where
+// its skill's manifest says so, by a ticket from root, whose address the frame itself opens.
 import { fromUtf8, toBase64url } from '../firmware/protocol/bytes.ts';
-import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
+import { fromBody, IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import { FRAME_PATH, SKILL_UI } from '../firmware/protocol/page.ts';
 import { assetBounds, assetsOf, wholePage } from '../firmware/ui/page/assets.ts';
 import { reached } from './current.ts';
+import { post } from './rest.ts';
+import { root } from './root.ts';
+import { session } from './sid.ts';
+import { app } from './store.ts';
 
 /** Bytes of the page itself. */
 const PAGE = 512 * 1024;
@@ -13,8 +19,37 @@ const WAIT = 30_000;
 
 /** What a frame shows, and by what its page proves itself. */
 export interface Page {
-  html: string;
+  /** The address of the frame. */
+  src: string;
+  /** What is handed to the page at FRAME_PATH; null where the address is the page's own. */
+  html: string | null;
   ticket: string;
+}
+
+/** @throws IngleError where there is no such page */
+export async function loadPage(skill: string, page: string, stop: AbortSignal): Promise<Page> {
+  const way = app().icons?.find((i) => i.skill_id === skill)?.pages;
+  if (way !== 'root') return wholly(skill, page, stop);
+  // For a guest root has no ticket, and the tunnel needs none.
+  return ticketed(skill, page).catch((e) => {
+    if (toIngleError(e).code !== 'forbidden') throw e;
+    return wholly(skill, page, stop);
+  });
+}
+
+/** @throws IngleError what root said, or `internal` where its address is none of such a page */
+async function ticketed(skill: string, page: string): Promise<Page> {
+  const body = { skill_id: skill, page };
+  const { ticket, entryUrl } = await post<{ ticket: unknown; entryUrl: unknown }>(
+    '/v1/skill-ui/open',
+    body,
+    session()?.session_jwt,
+  );
+  // What root names is opened in a frame, so it may be nothing but this.
+  const src = `${root || location.origin}${SKILL_UI}/${skill}/v1/ui/${page}?ticket=${ticket}`;
+  if (typeof ticket !== 'string' || !/^[\w.-]{1,2048}$/.test(ticket) || entryUrl !== src)
+    throw new IngleError('internal', 'This is no address of a page.');
+  return { src, html: null, ticket };
 }
 
 interface Fetched {
@@ -33,7 +68,7 @@ async function fetched(skill: string, path: string, most: number, signal: AbortS
 }
 
 /** @throws IngleError where there is no such page */
-export async function loadPage(skill: string, page: string, stop: AbortSignal): Promise<Page> {
+async function wholly(skill: string, page: string, stop: AbortSignal): Promise<Page> {
   const ended = new AbortController();
   const end = () => ended.abort();
   const timer = setTimeout(end, WAIT);
@@ -57,7 +92,7 @@ export async function loadPage(skill: string, page: string, stop: AbortSignal): 
       );
     ended.signal.throwIfAborted();
     const ticket = toBase64url(crypto.getRandomValues(new Uint8Array(24)));
-    return { html: wholePage(html, page, files, ticket), ticket };
+    return { src: FRAME_PATH, html: wholePage(html, page, files, ticket), ticket };
   } finally {
     clearTimeout(timer);
     stop.removeEventListener('abort', end);

@@ -1,8 +1,7 @@
-// A page of the skill itself (UMF), on an origin of its own in a frame: fetched through the tunnel, held by /frame.html,
-// and what the skill says instead of it where it cannot be shown.
+// A page of the skill itself (UMF), on an origin of its own in a frame: held by /frame.html, or opened at root, and what
+// the skill says instead of it where it cannot be shown.
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { FRAME_PATH } from '../firmware/protocol/page.ts';
 import { translator } from '../firmware/text/i18n.ts';
 import { spaFrameTexts } from '../firmware/text/spa-frame.ts';
 import { heightOf } from '../firmware/ui/frame.ts';
@@ -64,12 +63,14 @@ export const Framed: Part<'frame'> = ({ n, d, draw }) => {
       <div class="v-row"><button type="button" class="button second" onClick=${() => setPage(null)}>${t('again')}</button></div>
       ${instead}
     </div>`;
-  const hand = () =>
-    frame.current?.contentWindow?.postMessage(
-      { page: page.html, title, theme: isDark() ? 'dark' : 'light' },
-      '*',
-    );
-  const style = { height, maxWidth: size.w ? `${size.w}px` : '100%' };
+  const hand = () => {
+    if (page.html === null) return;
+    const theme = isDark() ? 'dark' : 'light';
+    frame.current?.contentWindow?.postMessage({ page: page.html, title, theme }, '*');
+  };
+  // What root answers instead of a page is not shown to anybody.
+  const visibility = page.html !== null || greeted ? 'visible' : 'hidden';
+  const style = { height, maxWidth: size.w ? `${size.w}px` : '100%', visibility };
   return html`<iframe class="v-frame" title=${title} sandbox="allow-scripts" referrerpolicy="no-referrer"
-    src=${FRAME_PATH} ref=${frame} onLoad=${hand} style=${style} data-frame=${greeted ? 'shown' : 'waits'}></iframe>`;
+    src=${page.src} ref=${frame} onLoad=${hand} style=${style} data-frame=${greeted ? 'shown' : 'waits'}></iframe>`;
 };

@@ -22,6 +22,7 @@ function faceOf({ manifest, ownerOnly }: Given): IconFace {
     sizeHints: ui.sizeHints ?? { w: 400, h: 500 },
     schema: ui.schema ?? null,
     ownerOnly,
+    ...(ui.pages === 'root' ? { pages: ui.pages } : {}),
   };
 }
 

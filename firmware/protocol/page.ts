@@ -3,6 +3,9 @@
 /** Where root's cookie does not reach (the application has a host of its own), this carries the browser's secret. */
 export const BROWSER_HEADER = 'x-ingle-browser';
 
+/** Below it lie skills' own pages at root. */
+export const SKILL_UI = '/skill-ui';
+
 const socketsOf = (origin: string) => origin.replace(/^http/, 'ws');
 
 /** The origin of an address that pages may be at or ask: https, or http on this very computer. `undefined` for others. */
@@ -26,8 +29,8 @@ export function contentPolicy(api: string, own: boolean): string[] {
     `connect-src 'self' ${own ? '' : `${api} `}${socketsOf(api)}`,
     "manifest-src 'self'",
     "worker-src 'self'",
-    // The one page that holds a skill's own (`frameHeaders`).
-    "frame-src 'self'",
+    // The one page that holds a skill's own (`frameHeaders`), and those that come through root.
+    `frame-src 'self'${own ? '' : ` ${api}${SKILL_UI}/`}`,
     "base-uri 'none'",
     "form-action 'none'",
     // No text becomes code or markup; the one address that does is the service worker's.

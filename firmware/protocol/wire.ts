@@ -41,7 +41,26 @@ export interface RootToHub {
   'relay.to_hub': (m: RelayMessage) => void;
   /** Also serves root to measure the round trip: the hub only acknowledges. */
   status: (m: { browsers: number }, ack?: () => void) => void;
+  /** A file below a skill's /v1/ui/, for the owner (ARCHITECTURE D130); answered with its first piece. */
+  'page.get': (m: PageAsked, ack: (a: PagePiece) => void) => void;
+  /** Its next piece. */
+  'page.next': (m: { id: string }, ack: (a: PagePiece) => void) => void;
+  /** Nobody waits for the rest. */
+  'page.stop': (m: { id: string }) => void;
 }
+
+/** `id` is root's name for this file on its way; `path` is below /v1/ui/. */
+export interface PageAsked {
+  id: string;
+  owner_id: string;
+  skill_id: string;
+  path: string;
+}
+
+/** A piece of a file; `type` comes with the first, after `end` there are no more. */
+export type PagePiece =
+  | { ok: true; type?: string; bytes: Uint8Array; end: boolean }
+  | { ok: false; error: string; message: string };
 
 /** Socket.IO `/owner`, browser to root. */
 export interface BrowserToRoot {

@@ -46,6 +46,7 @@ const icon = T.Object({
     T.String({ description: 'The UI schema where the screen is data; null where it is a page.' }),
   ),
   ownerOnly: T.Boolean(),
+  pages: T.Optional(T.Literal('root', { description: 'Pages of its own come through root.' })),
   available: T.Boolean({ description: 'False while the skill does not run.' }),
 });
 
@@ -165,6 +166,14 @@ export const skillsApi = localArea({
       problems: T.Array(T.Object({ pointer: T.String(), code: T.String(), hint: T.String() })),
     }),
     errors: ['not_found', 'forbidden', 'too_large', 'rate_limited'],
+  },
+  sharedPage: {
+    method: 'GET',
+    path: '/api/skill-pages/{skill_id}/{path*}',
+    who: 'owner',
+    doc: 'A file below /v1/ui/ of a skill whose manifest lets its pages go through root; ingle-uplink asks for it in the name of the owner.',
+    params: { skill_id: skillId, path: T.String({ maxLength: 200 }) },
+    errors: ['not_found', 'assertion_required', 'forbidden'],
   },
   request: {
     method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],

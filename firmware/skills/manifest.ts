@@ -70,6 +70,13 @@ const ui = T.Object(
     schema: T.Optional(
       T.Literal('ui/v0', { description: "The skill's screen is data: a ui/v0 view document." }),
     ),
+    pages: T.Optional(
+      T.Enum(['private', 'root'], {
+        [SAYS]: 'must be "private" or "root"',
+        description:
+          'How a page of its own (UMF) comes to the browser: "private", the default, through the end-to-end channel; "root", through the public service, which can then read it and all files below /v1/ui/.',
+      }),
+    ),
     glance: T.Optional(glance),
     app: T.Optional(
       T.Literal('scenario.yaml', {
@@ -194,6 +201,8 @@ function crossFaults({ id, capabilities: { visual, ui, actions = {} }, permissio
     return [
       { pointer: `${pointer}/app`, says: 'has pages of its own, and no schema or entrypoint beside them' },
     ];
+  if (ui?.app && ui.pages)
+    return [{ pointer: `${pointer}/pages`, says: 'says nothing where the skill is an app' }];
   if (permissions?.contracts && !ui?.app)
     return [{ pointer: '/permissions/contracts', says: 'says nothing where the skill has no app' }];
   return ui?.glance ? glanceFaults(ui.glance) : [];

@@ -7,6 +7,8 @@ const en = {
   mayNoScreen: 'It has no screen.',
   mayScreen: 'It shows a screen that the application draws from data.',
   mayPage: 'It shows pages of its own, from {entrypoint}.',
+  mayRootPage:
+    'Its pages come through the public service, which can then read and change them, and so ask of this skill what they may ask.',
   mayApp: 'It is an app with pages of its own, which the application draws from data.',
   mayContracts: 'Its pages show what other skills know, and ask of them only: {contracts}.',
   mayOwner: 'It opens only after a fresh passkey check.',
@@ -23,6 +25,8 @@ const ru: Record<keyof typeof en, Text> = {
   mayNoScreen: 'Экрана у него нет.',
   mayScreen: 'Показывает экран, который приложение рисует по данным.',
   mayPage: 'Показывает свои страницы, начиная с {entrypoint}.',
+  mayRootPage:
+    'Его страницы идут через публичный сервис: он может их прочитать и изменить, а значит, и просить этот навык о том же, о чём они.',
   mayApp: 'Это приложение со своими страницами, которые рисуются по данным.',
   mayContracts:
     'На его страницах видно то, что знают другие навыки, а просить их можно только о: {contracts}.',
@@ -43,7 +47,12 @@ export interface Abilities {
   capabilities?: {
     visual?: boolean | undefined;
     ui?:
-      | { entrypoint?: string | undefined; schema?: string | undefined; app?: string | undefined }
+      | {
+          entrypoint?: string | undefined;
+          schema?: string | undefined;
+          app?: string | undefined;
+          pages?: string | undefined;
+        }
       | undefined;
   };
   permissions?:
@@ -78,6 +87,7 @@ export function mayDo(
   return [
     ...(!shows ? [t('mayNoScreen')] : []),
     ...(ui?.schema ? [t('mayScreen')] : []),
+    ...(ui?.pages === 'root' ? [t('mayRootPage')] : []),
     ...(ui?.app ? [t('mayApp')] : []),
     ...(contracts ? [t('mayContracts', { contracts })] : []),
     ...(ui?.entrypoint ? [t('mayPage', { entrypoint: ui.entrypoint })] : []),

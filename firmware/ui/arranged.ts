@@ -34,6 +34,8 @@ export interface IconFace {
   sizeHints: { w: number; h: number };
   schema: string | null;
   ownerOnly: boolean;
+  /** Pages of its own come through root. */
+  pages?: 'root';
 }
 
 /** `icon_manager/view:main`: the icons there are. */

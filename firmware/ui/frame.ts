@@ -1,12 +1,9 @@
 // A page of the skill itself in a frame (UMF, level 3), checked: it lies below the skill's /v1/ui/. Pure.
+import { isPagePath } from '../protocol/skill-page.ts';
 import type { Node } from './tree.ts';
 
 const sizeOf = (v: unknown) =>
   typeof v === 'number' && Number.isFinite(v) ? Math.round(Math.max(1, Math.min(4000, v))) : undefined;
-
-/** Whether a text is a path below a skill's /v1/ui/, and nothing that could be read as another. */
-export const isPagePath = (path: string): boolean =>
-  path.length <= 200 && /^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/.test(path);
 
 /** How high a frame stands until its page says otherwise, CSS pixels. */
 export const heightOf = (n: { h?: number }): number => n.h ?? 320;

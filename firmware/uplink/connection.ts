@@ -13,6 +13,7 @@ import type { Identity } from './rows.ts';
 import { type SealedSecrets, sealedSecrets } from './sealed.ts';
 import { apiServing } from './serving.ts';
 import { bounds, sessions } from './sessions.ts';
+import { type SkillPages, skillPages } from './skill-pages.ts';
 import { serviceToken } from './token.ts';
 
 export type Connection = ReturnType<typeof openConnection>;
@@ -38,7 +39,7 @@ export function openConnection(core: Core, codes: Codes, o: { came(): void; refu
     disconnect();
     const sealed = sealedFor(core, codes, i);
     const all = sessions((sid) => sessionOf(sid, i, (m) => l.relay(m), sealed), bounds, Date.now);
-    const l = link({ ...linkOptions(core, i, all, sealed), ...told(all, i) });
+    const l = link({ ...linkOptions(core, i, all, sealed), pages: pagesOf(core), ...told(all, i) });
     live = { link: l, all };
   }
 
@@ -110,6 +111,17 @@ function linkOptions(
     frame: fairFrames((m) => void all.receive(m.sid, m.frame, m.ctr)),
     e2ePub: () => ring.keys.e2e[0]!.x,
   };
+}
+
+/** Pages of skills for root, of the owner this hub has now. */
+function pagesOf({ config, outside, place }: Core): SkillPages {
+  const token = serviceToken(`${dataOf(config, 'api')}/token`);
+  return skillPages({
+    api: { ...config.api, token },
+    owner: () => place.identity?.owner_id,
+    now: () => performance.now(),
+    refused: (e) => outside.info('a page was refused to root', { why: e.code }),
+  });
 }
 
 /** The secrets of the insecure debug mode; undefined while it is off, and then nothing anywhere takes one. */

@@ -5,6 +5,7 @@ import { MAX_FRAME } from '../protocol/limits.ts';
 import type { Ack, HubCaps, HubToRoot, RelayMessage, RootToHub } from '../protocol/wire.ts';
 import type { Log } from '../system/log.ts';
 import { comeback } from './comeback.ts';
+import type { SkillPages } from './skill-pages.ts';
 
 /** First pause before a further try, milliseconds; doubles, with jitter. */
 const PAUSE = 400;
@@ -33,6 +34,8 @@ export interface LinkOptions {
     browser_pub?: string;
   }): Promise<{ sealed_secret?: string } | null>;
   frame(m: RelayMessage): void;
+  /** Files of skills' own pages that go through root. */
+  pages: SkillPages;
   /** The hub's static key, for root's records alone. */
   e2ePub(): string;
 }
@@ -63,6 +66,7 @@ export function link(o: LinkOptions) {
   function set(state: boolean): void {
     if (up === state) return;
     up = state;
+    if (!up) o.pages.stopAll();
     o.connected(state);
   }
 
@@ -105,6 +109,14 @@ export function link(o: LinkOptions) {
     if (!(m.frame instanceof Uint8Array) || m.frame.length === 0 || m.frame.length > MAX_FRAME) return;
     o.frame({ sid: m.sid, frame: m.frame, ctr: m.ctr });
   });
+  for (const [event, answer] of [
+    ['page.get', o.pages.get],
+    ['page.next', o.pages.next],
+  ] as const)
+    socket.on(event, (m: unknown, ack: unknown) => {
+      if (typeof ack === 'function') void answer(m).then((piece) => ack(piece));
+    });
+  socket.on('page.stop', (m) => o.pages.stop(m));
   socket.on('status', (_m, ack) => {
     if (typeof ack === 'function') ack();
   });

@@ -79,6 +79,7 @@ export interface Records {
   members: Members;
   passkeys: Passkeys;
   routes: Routes;
+  pages: Pages;
   /** Removes whatever is over; see `Sweep`. @returns sids whose sockets must go */
   sweep(s: Sweep): Promise<string[]>;
   /** Settles when the database answers. */
@@ -86,7 +87,7 @@ export interface Records {
   close(): Promise<void>;
 }
 
-/** Ending a session removes its challenge, key and route too, and keeps its sid from beginning again. */
+/** Ending a session removes its challenge, key, route and pages too, and keeps its sid from beginning again. */
 export interface Sessions {
   /** A session that is not over. */
   find(sid: string, now: number): Promise<Session | undefined>;
@@ -267,6 +268,27 @@ export interface Routes {
   }): Promise<boolean>;
   /** Notes the generation in which a route was bound; it never goes back. */
   bind(sid: string, generation: number, now: number): Promise<void>;
+}
+
+/** A page of a skill's own that comes through root: for whom, and from which hub. */
+export interface SkillPage {
+  /** Digest of its ticket's jti. */
+  id: string;
+  /** The session that opened it: the page lives no longer. */
+  sid: string;
+  owner_id: string;
+  hub_id: string;
+  skill_id: string;
+  exp: number;
+}
+
+export interface Pages {
+  /** Notes a page whose ticket is given out and ends at `exp`. */
+  begin(p: SkillPage): Promise<void>;
+  /** Spends the ticket of a page; its files may then be asked for until `exp`. @returns undefined where there is none, or its time is over */
+  spend(s: { id: string; now: number; exp: number }): Promise<SkillPage | 'spent' | undefined>;
+  /** A page whose ticket is spent and whose time is not over. */
+  find(id: string, now: number): Promise<SkillPage | undefined>;
 }
 
 /**

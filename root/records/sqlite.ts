@@ -3,6 +3,7 @@ import type { Records } from './records.ts';
 import { sqliteCodes } from './sqlite/codes.ts';
 import { sqliteHubs, sweepHubs } from './sqlite/hubs.ts';
 import { sqliteMembers } from './sqlite/members.ts';
+import { sqlitePages } from './sqlite/pages.ts';
 import { sqlitePasskeys } from './sqlite/passkeys.ts';
 import { sqliteRoutes } from './sqlite/routes.ts';
 import { migrations } from './sqlite/schema.ts';
@@ -28,6 +29,7 @@ export function sqliteRecords(store: Store): Records {
     members: sqliteMembers(store),
     passkeys: sqlitePasskeys(store),
     routes: sqliteRoutes(store),
+    pages: sqlitePages(store),
     sweep: (s) =>
       store.transaction(async (db) => {
         for (const table of [
@@ -36,6 +38,7 @@ export function sqliteRecords(store: Store): Records {
           'e2e_browser_pub',
           'spent_proof',
           'ended_sid',
+          'skill_page',
         ])
           await db.run(`DELETE FROM ${table} WHERE exp <= ?`, s.now);
         await db.run('DELETE FROM member WHERE exp > 0 AND exp <= ?', s.now);

@@ -5,10 +5,11 @@ import { commandsKey, formatKey } from '../../firmware/documents/key.ts';
 import type { Library } from '../../firmware/documents/library.ts';
 import { isOver, makePreview } from '../../firmware/documents/preview.ts';
 import { checked } from '../../firmware/protocol/endpoint/check.ts';
-import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
+import { bind, type Handlers, nothing } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import { parseObject } from '../../firmware/protocol/json.ts';
 import type { Role } from '../../firmware/protocol/roles.ts';
+import { isPagePath } from '../../firmware/protocol/skill-page.ts';
 import { actionsOf, checkInput } from '../../firmware/skills/actions.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
@@ -78,6 +79,15 @@ export function skillEndpoints(p: Parts): LocalEndpoint[] {
         state: state as JsonObject | undefined,
       });
       return { ...made, token, fragment: `#preview.${token}`, problems: [...made.problems] };
+    },
+    async sharedPage({ id, owner_id, caller, params: { skill_id, path } }) {
+      const { capabilities } = usable(p, skill_id, caller);
+      if (capabilities.ui?.pages !== 'root')
+        throw new IngleError('forbidden', 'The pages of this skill do not go through root.');
+      if (!isPagePath(path)) throw nothing();
+      const asked = { id, owner_id, method: 'GET', path: `/v1/ui/${path}`, body: new Uint8Array() };
+      const a = await skills.request(skill_id, asked);
+      return { status: a.status, headers: headersOf(a.headers['content-type']), body: a.body };
     },
     async request({ id, owner_id, method, params, search, body, last_event_id }) {
       const query = search.size > 0 ? `?${search}` : '';

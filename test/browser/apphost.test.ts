@@ -10,6 +10,7 @@ import * as assert from 'uvu/assert';
 import { exportApp } from '../../services/cli/app.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
+import { ticketed } from '../lab/browser/framed.ts';
 import { approve, at, launch, online, openStatus, phone, press } from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
 
@@ -50,7 +51,7 @@ test.before(async () => {
     `http://evil.localhost:${e}`,
   ];
   [house, browser] = await Promise.all([
-    startHouse({ origin: app, api: root, port: r, host: '127.0.0.1' }),
+    startHouse({ origin: app, api: root, port: r, host: '127.0.0.1', installed: [ticketed] }),
     launch(),
   ]);
   exportApp('dist/spa', root, site);
@@ -130,6 +131,47 @@ test('a phone pairs, sees its hub and comes back; the relay serves no code, the 
   for (const r of fromRoot) assert.match(r, /^(application\/json; charset=utf-8|undefined) \/v1\//);
   assert.ok(asked.includes('/sw.js'));
   for (const path of asked) assert.not.match(path, /^\/(v1|socket\.io|health|\.well-known)\b/);
+  await p.close();
+});
+
+test('a page of a skill that goes through root opens in the application of the other host, and in no other', async () => {
+  const p = await phone(browser);
+  const code = await house.issueCode({ newPasskey: true });
+  await p.page.goto(code.link);
+  await at(p.page, 'register');
+  await press(p.page, 'Make a passkey');
+  await approve(p);
+  await p.page.locator('.tile[data-skill="ticketed"] .open').click();
+  await p.page.locator('.window [data-frame="shown"]').waitFor();
+  const src = (await p.page.locator('.window iframe').getAttribute('src'))!;
+  assert.ok(src.startsWith(`${root}/skill-ui/ticketed/v1/ui/`), src);
+  assert.is((await p.page.locator('.window iframe').boundingBox())!.height, 300);
+  assert.equal(p.errors, []);
+  // Whoever else takes a ticket may not show what it opens.
+  const { ticket, entryUrl } = await p.page.evaluate(async (root) => {
+    const { session_jwt, browser } = JSON.parse(sessionStorage.getItem('ingle.session')!);
+    const headers = {
+      'content-type': 'application/json',
+      authorization: `Bearer ${session_jwt}`,
+      'x-ingle-browser': browser,
+    };
+    const body = JSON.stringify({ skill_id: 'ticketed', page: 'panel/good.html' });
+    return (await fetch(`${root}/v1/skill-ui/open`, { method: 'POST', headers, body })).json();
+  }, root);
+  assert.ok(entryUrl.endsWith(ticket));
+  const stranger = await phone(browser);
+  await stranger.page.goto(evil);
+  await stranger.page.evaluate(async (address) => {
+    const frame = document.createElement('iframe');
+    frame.src = address;
+    const loaded = new Promise((ok) => {
+      frame.onload = ok;
+    });
+    document.body.append(frame);
+    await loaded;
+  }, entryUrl);
+  assert.not(stranger.page.frames().some((f) => f.url().startsWith(`${root}/skill-ui/`)));
+  await stranger.close();
   await p.close();
 });
 

@@ -8,9 +8,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
-import { framed } from '../lab/browser/framed.ts';
+import { framed, ticketed } from '../lab/browser/framed.ts';
 import { home } from '../lab/browser/home.ts';
-import { askHub, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import { approve, askHub, at, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
 import { tried, until } from '../lab/wait.ts';
 
 const test = suite('frame');
@@ -31,7 +31,7 @@ test.before(async () => {
   await new Promise<void>((ok) => elsewhere.listen(0, '127.0.0.1', ok));
   other = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
   [house, browser, desk] = await rooms.paired({
-    house: { installed: [framed] },
+    house: { installed: [framed, ticketed] },
     phone: { size: { width: 1280, height: 800 }, still: true },
   });
   pocket = await phone(browser, { dark: true, still: true });
@@ -39,7 +39,7 @@ test.before(async () => {
   for (const p of [desk, pocket])
     p.context.on('request', (r) => {
       // A request that the policy stops is told of as well, but nobody answers it.
-      if (/leak-|\/v1\/ui\//.test(r.url()))
+      if (/leak-|^(?!.*\/skill-ui\/).*\/v1\/ui\//.test(r.url()))
         void r.response().then(
           (answer) => answer && leaks.push(r.url()),
           () => {},
@@ -50,9 +50,9 @@ test.after(() => void elsewhere?.close());
 
 const frameOf = (page: Page) => page.locator('.window iframe');
 const shown = (page: Page) => page.locator('.window [data-frame="shown"]').waitFor();
-async function open(page: Page): Promise<void> {
-  await page.locator('.tile[data-skill="framed"] .open').click();
-  await page.locator('[data-window="framed"]').waitFor();
+async function open(page: Page, skill = 'framed'): Promise<void> {
+  await page.locator(`.tile[data-skill="${skill}"] .open`).click();
+  await page.locator(`[data-window="${skill}"]`).waitFor();
 }
 async function close(page: Page): Promise<void> {
   await page
@@ -62,16 +62,16 @@ async function close(page: Page): Promise<void> {
   await page.locator('.window').waitFor({ state: 'detached' });
 }
 /** The skill shows another page of its own. */
-async function show(name: string): Promise<void> {
+async function show(name: string, skill = 'framed'): Promise<void> {
   const body = { page: name, root: house.origin, other };
-  const r = await askHub(house, '/skills/framed/v1/show', { method: 'POST', body });
+  const r = await askHub(house, `/skills/${skill}/v1/show`, { method: 'POST', body });
   assert.is(r.status, 200);
 }
 /** The skill's own page, once it has that title. */
-const inside = (page: Page, title: string): Promise<Frame> =>
+const inside = (page: Page, title: string, from = 'about:srcdoc'): Promise<Frame> =>
   until(
     tried(async () => {
-      for (const f of page.frames()) if (f.url() === 'about:srcdoc' && (await f.title()) === title) return f;
+      for (const f of page.frames()) if (f.url().startsWith(from) && (await f.title()) === title) return f;
       return undefined;
     }),
     `the page ${title}`,
@@ -275,9 +275,115 @@ test('without the hub the words stand there with their age, after a reload too, 
   await shown(page);
 });
 
+test('a page that goes through root draws with its own files and an answer of its skill, once a ticket', async () => {
+  const own = `${house.origin}/skill-ui/ticketed/v1/ui/`;
+  await close(pocket.page);
+  for (const [p, theme, name] of [
+    [pocket, 'dark', 'frame-8-root-phone-dark'],
+    [desk, 'light', 'frame-9-root-desk-light'],
+  ] as const) {
+    const asked: string[] = [];
+    const note = (r: { url(): string }) => asked.push(r.url().replace(house.origin, ''));
+    p.context.on('request', note);
+    await open(p.page, 'ticketed');
+    await shown(p.page);
+    const dial = await inside(p.page, 'Dial', own);
+    await dial.getByText(`${theme} en true 300`).waitFor();
+    assert.is(await dial.locator('img').evaluate((e) => (e as HTMLImageElement).naturalWidth > 0), true);
+    assert.is(
+      await dial.locator('body').evaluate((e) => getComputedStyle(e).paddingTop),
+      '8px',
+      'its style sheet',
+    );
+    await dial.getByRole('button', { name: 'Turn up' }).click();
+    await dial.getByText(/It is at \d+$/).waitFor();
+    await dial.getByRole('button', { name: 'Grow' }).click();
+    await until(async () => (await height(p.page)) === 420, 'a higher frame');
+    assert.is(await frameOf(p.page).getAttribute('sandbox'), 'allow-scripts');
+    await check(p.page, name);
+    p.context.off('request', note);
+    const ofPage = asked.filter((a) => a.includes('skill-ui')).map((a) => a.replace(/\?.*|[\w-]{65}/g, ''));
+    assert.equal(ofPage.sort(), [
+      '/skill-ui/ticketed//v1/ui/img/mark.svg',
+      '/skill-ui/ticketed//v1/ui/panel/dial.js',
+      '/skill-ui/ticketed//v1/ui/panel/look.css',
+      '/skill-ui/ticketed/v1/ui/panel/good.html',
+      '/v1/skill-ui/open',
+    ]);
+    const used = (await frameOf(p.page).getAttribute('src'))!;
+    const again = await fetch(used);
+    assert.is(again.status, 410, 'its ticket is spent');
+    await close(p.page);
+  }
+});
+
+test('a page that goes through root reaches nothing beside its own files, and nobody sees what is none', async () => {
+  const { page } = desk;
+  const below = `${house.origin}/skill-ui/ticketed/`;
+  await show('open.html', 'ticketed');
+  await open(page, 'ticketed');
+  await shown(page);
+  const it = await inside(page, 'Open', below);
+  const { own, ...rest } = await run<Record<string, string>>(it, 'go()');
+  assert.is(own, 'answered');
+  for (const [what, became] of Object.entries(rest)) assert.is(became, 'refused', what);
+  assert.ok(Object.keys(rest).length >= 10);
+  const reports = await run<string[]>(it, 'reports');
+  for (const directive of ['connect-src', 'img-src', 'script-src-elem'])
+    assert.ok(reports.includes(directive), directive);
+  await run(it, `leave(${JSON.stringify(`${other}/leak-gone`)})`);
+  await until(() => page.frames().every((f) => !f.url().startsWith(below)), 'the page gone');
+  assert.is(new URL(page.url()).origin, house.origin);
+  await close(page);
+  // What is no page is told in words of the skill.
+  await show('nothing.html', 'ticketed');
+  await open(page, 'ticketed');
+  await page.locator('.window [data-frame="waits"]').waitFor({ state: 'attached' });
+  assert.is(await frameOf(page).isVisible(), false);
+  await page.getByText('The page of this skill did not start.').waitFor();
+  await page.getByText('The dial is turned by hand.').waitFor();
+  await show('panel/good.html', 'ticketed');
+  await inside(page, 'Dial', below);
+  await close(page);
+  // An address that root names is opened where it is one of such a page, and nowhere else.
+  for (const entryUrl of [`${other}/leak-entry`, 'javascript:alert(1)', `${house.origin}/frame.html`]) {
+    await page.route('**/v1/skill-ui/open', (r) => r.fulfill({ json: { ticket: 'a.b.c', entryUrl } }));
+    await open(page, 'ticketed');
+    await page.getByText('The page of this skill could not be loaded.').waitFor();
+    assert.is(await frameOf(page).count(), 0);
+    await page.unroute('**/v1/skill-ui/open');
+    await press(page, 'Load it again');
+    await shown(page);
+    await close(page);
+  }
+  // Its manifest says nothing of root, so the hub gives root nothing, whoever asks.
+  const refused = await askHub(house, '/api/skill-pages/framed/panel/good.html');
+  assert.is(refused.status, 403);
+  assert.is((await askHub(house, '/api/skill-pages/ticketed/panel/good.html')).status, 200);
+  assert.equal(leaks, []);
+});
+
+test('a guest, for whom root has no ticket, gets such a page privately', async () => {
+  const body = { name: 'Ann', role: 'guest' };
+  const { invitation } = (await (await askHub(house, '/api/people', { method: 'POST', body })).json()) as {
+    invitation: { link: string };
+  };
+  const guest = await phone(browser, { still: true });
+  await guest.page.goto(invitation.link);
+  await at(guest.page, 'register');
+  await press(guest.page, 'Make a passkey');
+  await approve(guest);
+  const opened = guest.page.waitForResponse((r) => r.url().endsWith('/v1/skill-ui/open'));
+  await open(guest.page, 'ticketed');
+  assert.is((await opened).status(), 403);
+  await shown(guest.page);
+  const dial = await inside(guest.page, 'Dial');
+  await dial.getByText(/It is at \d+ clicks/).waitFor();
+  await guest.close();
+});
+
 test('it reads in Russian too, is accessible, and nothing broke on the way', async () => {
   const { page } = pocket;
-  await close(page);
   await press(page, 'Menu');
   await press(page, 'Русский');
   await page.keyboard.press('Escape');
@@ -290,7 +396,7 @@ test('it reads in Russian too, is accessible, and nothing broke on the way', asy
   assert.equal(pocket.errors, []);
   // What the hostile page was refused stands in its console.
   assert.equal(
-    desk.errors.filter((e) => !/Content Security Policy|sandbox|about:srcdoc|leak-/i.test(e)),
+    desk.errors.filter((e) => !/Content Security Policy|sandbox|about:srcdoc|leak-|skill-ui/i.test(e)),
     [],
   );
 });

@@ -238,13 +238,14 @@ const kinds: Record<string, Kind> = {
     good: [...skills, panel],
     faults: thrown(checkManifest),
     beyond:
-      /is the hub's own|a visual skill needs it|needs a schema, an entrypoint or an app|has pages of its own|has no app|must be one binding|which a tile does not have|binding/,
+      /is the hub's own|a visual skill needs it|needs a schema, an entrypoint or an app|where the skill is an app|has pages of its own|has no app|must be one binding|which a tile does not have|binding/,
     bad: [
       {},
       { ...panel, id: 'Panel' },
       { ...panel, version: '1' },
       { ...panel, more: 1 },
       { ...panel, capabilities: { ui: { ...panel.capabilities.ui, modes: ['panel', 'panel'] } } },
+      { ...panel, capabilities: { ui: { ...panel.capabilities.ui, pages: 'public' } } },
       { ...panel, capabilities: { ui: { ...panel.capabilities.ui, titles: { Russian: 'x' } } } },
       { ...panel, capabilities: { ui: { ...panel.capabilities.ui, sizeHints: { w: 5, h: 900 } } } },
     ],

@@ -105,6 +105,14 @@ test('before a skill is installed one reads which hosts it fetches from', () => 
   assert.match(said('ru'), /только с этих узлов: api\.example\.org, api\.example\.net\./);
 });
 
+test('before a skill is installed one reads that root can read and change its pages, and by default it cannot', () => {
+  const said = (pages: 'root' | 'private' | undefined, language: 'en' | 'ru' = 'en') =>
+    mayDo({ capabilities: { ui: { schema: 'ui/v0', pages } } }, language).join('\n');
+  assert.match(said('root'), /public service, which can then read and change them/);
+  assert.match(said('root', 'ru'), /публичный сервис: он может их прочитать и изменить/);
+  for (const pages of ['private', undefined] as const) assert.not.match(said(pages), /public service/);
+});
+
 test('a hub that knows the publisher says so, and refuses a revoked one', async () => {
   const { key: text } = await events('skill key show', key);
   const c = { data: process.env['INGLE_DATA']!, skills: process.env['INGLE_SKILLS']! };

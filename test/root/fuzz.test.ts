@@ -51,6 +51,7 @@ test('every JSON type at every field of every endpoint, and at every claim of a 
     '/v1/owner/webauthn/login/finish': ['tab', { ...sid, credential }],
     '/v1/owner/logout': ['nobody', sid],
     '/v1/browser/pairing/offer': ['tab', { ...sid, e2e_pubkey: key }],
+    '/v1/skill-ui/open': ['tab', { skill_id: 'dial', hub_id: hub.hub_id, page: 'panel' }],
     '/v1/hub/pairing/accept': ['hub', { ...sid, hub_id: hub.hub_id, hub_e2e_pubkey: key }],
     '/v1/hub/enrol': ['nobody', { sign_pub: hub.pub(), e2e_pub: key, proof: await hub.proof('enrol') }],
     '/v1/hub/renew': ['hub', {}],

@@ -36,7 +36,7 @@ const browserKeys = { p256dh, auth };
 /** A path as an endpoint takes it. */
 const pathOf = (e: Endpoint) =>
   e.path
-    .replace('{skill_id}', e.path.startsWith('/api/skills/') ? 'lamp' : 'hub_status')
+    .replace('{skill_id}', e.path.startsWith('/api/skill') ? 'lamp' : 'hub_status')
     .replace('{name}', 'ingle-api')
     .replace('{path*}', 'refresh')
     .replace('{id}', 'A'.repeat(22))

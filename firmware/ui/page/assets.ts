@@ -1,7 +1,7 @@
 // A skill's page made one text: the scripts, styles and images that it names below its skill's /v1/ui/ are put into it, as
 // a page in a frame loads nothing itself. What it names elsewhere stays as it is and is not loaded. Pure, in linear time.
 import { toBase64url } from '../../protocol/bytes.ts';
-import { isPagePath } from '../frame.ts';
+import { isPagePath, withTicket } from '../../protocol/skill-page.ts';
 
 /** What of a page is fetched: files beside it, and bytes of all together. */
 export const assetBounds = { files: 32, bytes: 2 * 1024 * 1024 } as const;
@@ -181,9 +181,5 @@ export function wholePage(
       else parts.push(script);
     }
   }
-  const whole = [...parts, html.slice(from), ...deferred].join('');
-  // Before a doctype it would change how the page is laid out.
-  const doctype = /^[^<]{0,100}<!doctype[^>]{0,200}>/i.exec(whole)?.[0].length ?? 0;
-  const meta = `<meta name="ingle-ticket" content="${ticket}">`;
-  return whole.slice(0, doctype) + meta + whole.slice(doctype);
+  return withTicket([...parts, html.slice(from), ...deferred].join(''), ticket);
 }

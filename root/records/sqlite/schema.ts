@@ -7,7 +7,7 @@
  * its key; `seen`: when it last came online. `ended_sid`: sids that are over and whose signature still holds. `member`: a
  * hub that leads to the hub `via` of its subnet; owner and subnet are those it had alone; `exp`: 0 once admitted.
  * `parted`: what the hub of the subnet has signed for one it let go. A passkey's `hub_id`: whose code it came by; `guest`: it is
- * not the owner's.
+ * not the owner's. `skill_page`: by the digest of its ticket's jti; `exp` is the ticket's until it is spent.
  */
 export const migrations = [
   `CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -48,4 +48,7 @@ CREATE INDEX member_via ON member (via);
 CREATE TABLE parted (hub_id TEXT PRIMARY KEY, note TEXT NOT NULL) STRICT;
 ALTER TABLE webauthn_cred ADD COLUMN hub_id TEXT NOT NULL DEFAULT '';`,
   'ALTER TABLE webauthn_cred ADD COLUMN guest INTEGER NOT NULL DEFAULT 0;',
+  `CREATE TABLE skill_page (id TEXT PRIMARY KEY, sid TEXT NOT NULL, owner_id TEXT NOT NULL, hub_id TEXT NOT NULL,
+  skill_id TEXT NOT NULL, exp INTEGER NOT NULL, spent INTEGER NOT NULL) STRICT;
+CREATE INDEX skill_page_of_sid ON skill_page (sid);`,
 ] as const;

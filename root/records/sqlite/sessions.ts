@@ -27,7 +27,7 @@ export async function endSessions(
   const rows = await db.all<{ sid: string }>(`SELECT sid FROM session_web WHERE ${where}`, value);
   for (const { sid } of rows) {
     await db.run('INSERT OR REPLACE INTO ended_sid VALUES (?, ?)', sid, now + NEW_TTL);
-    for (const table of ['session_web', 'pairing_challenge', 'e2e_browser_pub', 'route'])
+    for (const table of ['session_web', 'pairing_challenge', 'e2e_browser_pub', 'route', 'skill_page'])
       await db.run(`DELETE FROM ${table} WHERE sid = ?`, sid);
   }
   return rows.map((r) => r.sid);

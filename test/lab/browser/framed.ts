@@ -112,7 +112,40 @@ const flood = `<!doctype html><html lang="en"><title>Flood</title><button type="
 
 const silent = `<!doctype html><html lang="en"><title>Silent</title><p>I say nothing</p></html>`;
 
+/** Through root, where no script stands in the page itself; tries what it may not, and is then silent. */
+const open =
+  '<!doctype html><html lang="en"><title>Open</title><p>Open</p><script src="open.js"></script></html>';
+const openScript = `${hello}
+const [root, other] = ['ROOT', 'OTHER'];
+const base = document.querySelector('base').href;
+const image = (src) => new Promise((ok) => { const i = new Image(); i.onload = () => ok('answered'); i.onerror = () => ok('refused'); i.src = src; });
+const script = (src) => new Promise((ok) => { const s = document.createElement('script'); s.onload = () => ok('answered'); s.onerror = () => ok('refused'); s.src = src; document.body.append(s); });
+const asked = (address) => fetch(address).then(() => 'answered', () => 'refused');
+const tried = (of) => { try { return of() === undefined ? 'refused' : 'answered'; } catch { return 'refused'; } };
+window.reports = [];
+addEventListener('securitypolicyviolation', (e) => reports.push(e.effectiveDirective));
+window.go = async () => ({
+  own: await image(base + 'img/mark.svg'),
+  'own by fetch': await asked(base + 'img/mark.svg'),
+  elsewhere: await image(other + '/leak-image'),
+  script: await script(other + '/leak-script'),
+  'script of root': await script(root + '/leak-script'),
+  'root by fetch': await asked(root + '/v1/owner/credentials'),
+  inline: tried(() => { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s); return window.ran; }),
+  text: tried(() => new Function('return 1')()),
+  cookie: tried(() => document.cookie),
+  storage: tried(() => localStorage.length),
+  application: tried(() => parent.document),
+  top: tried(() => { top.location = other + '/leak-top'; return undefined; }),
+});
+window.leave = (to) => { location = to; };
+window.greet = () => say({ type: 'hello', ticket });
+greet();
+`;
+
 const files = {
+  'open.html': ['text/html', open],
+  'open.js': ['text/plain', openScript],
   'panel/good.html': ['text/html', good],
   'panel/look.css': ['text/plain', look],
   'panel/dial.js': ['text/plain', dial],
@@ -153,17 +186,21 @@ export const skill = { start: (ctx) => {
   };
 } };`;
 
-export const framed: InstalledSkill = {
+const skill = (id: string, title: string, more: { pages?: 'root' }): InstalledSkill => ({
   manifest: {
-    id: 'framed',
+    id,
     version: '1.0.0',
     capabilities: {
       visual: true,
       ui: {
-        ...{ title: 'Framed', icon: 'app', modes: ['modal', 'panel'], schema: 'ui/v0' },
+        ...{ title, icon: 'app', modes: ['modal', 'panel'], schema: 'ui/v0', ...more },
         sizeHints: { w: 560, h: 560 },
       },
     },
   },
   code: { text: code },
-};
+});
+
+export const framed = skill('framed', 'Framed', {});
+/** The same, and its pages come through root. */
+export const ticketed = skill('ticketed', 'Ticketed', { pages: 'root' });

@@ -4,6 +4,7 @@ import type { Records } from '../../../root/records/records.ts';
 import { hubTests } from './hubs.ts';
 import type { Open } from './kit.ts';
 import { memberTests } from './members.ts';
+import { pageTests } from './pages.ts';
 import { passkeyTests } from './passkeys.ts';
 import { sessionTests } from './sessions.ts';
 
@@ -18,5 +19,6 @@ export function recordsSuite(name: string, open: Open) {
   hubTests(test);
   passkeyTests(test);
   memberTests(test);
+  pageTests(test);
   return test;
 }
