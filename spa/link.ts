@@ -55,7 +55,7 @@ export interface Link {
     headers?: Record<string, string>,
     stop?: AbortSignal,
   ): Promise<R>;
-  websocket(path: string): Promise<TunnelSocket>;
+  websocket: TunnelClient['websocket'];
   /** For answers that are no JSON. @throws IngleError while the hub is not reached */
   tunnel(): TunnelClient;
   readonly hubId: string;
@@ -264,7 +264,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       const r = await tunnel().request({ method, path, ...sent(body, headers, stop) });
       return answered(r.status, fromUtf8(await r.body()));
     },
-    websocket: async (path) => tunnel().websocket(path),
+    websocket: async (...of) => tunnel().websocket(...of),
     tunnel,
     hubId,
     handshake: () => reached(line.channel()?.current).hash,

@@ -1,6 +1,6 @@
 // A document of the hub, kept the same over the tunnel (the y-websocket protocol on y-protocols).
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding';
-import { createEncoder, length, toUint8Array, writeVarUint } from 'lib0/encoding';
+import { createEncoder, type Encoder, toUint8Array, writeVarUint } from 'lib0/encoding';
 import { readSyncMessage, writeSyncStep1, writeUpdate } from 'y-protocols/sync.js';
 import * as Y from 'yjs';
 import { IngleError, isErrorCode } from '../firmware/protocol/errors.ts';
@@ -8,6 +8,12 @@ import type { TunnelSocket } from '../firmware/protocol/tunnel/tunnel.ts';
 import type { Link } from './link.ts';
 
 const kind = { sync: 0, auth: 2 } as const;
+function message(write: (e: Encoder) => void): Uint8Array {
+  const e = createEncoder();
+  writeVarUint(e, kind.sync);
+  write(e);
+  return toUint8Array(e);
+}
 /** How long the hub may take to send a document, milliseconds. */
 const JOIN_WAIT = 4000;
 
@@ -42,10 +48,7 @@ export function joinRoom(
   const send = (bytes: Uint8Array) => socket?.send(bytes).catch(() => {});
   doc.on('update', (update: Uint8Array, origin: unknown) => {
     if (origin !== 'hub') {
-      const e = createEncoder();
-      writeVarUint(e, kind.sync);
-      writeUpdate(e, update);
-      void send(toUint8Array(e));
+      void send(message((e) => writeUpdate(e, update)));
     }
     changed();
   });
@@ -61,10 +64,12 @@ export function joinRoom(
       refused(new IngleError(isErrorCode(code) ? code : 'forbidden', reason));
     }
     if (what !== kind.sync) return;
-    const e = createEncoder();
-    writeVarUint(e, kind.sync);
-    const step = readSyncMessage(d, e, doc, 'hub');
-    if (length(e) > 1) void send(toUint8Array(e));
+    let step = 0;
+    const answer = message((e) => {
+      step = readSyncMessage(d, e, doc, 'hub');
+    });
+    // More than its kind.
+    if (answer.length > 1) void send(answer);
     if (step === 1 && !live) {
       live = true;
       pause = 250;
@@ -87,7 +92,10 @@ export function joinRoom(
       void join();
     }, JOIN_WAIT);
     try {
-      const s = await l.websocket(`/sync/${key}`);
+      const s = await l.websocket(
+        `/sync/${key}`,
+        message((e) => writeSyncStep1(e, doc)),
+      );
       if (closed || mine !== attempt) return s.close();
       socket = s;
       s.onmessage = hear;
@@ -101,10 +109,6 @@ export function joinRoom(
         if (was) changed();
         again();
       };
-      const e = createEncoder();
-      writeVarUint(e, kind.sync);
-      writeSyncStep1(e, doc);
-      await s.send(toUint8Array(e));
     } catch (e) {
       clearTimeout(unanswered);
       if (mine !== attempt) return;

@@ -261,6 +261,24 @@ test('WebSocket messages keep their bounds, order and kind, whatever their size'
   assert.is(await code(tunnel.websocket('/refuse')), 'forbidden');
 });
 
+test('a first message goes along with the question, before all others, and is dropped where the answer is no', async () => {
+  const { tunnel } = both();
+  for (const first of [utf8('first'), new Uint8Array(0), new Uint8Array(3 * WINDOW).fill(7)]) {
+    const socket = await tunnel.websocket('/ws', first);
+    const back: (string | Uint8Array)[] = [];
+    socket.onmessage = (m) => void back.push(m);
+    await socket.send('second');
+    await until(() => back.length === 2);
+    assert.ok(Buffer.from(back[0] as Uint8Array).equals(first));
+    assert.is(back[1], 'second');
+    socket.close();
+  }
+  assert.is(await code(tunnel.websocket('/refuse', utf8('first'))), 'forbidden');
+  assert.is(await code(tunnel.websocket('/refuse', new Uint8Array(3 * WINDOW))), 'forbidden');
+  const r = await tunnel.request({ method: 'POST', path: '/', body: utf8('still here') });
+  assert.is(text(await r.body()), 'still here');
+});
+
 test('a browser that is not let in yet opens nothing', async () => {
   let isIn = false;
   const { tunnel } = both({}, () => isIn);

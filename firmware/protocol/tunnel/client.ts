@@ -30,6 +30,7 @@ export function tunnelClient(channel: Channel): TunnelClient {
   async function ask(
     r: { method: string; path: string; headers?: Record<string, string>; body?: Body; signal?: AbortSignal },
     flags: number,
+    opened?: (s: Stream) => void,
   ): Promise<{ s: Stream; head: ResponseHead }> {
     if (channel.state !== 'open') throw new IngleError('unavailable', 'The hub is not connected just now.');
     if (m.size >= MAX_STREAMS) throw new IngleError('rate_limited', 'Too many requests at once.');
@@ -63,6 +64,7 @@ export function tunnelClient(channel: Channel): TunnelClient {
       s.fail(toIngleError(e));
       throw e;
     }
+    opened?.(s);
     if (isEmpty) await s.end(true);
     else if (body) upload(s, body).catch((e) => m.reset(s.id, toIngleError(e)));
     return { s, head: await answer };
@@ -92,16 +94,21 @@ export function tunnelClient(channel: Channel): TunnelClient {
         },
       };
     },
-    async websocket(path, headers = {}) {
-      const { s, head } = await ask({ method: 'GET', path, headers }, flag.websocket);
+    async websocket(path, first) {
+      let it!: ReturnType<typeof socketOf>;
+      const { s, head } = await ask({ method: 'GET', path }, flag.websocket, (of) => {
+        it = socketOf(of, (e) => m.reset(of.id, e));
+        // It waits there for the hub's word, and goes with the stream where that is no.
+        if (first) it.socket.send(first).catch(() => {});
+      });
       if (head.status !== 101) {
-        m.reset(s.id, new IngleError('unavailable', 'The hub did not take the connection.'));
-        throw new IngleError('unavailable', `The hub answered ${head.status} to a WebSocket.`);
+        const e = new IngleError('unavailable', `The hub answered ${head.status}.`);
+        m.reset(s.id, e);
+        throw e;
       }
-      const { socket, listen } = socketOf(s, (e) => m.reset(s.id, e));
       // Later, so that the caller can set its handlers first.
-      setTimeout(listen);
-      return socket;
+      setTimeout(it.listen);
+      return it.socket;
     },
     close: m.close,
   };

@@ -37,8 +37,11 @@ export interface TunnelClient {
     body?: Body;
     signal?: AbortSignal;
   }): Promise<TunnelResponse>;
-  /** Opens a WebSocket; settles when the hub accepted it. Set its handlers at once: messages may follow. @throws IngleError */
-  websocket(path: string, headers?: Record<string, string>): Promise<TunnelSocket>;
+  /**
+   * Opens a WebSocket; settles when the hub accepted it. Set its handlers at once: messages may follow.
+   * @param first its first message, which goes along and spares a round trip @throws IngleError
+   */
+  websocket(path: string, first?: Uint8Array): Promise<TunnelSocket>;
   /** Ends all streams and lets go of the channel. */
   close(): void;
 }
