@@ -12,6 +12,7 @@ import { languages } from '../../firmware/text/i18n.ts';
 import { describedParts } from '../../firmware/ui/described.ts';
 import { referencePage } from '../../services/cli/ui/reference.ts';
 import { violations } from '../lab/browser/check.ts';
+import { changedLooks, looksOf } from '../lab/browser/looks.ts';
 import { launch, type Phone, phone } from '../lab/browser/phone.ts';
 
 const test = suite('gallery');
@@ -100,7 +101,11 @@ for (const size of ['phone', 'desk'] as const)
         assert.equal(await violations(page), []);
         assert.equal(await page.evaluate(() => (window as unknown as { moved: string[] }).moved), []);
         mkdirSync('dist/screenshots', { recursive: true });
-        await page.screenshot({ path: `dist/screenshots/${name}.png`, fullPage: true });
+        const png = await page.screenshot({ path: `dist/screenshots/${name}.png`, fullPage: true });
+        const looks = await looksOf(browser, page, '.ref-live', png);
+        assert.equal(Object.keys(looks).sort(), [...ids].sort());
+        // INGLE_WRITE=1 keeps how they look now; look at dist/screenshots first.
+        assert.equal(changedLooks('test/browser/gallery.json', name, looks), []);
         assert.equal(p.errors, []);
         await p.close();
       });
