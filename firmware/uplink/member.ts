@@ -68,6 +68,7 @@ export function openMember(core: Core, membership: Membership | undefined) {
   const record = membershipRecord(store, membership);
   let joining: Joining | undefined;
   let asked = false;
+  let parting: Promise<void> | undefined;
   const way = openMemberWay(core, record, { admitted: () => letIn(), refused: (e) => void refused(e) });
 
   // While it has no `via`, root has not said yet whose code it is.
@@ -96,8 +97,18 @@ export function openMember(core: Core, membership: Membership | undefined) {
     way.later(way.restart, REFUSED);
   }
 
-  /** Root gives this hub up as a member, and its own place back. @throws IngleError */
-  async function part(): Promise<void> {
+  /**
+   * Root gives this hub up as a member, and its own place back. As it does, it has the hub come back, which would ask for
+   * the same: asked twice, the second time could undo what was joined meanwhile.
+   * @throws IngleError
+   */
+  function part(): Promise<void> {
+    parting ??= partNow().finally(() => {
+      parting = undefined;
+    });
+    return parting;
+  }
+  async function partNow(): Promise<void> {
     const left = record.now;
     if (left?.stage !== 'leaving') return;
     await root.part(mine(core), {}).catch((e: IngleError) => {
