@@ -2,10 +2,14 @@
 import type { Pages, SkillPage } from '../records.ts';
 import type { Db, Store } from './store.ts';
 
-type Row = SkillPage & { spent: number } & Record<string, unknown>;
+/** Its words are root's own: none of them is one that passes between a browser and its hub. */
+interface Row extends Omit<SkillPage, 'skill_id'>, Record<string, unknown> {
+  skill: string;
+  spent: number;
+}
 
 /** A page whose time and whose session are not over. */
-async function find(db: Db, id: string, now: number): Promise<(SkillPage & { spent: number }) | undefined> {
+async function find(db: Db, id: string, now: number): Promise<Row | undefined> {
   return db.get<Row>(
     `SELECT * FROM skill_page p WHERE id = ? AND exp > ?
      AND EXISTS (SELECT 1 FROM session_web s WHERE s.sid = p.sid AND s.exp > ?)`,
@@ -13,8 +17,8 @@ async function find(db: Db, id: string, now: number): Promise<(SkillPage & { spe
   );
 }
 
-const plain = ({ id, sid, owner_id, hub_id, skill_id, exp }: SkillPage): SkillPage => ({
-  ...{ id, sid, owner_id, hub_id, skill_id, exp },
+const plain = ({ id, sid, owner_id, hub_id, skill, exp }: Row): SkillPage => ({
+  ...{ id, sid, owner_id, hub_id, skill_id: skill, exp },
 });
 
 export function sqlitePages(store: Store): Pages {

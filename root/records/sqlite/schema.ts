@@ -49,6 +49,6 @@ CREATE TABLE parted (hub_id TEXT PRIMARY KEY, note TEXT NOT NULL) STRICT;
 ALTER TABLE webauthn_cred ADD COLUMN hub_id TEXT NOT NULL DEFAULT '';`,
   'ALTER TABLE webauthn_cred ADD COLUMN guest INTEGER NOT NULL DEFAULT 0;',
   `CREATE TABLE skill_page (id TEXT PRIMARY KEY, sid TEXT NOT NULL, owner_id TEXT NOT NULL, hub_id TEXT NOT NULL,
-  skill_id TEXT NOT NULL, exp INTEGER NOT NULL, spent INTEGER NOT NULL) STRICT;
+  skill TEXT NOT NULL, exp INTEGER NOT NULL, spent INTEGER NOT NULL) STRICT;
 CREATE INDEX skill_page_of_sid ON skill_page (sid);`,
 ] as const;
