@@ -72,7 +72,7 @@ export function changedLooks(file: string, name: string, now: Looks): string[] {
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Looks>) : {};
   if (process.env['INGLE_WRITE']) {
     const sorted = Object.entries({ ...kept, [name]: now }).sort(([a], [b]) => (a < b ? -1 : 1));
-    writeFileSync(file, `${JSON.stringify(Object.fromEntries(sorted), null, 1)}\n`);
+    writeFileSync(file, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
     return [];
   }
   const before = kept[name] ?? {};
