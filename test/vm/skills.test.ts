@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import { flash } from '../../image/flash.ts';
 import { hostile } from '../lab/vm/hostile.ts';
-import { boot, cannotRun, type Vm } from '../lab/vm/lab.ts';
+import { boot, cannotRun, PATIENCE, pause, type Vm } from '../lab/vm/lab.ts';
 import { acme, ask, counting, good, listed, packed, settled, slow } from '../lab/vm/skills.ts';
 import { checksOf, figure, type Lab } from '../lab/vm/suite.ts';
 
@@ -30,7 +30,14 @@ test.after((c) => c.vm?.stop());
 
 const install = async (vm: Vm, id: string, version: string, code = counting(version)) =>
   good(await ask(vm, 'POST', '/api/skills/install', packed(id, version, code)));
-const add = async (vm: Vm, id: string) => good(await ask(vm, 'POST', `/skills/${id}/v1/add`));
+/** As the hub says, "try again in a moment": a skill takes long to start in a machine that is emulated. */
+async function add(vm: Vm, id: string) {
+  for (const end = Date.now() + PATIENCE; ; ) {
+    const said = await ask(vm, 'POST', `/skills/${id}/v1/add`);
+    if (said.body?.error !== 'unavailable' || Date.now() > end) return good(said);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
 /** The power goes once the hub has said that it will do it. What a drive's cache loses is tried in the suite of cuts. */
 async function cut(vm: Vm): Promise<void> {
   await vm.kill();
