@@ -21,10 +21,13 @@ const keyOf = (what: string) => `screen:${session()?.hub_id}:${app().mine}:${wha
 
 /** What is kept only spares a wait: a browser that keeps nothing loses nothing by it. */
 export async function keepScreen(skill_id: string, kept: Kept): Promise<void> {
-  if (JSON.stringify(kept).length > LARGEST) return;
+  // A window that closes as its person signs out or forgets the hub leaves nothing behind.
+  const hub = session()?.hub_id;
+  if (!hub || JSON.stringify(kept).length > LARGEST) return;
   const listed = await read('prefs', keyOf('')).catch(() => undefined);
   const before = Array.isArray(listed) ? (listed as string[]) : [];
   const ids = [skill_id, ...before.filter((id) => id !== skill_id)];
+  if (session()?.hub_id !== hub) return;
   try {
     await write('prefs', keyOf(skill_id), kept);
     if (ids.join() !== before.join()) await write('prefs', keyOf(''), ids.slice(0, MOST));

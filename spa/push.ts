@@ -25,12 +25,17 @@ const registration = () =>
 const known = async () => (await registration())?.pushManager.getSubscription();
 const look = () => reached().request<Answer<typeof pushApi.look>>('GET', path);
 
+/** The hub's key that a subscription is for. */
+const keyOf = (s: PushSubscription | null | undefined) => {
+  const of = s?.options.applicationServerKey;
+  return of && toBase64url(new Uint8Array(of));
+};
+
 /** A browser has one subscription, for one hub's key. */
 async function subscription(key: string): Promise<PushSubscription | undefined> {
   const r = await registration();
   const old = await r?.pushManager.getSubscription();
-  const of = old?.options.applicationServerKey;
-  if (old && of && toBase64url(new Uint8Array(of)) === key) return old;
+  if (old && keyOf(old) === key) return old;
   await old?.unsubscribe();
   return r?.pushManager.subscribe({
     userVisibleOnly: true,
@@ -42,8 +47,8 @@ async function subscription(key: string): Promise<PushSubscription | undefined> 
 export async function standing(): Promise<Standing> {
   if (!(await registration())) return 'none';
   if (Notification.permission === 'denied') return 'denied';
-  const [{ endpoint }, here] = await Promise.all([look(), known()]);
-  return endpoint !== null && endpoint === here?.endpoint ? 'on' : 'off';
+  const [{ endpoint, key }, here] = await Promise.all([look(), known()]);
+  return endpoint !== null && endpoint === here?.endpoint && keyOf(here) === key ? 'on' : 'off';
 }
 
 /** Asks the person, then the browser, and tells the hub. @throws IngleError */

@@ -72,8 +72,8 @@ export function openPush(o: {
     const request = await pushRequest(row, notice, { key, contact, now: Math.floor(now() / 1000) });
     const status = await o.send(request);
     if (status >= 200 && status < 300) return;
-    // RFC 8030, 7.3: the subscription is over. 401 and 403: it is another key's.
-    const isOver = [401, 403, 404, 410].includes(status);
+    // RFC 8030, 7.3. What is refused as not signed right may be the fault of this hub's clock, and stays.
+    const isOver = status === 404 || status === 410;
     if (isOver) await drop(row.browser);
     log.info(isOver ? 'a browser takes no notices any more' : 'a push service refused a notice', {
       browser: row.browser,
