@@ -31,6 +31,6 @@ export function Told({ of, live }: { of: Glance | undefined; live: boolean }) {
       spark &&
       html`<svg class="spark" viewBox=${`-1 -2 ${W + 2} ${H + 4}`} preserveAspectRatio="none" aria-hidden="true"><path d=${path(spark)} /></svg>`
     }</span>
-    <span class="line">${line !== undefined && shown(line)}${isOld && html`<span class="age" data-age>${ago(of.at)}</span>`}</span>
+    <span class="line">${line !== undefined && shown(line)}${isOld && html`<span class="age" data-age>${line !== undefined && ' · '}${ago(of.at)}</span>`}</span>
   </span>`;
 }

@@ -378,7 +378,10 @@ test('while the hub is away tiles say their age, and a screen that was seen can 
   await close(page);
   await house.hold('uplink');
   await page.locator('[data-link="offline"]').waitFor();
-  await tile(page).locator('[data-age]').getByText(/ago/).waitFor();
+  await tile(page)
+    .locator('.line')
+    .getByText(/^The lamp is on · .* ago$/)
+    .waitFor();
   await page.reload();
   await at(page, 'desktop');
   await tells(page, 'The lamp is on');
