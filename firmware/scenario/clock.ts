@@ -1,0 +1,56 @@
+// Time as the engine has it: the wall clock, which may be unknown and may be set, and one that is never set.
+import { readFileSync } from 'node:fs';
+import type { Asleep } from './need.ts';
+
+export interface Clock {
+  /** Unix milliseconds. */
+  wall(): number;
+  /** Milliseconds of a clock that is never set, since the machine started. */
+  up(): number;
+  /** The start of the machine that `up` counts from. */
+  readonly boot: string;
+  /** Runs `work` once, `ms` from now by `up`; the answer cancels it. */
+  after(ms: number, work: () => void): () => void;
+}
+
+/** A machine without a clock wakes in 1970. Nothing of Ingle ran before this. */
+const FIRST = Date.UTC(2026, 0, 1);
+/** setTimeout takes no more, milliseconds. */
+const LONGEST = 2 ** 31 - 1;
+
+export const isTimeKnown = (c: Clock): boolean => c.wall() >= FIRST;
+
+export function systemClock(): Clock {
+  return {
+    wall: Date.now,
+    up: () => Number(process.hrtime.bigint() / 1_000_000n),
+    boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+    after(ms, work) {
+      const timer = setTimeout(work, Math.min(LONGEST, Math.max(0, ms)));
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+/** A wait that begins now. @param ms how long; without it there is no end */
+export function asleepNow(c: Clock, ms?: number): Asleep {
+  const since = c.wall();
+  return {
+    since,
+    boot: c.boot,
+    up: c.up(),
+    isTimeKnown: isTimeKnown(c),
+    ...(ms === undefined ? {} : { due: since + ms }),
+  };
+}
+
+/**
+ * Milliseconds that are left of a wait of `ms`. While the machine runs, only `up` counts, so a clock that is set changes
+ * nothing. After a restart the time away counts if the time was known before and is known now; else the wait begins anew,
+ * as it must not end early. A clock that was set back costs at most the whole time once more.
+ */
+export function leftOf(a: Asleep, ms: number, c: Clock): number {
+  if (a.boot === c.boot) return Math.max(0, ms - (c.up() - a.up));
+  if (!a.isTimeKnown || !isTimeKnown(c)) return ms;
+  return Math.min(ms, Math.max(0, a.since + ms - c.wall()));
+}
