@@ -18,7 +18,13 @@ const FIRST = Date.UTC(2026, 0, 1);
 /** setTimeout takes no more, milliseconds. */
 const LONGEST = 2 ** 31 - 1;
 
-export const isTimeKnown = (c: Clock): boolean => c.wall() >= FIRST;
+export const isTimeKnown = (c: Pick<Clock, 'wall'>): boolean => c.wall() >= FIRST;
+
+/** Milliseconds that are left of `ms` after a restart, where it began at `since` by the wall clock. */
+export function leftSince(since: number, ms: number, c: Clock): number {
+  if (since < FIRST || !isTimeKnown(c)) return ms;
+  return Math.min(ms, Math.max(0, since + ms - c.wall()));
+}
 
 export function systemClock(): Clock {
   return {
@@ -51,6 +57,5 @@ export function asleepNow(c: Clock, ms?: number): Asleep {
  */
 export function leftOf(a: Asleep, ms: number, c: Clock): number {
   if (a.boot === c.boot) return Math.max(0, ms - (c.up() - a.up));
-  if (!a.isTimeKnown || !isTimeKnown(c)) return ms;
-  return Math.min(ms, Math.max(0, a.since + ms - c.wall()));
+  return a.isTimeKnown ? leftSince(a.since, ms, c) : ms;
 }

@@ -36,6 +36,8 @@ export interface Course {
   skipped(): string[];
   /** What could not be undone. */
   unrepaired(): readonly Failure[];
+  /** What its steps have begun and is not undone, for stop by activity. */
+  activities(): ReadonlySet<string>;
 }
 
 /** Bounds of a run: entries, steps in a row without one, rounds of one loop. */
@@ -74,6 +76,7 @@ interface Run {
   /** The newest last. */
   readonly undos: Undo[];
   readonly unrepaired: Failure[];
+  readonly activities: Set<string>;
   params: Value;
   current: Need | undefined;
   /** The step at hand. */
@@ -272,6 +275,7 @@ const again = <N extends ActNeed | UndoNeed>(r: Run, need: N, e: Extract<Acted, 
 function acted(r: Run, n: Act, need: ActNeed, e: Acted): void {
   r.current = undefined;
   if (e.kind === 'done') {
+    if (need.activity !== undefined) r.activities.add(need.activity);
     remember(r, n, e.result);
     if (!r.ending) close(r, n, 'done', e.result);
     return;
@@ -379,6 +383,7 @@ export function openCourse(program: Program, origin: Origin): Course {
       frames: [{ nodes: program.steps, index: 0 }],
       undos: [],
       unrepaired: [],
+      activities: new Set(),
     },
     ...{
       params: {},
@@ -414,5 +419,6 @@ export function openCourse(program: Program, origin: Origin): Course {
     vars: () => r.bag.vars,
     skipped: () => r.skipped.splice(0),
     unrepaired: () => r.unrepaired,
+    activities: () => r.activities,
   };
 }

@@ -1,0 +1,425 @@
+// What a run needs, done: one action after the other, waits that survive, the end. One drive a run at a time.
+import { IngleError, toIngleError } from '../protocol/errors.ts';
+import type { Action, Asked } from './action.ts';
+import { asleepNow, isTimeKnown, leftOf } from './clock.ts';
+import type { Value } from './expression.ts';
+import { contextOf, type Engine, journal, type Live } from './live.ts';
+import type {
+  ActNeed,
+  Asleep,
+  DelayNeed,
+  EndNeed,
+  Entry,
+  Failure,
+  HeldNeed,
+  Need,
+  UndoNeed,
+  WaitNeed,
+} from './need.ts';
+import { nextOf } from './places.ts';
+import { backoffOf } from './plan.ts';
+import { takeOf } from './quotas.ts';
+import type { Op, RunRow } from './records.ts';
+import { isOver } from './states.ts';
+
+/** The longest one action may take where its step says nothing, milliseconds. */
+const ACTION_MS = 5 * 60_000;
+/** A result or payload that is kept, characters as JSON. */
+const MOST_KEPT = 32_768;
+/** An action that is aborted and does not end is left alone after so long, milliseconds. */
+const ABORT_MS = 3000;
+/** Where only the wall clock says when a wait ends, it is looked at again at least so often, milliseconds. */
+const LOOK_MS = 3_600_000;
+
+/** Wants a place. */
+export function ready(e: Engine, r: Live): void {
+  r.phase = 'ready';
+  const { run_id, scenario_id, priority } = r.row;
+  e.ready.set(run_id, { run_id, scenario_id, priority, since: e.o.clock.up() });
+  kick(e);
+}
+
+/** Whether an earlier run of the same chain goes on yet. */
+function isBehind(e: Engine, row: RunRow): boolean {
+  if (row.state !== 'PENDING') return false;
+  for (const { row: other } of e.runs.values()) {
+    if (other.run_id === row.run_id) return false;
+    if (other.chain === row.chain && !isOver(other.state)) return true;
+  }
+  return false;
+}
+
+/** Gives places to runs while there are any. */
+export function kick(e: Engine): void {
+  for (;;) {
+    if (e.stopped) return;
+    if (e.ready.size === 0) return;
+    const able = [...e.ready.values()].filter((w) => !isBehind(e, e.runs.get(w.run_id)!.row));
+    const id = nextOf(able, [...e.going.values()], e.o.limits, e.o.clock.up());
+    if (id === undefined) return;
+    e.ready.delete(id);
+    const r = e.runs.get(id)!;
+    r.phase = 'going';
+    e.going.set(id, r.row.scenario_id);
+    void drive(e, r).catch((cause) => {
+      if (!e.stopped) e.o.log.error('a run does not go on', { run_id: id, cause: cause as Error });
+    });
+  }
+}
+
+/** What a run that has no place any more leaves to the others. */
+function park(e: Engine, r: Live, phase: Live['phase']): void {
+  e.going.delete(r.row.run_id);
+  if (phase === 'ready') ready(e, r);
+  else {
+    r.phase = phase;
+    kick(e);
+  }
+}
+
+async function drive(e: Engine, r: Live): Promise<void> {
+  await e.o.point?.('placed', r.row);
+  if (r.row.state === 'PENDING') await begin(e, r);
+  for (;;) {
+    if (e.stopped || isOver(r.row.state)) return;
+    const need = r.course.need();
+    if (r.course.paused && need.kind !== 'end') return park(e, r, 'paused');
+    if (need.kind === 'end') {
+      await finish(e, r, need);
+      return kick(e);
+    }
+    r.row.current_step = need.key;
+    if (!lock(e, r, need)) return park(e, r, 'locks');
+    const left = 'again' in need && need.again !== undefined ? need.again - e.o.clock.wall() : 0;
+    if ((need.kind === 'act' || need.kind === 'undo') && left > 0) {
+      sleep(e, r, Math.min(left, need.retries.most));
+      return park(e, r, 'asleep');
+    }
+    if (need.kind === 'act' || need.kind === 'undo') await perform(e, r, need);
+    else if (need.kind === 'settle') await settle(e, r, need.seq, need.key);
+    else if (!(await waits(e, r, need))) return park(e, r, 'asleep');
+    // Others had no place meanwhile: a long run takes turns with them.
+    if (e.ready.size > 0) return park(e, r, 'ready');
+  }
+}
+
+async function begin(e: Engine, r: Live): Promise<void> {
+  const { run_id, scenario_id, user, trace_id, origin } = r.row;
+  await e.o.records.write([{ op: 'state', run_id, state: 'RUNNING' }]);
+  r.row.state = 'RUNNING';
+  e.o.tell('scenario.start', { run_id, scenario_id, user, trace_id, origin });
+}
+
+/** Has the locks that a need lasts with; false where it waits for them. */
+function lock(e: Engine, r: Live, need: Exclude<Need, EndNeed>): boolean {
+  const { run_id } = r.row;
+  if (r.scope !== undefined && r.scope !== need.locks?.scope) unlock(e, r);
+  if (!need.locks) return true;
+  r.scope = need.locks.scope;
+  return e.locks.ask(run_id, need.locks.names);
+}
+export function unlock(e: Engine, r: Live): void {
+  r.scope = undefined;
+  for (const id of e.locks.free(r.row.run_id)) {
+    const other = e.runs.get(id);
+    if (other?.phase === 'locks') ready(e, other);
+  }
+}
+
+/** Goes on in `ms` at the latest. */
+function sleep(e: Engine, r: Live, ms: number, hears: () => void = () => {}): void {
+  r.awake();
+  const cancel = e.o.clock.after(ms, () => wake(e, r));
+  r.awake = () => {
+    cancel();
+    hears();
+    r.awake = () => {};
+  };
+}
+export function wake(e: Engine, r: Live): void {
+  if (r.phase !== 'asleep' || e.stopped) return;
+  r.awake();
+  ready(e, r);
+}
+
+/** True when the wait is over; else the run sleeps from now on. */
+async function waits(e: Engine, r: Live, need: DelayNeed | WaitNeed | HeldNeed): Promise<boolean> {
+  const { clock } = e.o;
+  const at = () => clock.wall();
+  const ms = need.kind === 'delay' ? need.ms : need.timeout;
+  let { asleep } = need;
+  const hears = need.kind === 'delay' ? () => {} : await listen(e, r, need);
+  if (!asleep) {
+    asleep = asleepNow(clock, ms);
+    await journal(
+      e,
+      r,
+      { at: at(), kind: 'asleep', seq: need.seq, ...asleep },
+      { step: need.key, status: 'WAITING' },
+    );
+  }
+  const now = r.course.need();
+  // The event may have come by now, or an order.
+  if (now.kind !== need.kind || now.seq !== need.seq) {
+    hears();
+    return true;
+  }
+  const left =
+    need.kind === 'delay' && need.until !== undefined ? untilLeft(e, need.until) : limitOf(e, asleep, ms);
+  const held = now.kind === 'held' ? await heldLeft(e, r, now) : Number.POSITIVE_INFINITY;
+  if (r.course.need() !== now && now.kind === 'held') {
+    hears();
+    return true;
+  }
+  if (left > 0 && held > 0) {
+    sleep(e, r, Math.min(left, held, 2 ** 31 - 1), hears);
+    return false;
+  }
+  hears();
+  const by = need.kind !== 'delay' && left <= 0 && held > 0 ? 'timeout' : 'time';
+  await journal(
+    e,
+    r,
+    { at: at(), kind: 'woke', seq: need.seq, by },
+    {
+      step: need.key,
+      status: by === 'timeout' ? 'TIMEOUT' : 'DONE',
+      latency_ms: Math.max(0, at() - asleep.since),
+    },
+  );
+  return true;
+}
+const limitOf = (e: Engine, asleep: Asleep, ms: number | undefined): number =>
+  ms === undefined ? Number.POSITIVE_INFINITY : leftOf(asleep, ms, e.o.clock);
+const untilLeft = ({ o: { clock } }: Engine, until: number): number =>
+  isTimeKnown(clock) ? Math.min(LOOK_MS, until - clock.wall()) : LOOK_MS;
+
+/** Milliseconds until what is held has held long enough; after a restart as its policy says. */
+async function heldLeft(e: Engine, r: Live, need: HeldNeed): Promise<number> {
+  const { holding } = need;
+  if (!holding) return Number.POSITIVE_INFINITY;
+  if (need.away === 'counts' || holding.boot === e.o.clock.boot) return leftOf(holding, need.ms, e.o.clock);
+  const from = asleepNow(e.o.clock);
+  await journal(e, r, { at: e.o.clock.wall(), kind: 'holding', seq: need.seq, from }, { step: need.key });
+  return need.ms;
+}
+
+/** Hears what a wait is for, until the answer is called. */
+async function listen(e: Engine, r: Live, need: WaitNeed | HeldNeed): Promise<() => void> {
+  return e.o.topics.subscribe(need.topic, (payload) => {
+    void hear(e, r, need.seq, payload).catch(
+      (cause) => e.stopped || e.o.log.error('an event is lost on a run', { run_id: r.row.run_id, cause }),
+    );
+  });
+}
+
+async function hear(e: Engine, r: Live, seq: number, payload: Value): Promise<void> {
+  const now = r.course.need();
+  if (e.stopped || now.kind === 'end' || now.seq !== seq) return;
+  const counts = r.course.counts(payload);
+  const at = e.o.clock.wall();
+  if (now.kind === 'wait') {
+    if (!counts) return;
+    e.o.tell('io.receive', { run_id: r.row.run_id, step: now.key, topic: now.topic });
+    const entry: Entry = { at, kind: 'woke', seq, by: 'event', payload: kept(payload) };
+    await journal(e, r, entry, { step: now.key, status: 'DONE', latency_ms: at - (now.asleep?.since ?? at) });
+  } else if (now.kind === 'held') {
+    if (counts === (now.holding !== undefined)) return;
+    const from = counts ? asleepNow(e.o.clock) : null;
+    await journal(e, r, { at, kind: 'holding', seq, from }, { step: now.key });
+  } else return;
+  wake(e, r);
+}
+
+/** What a journal takes of a value. */
+export function kept(value: Value): Value {
+  const text = JSON.stringify(value ?? null);
+  return text.length <= MOST_KEPT ? value : { cut: true, text: text.slice(0, 1000) };
+}
+
+/** An action that has no end in the journal, of a run that stops: nobody does it any more. */
+async function settle(e: Engine, r: Live, seq: number, step: string): Promise<void> {
+  const error: Failure = { code: 'interrupted', message: 'It was interrupted.', step };
+  await journal(
+    e,
+    r,
+    { at: e.o.clock.wall(), kind: 'error', seq, error, isUnknown: true },
+    { step, status: 'CANCELED' },
+  );
+}
+
+const never = ['invalid_request', 'forbidden', 'not_found', 'not_supported', 'too_large', 'canceled'];
+
+async function perform(e: Engine, r: Live, need: ActNeed | UndoNeed): Promise<void> {
+  const { records, clock, tell, quotas } = e.o;
+  const { run_id, scenario_id } = r.row;
+  const { key: step, seq } = need;
+  const action = e.o.actions.find(need.slot === undefined ? need.action : 'slot.call');
+  const began = clock.up();
+  const told = { run_id, scenario_id, step, action: need.action, attempt: need.attempt };
+  const abort = new AbortController();
+  r.acting = abort;
+  try {
+    if (!action) throw new IngleError('not_found', `There is no action "${need.action}" on this hub.`);
+    if (need.begun && action.interrupted !== 'again') {
+      if (action.interrupted === 'fail')
+        throw new IngleError('unavailable', 'It was interrupted by a restart.');
+      return await journal(
+        e,
+        r,
+        { at: clock.wall(), kind: 'done', seq, result: { interrupted: true } },
+        { step, status: 'DONE' },
+      );
+    }
+    if (!need.begun && (action.interrupted !== 'again' || need.isUndoable))
+      await journal(e, r, { at: clock.wall(), kind: 'begun', seq }, { step });
+    tell('step.start', told);
+    const asked = await askedOf(e, r, need, abort.signal);
+    const takes = action.takes?.(asked);
+    const ops: Op[] = takes ? await takeOf(quotas, records, r.row, takes, clock.wall()) : [];
+    await e.o.point?.('acting', r.row);
+    const result = kept(await timed(e, action, asked, need.timeout ?? ACTION_MS, abort));
+    await e.o.point?.('acted', r.row);
+    const latency_ms = clock.up() - began;
+    const status = need.kind === 'undo' ? 'UNDONE' : 'DONE';
+    await journal(e, r, { at: clock.wall(), kind: 'done', seq, result }, { step, status, latency_ms, ops });
+    tell('step.finish', { ...told, latency_ms });
+  } catch (cause) {
+    if (e.stopped) throw cause;
+    await failed(e, r, need, cause, clock.up() - began);
+  } finally {
+    r.acting = undefined;
+  }
+}
+
+async function failed(
+  e: Engine,
+  r: Live,
+  need: ActNeed | UndoNeed,
+  cause: unknown,
+  latency_ms: number,
+): Promise<void> {
+  const { clock, tell, log } = e.o;
+  const { run_id, scenario_id } = r.row;
+  const { code, message, details } = toIngleError(cause);
+  if (!(cause instanceof IngleError))
+    log.error('an action failed', { run_id, action: need.action, cause: cause as Error });
+  const error: Failure = { code, message, step: need.key };
+  const isOn = need.attempt <= need.retries.max && !never.includes(code) && !details?.['quota'];
+  const wait = backoffOf(need.retries, need.attempt, (e.o.random ?? Math.random)());
+  const again = isOn ? clock.wall() + wait : undefined;
+  tell('step.error', {
+    run_id,
+    scenario_id,
+    step: need.key,
+    action: need.action,
+    attempt: need.attempt,
+    error: code,
+  });
+  await journal(
+    e,
+    r,
+    {
+      ...{ at: clock.wall(), kind: 'error', seq: need.seq, error },
+      ...(again === undefined ? {} : { again }),
+      ...(code === 'timeout' || code === 'unavailable' || r.acting?.signal.aborted
+        ? { isUnknown: true as const }
+        : {}),
+    },
+    { step: need.key, status: isOn ? 'RETRY' : 'FAILED', latency_ms },
+  );
+}
+
+async function askedOf(e: Engine, r: Live, need: ActNeed | UndoNeed, signal: AbortSignal): Promise<Asked> {
+  const { run_id, scenario_id } = r.row;
+  const skill = need.slot === undefined ? undefined : await e.o.boundTo(r.row, need.slot);
+  if (need.slot !== undefined && skill === undefined)
+    throw new IngleError(
+      'not_found',
+      `No skill is bound to the slot "${need.slot}". Choose one in its settings.`,
+    );
+  return {
+    ...{ run_id, scenario_id, signal, key: `${run_id}/${need.key}/${need.seq}`, ctx: contextOf(r.row) },
+    args: need.slot === undefined ? need.args : { action: need.action, args: { ...need.args } },
+    ...(skill === undefined ? {} : { skill }),
+  };
+}
+
+/** Performs an action for at most `ms`; one that is aborted gets a moment to end by itself. */
+async function timed(
+  e: Engine,
+  action: Action,
+  asked: Asked,
+  ms: number,
+  abort: AbortController,
+): Promise<Value> {
+  const late = new IngleError('timeout', 'The step took too long.');
+  const stopped = new IngleError('conflict', 'The step was stopped.');
+  const cancel = e.o.clock.after(ms, () => abort.abort(late));
+  let release = () => {};
+  const ends = new Promise<never>((_, reject) => {
+    abort.signal.addEventListener('abort', () => {
+      release = e.o.clock.after(ABORT_MS, () => reject(abort.signal.reason === late ? late : stopped));
+    });
+  });
+  try {
+    return await Promise.race([action.perform(asked), ends]);
+  } catch (cause) {
+    throw abort.signal.aborted && abort.signal.reason === late ? late : cause;
+  } finally {
+    cancel();
+    release();
+  }
+}
+
+async function finish(e: Engine, r: Live, { state, error }: EndNeed): Promise<void> {
+  const { run_id, scenario_id, user, trace_id, started_at } = r.row;
+  const at = e.o.clock.wall();
+  const ops: Op[] = [
+    {
+      op: 'state',
+      run_id,
+      state,
+      current_step: r.row.current_step,
+      finished_at: at,
+      ...(error ? { error } : {}),
+    },
+  ];
+  if ((state === 'FAILED' || state === 'TIMEOUT') && error)
+    ops.push({
+      op: 'dead',
+      letter: {
+        id: `dead-${run_id}`,
+        run_id,
+        scenario_id,
+        user,
+        at,
+        step: error.step ?? null,
+        error,
+        replayed_by: null,
+      },
+    });
+  await journal(e, r, { at, kind: 'end', state, ...(error ? { error } : {}) }, { status: state, ops });
+  over(e, r, { state, finished_at: at, error: error ?? null });
+  e.o.tell('scenario.finish', {
+    run_id,
+    scenario_id,
+    user,
+    trace_id,
+    state,
+    latency_ms: at - started_at,
+    ...(error ? { error } : {}),
+  });
+}
+
+/** A run that is over leaves the engine's memory. */
+export function over(e: Engine, r: Live, end: Pick<RunRow, 'state' | 'finished_at' | 'error'>): void {
+  Object.assign(r.row, end);
+  r.awake();
+  r.unlimited();
+  unlock(e, r);
+  e.ready.delete(r.row.run_id);
+  e.going.delete(r.row.run_id);
+  e.runs.delete(r.row.run_id);
+  r.ended.resolve(r.row);
+}

@@ -1,0 +1,325 @@
+// The scenario engine: starts runs, takes orders for them, and goes on after a restart where the journals say.
+import { createHash } from 'node:crypto';
+import { IngleError } from '../protocol/errors.ts';
+import { leftSince } from './clock.ts';
+import { openCourse } from './course.ts';
+import { kick, over, ready, unlock, wake } from './drive.ts';
+import type { Value } from './expression.ts';
+import { type Engine, type EngineOptions, journal, type Live, liveOf } from './live.ts';
+import { openLocks } from './locks.ts';
+import type { Entry } from './need.ts';
+import type { Priority } from './places.ts';
+import type { Op, RunRow } from './records.ts';
+import { checkOrder, type InstanceOrder, type InstanceState, instanceOf } from './states.ts';
+
+/** What a run starts from. */
+export interface Start {
+  scenario_id: string;
+  version: string;
+  /** The effective scenario as it is kept, which `compile` takes. */
+  source: string;
+  user: string;
+  ctx: { [key: string]: Value };
+  priority?: Priority;
+  policy?: RunRow['policy'];
+  /** What started it, for the record. */
+  origin: string;
+  /** Starts where `single` would refuse, in the place of the run that goes on. */
+  force?: boolean;
+  /** The same id starts the same run, once. */
+  run_id?: string;
+  /** Written together with the run. */
+  with?: readonly Op[];
+  /** Entries of an earlier run it goes on from. */
+  from?: readonly Entry[];
+}
+
+export interface RunView {
+  row: RunRow;
+  instance: InstanceState;
+  /** Why it does not go on just now. */
+  waits: {
+    for: 'place' | 'locks' | 'time' | 'event' | 'order';
+    locks?: Record<string, string>;
+    topic?: string;
+  } | null;
+}
+
+export interface Runs {
+  /**
+   * Starts a run; it is on the disk when this settles.
+   * @throws IngleError `conflict` where the policy is `single` and one goes on, `invalid_request` for a scenario that
+   * cannot be compiled
+   */
+  start(s: Start): Promise<RunRow>;
+  /** @throws IngleError `not_found`, `conflict` for a state that does not take the order */
+  order(run_id: string, what: InstanceOrder, why?: string): Promise<void>;
+  /** Stops every run that has begun an activity. @returns their ids */
+  stopByActivity(activity: string): Promise<string[]>;
+  /** Runs a dead letter anew: from its start, or from the step that failed where nothing was undone. */
+  replay(id: string, from: 'start' | 'step'): Promise<RunRow>;
+  view(run_id: string): Promise<RunView | undefined>;
+  live(): RunView[];
+  /** Settles when a run is over. */
+  ended(run_id: string): Promise<RunRow | undefined>;
+  /** Goes on with what was open when the last process ended. */
+  recover(): Promise<void>;
+  /** The clock was set: what waits for a time is looked at again. */
+  clockChanged(): void;
+  /** How many runs are not over. */
+  readonly size: number;
+  stop(): Promise<void>;
+}
+
+export const hashOf = (source: string): string => createHash('sha256').update(source).digest('base64url');
+
+export function openEngine(o: EngineOptions): Runs {
+  const e: Engine = {
+    o,
+    runs: new Map(),
+    ready: new Map(),
+    going: new Map(),
+    locks: openLocks(),
+    stopped: false,
+  };
+  return {
+    start: (s) => start(e, s),
+    order: (run_id, what, why) => order(e, run_id, what, why),
+    async stopByActivity(activity) {
+      const of = [...e.runs.values()].filter((r) => r.course.activities().has(activity));
+      await Promise.all(
+        of.map((r) => order(e, r.row.run_id, 'stop', `Its activity "${activity}" was stopped.`)),
+      );
+      return of.map((r) => r.row.run_id);
+    },
+    replay: (id, from) => replay(e, id, from),
+    async view(run_id) {
+      const r = e.runs.get(run_id);
+      if (r) return viewOf(e, r);
+      const row = await o.records.run(run_id);
+      return (
+        row && { row, instance: instanceOf({ state: row.state, paused: false, ending: false }), waits: null }
+      );
+    },
+    live: () => [...e.runs.values()].map((r) => viewOf(e, r)),
+    ended: async (run_id) => (await e.runs.get(run_id)?.ended.promise) ?? o.records.run(run_id),
+    recover: () => recover(e),
+    clockChanged() {
+      for (const r of e.runs.values()) wake(e, r);
+    },
+    get size() {
+      return e.runs.size;
+    },
+    stop: () => stop(e),
+  };
+}
+
+function viewOf(e: Engine, r: Live): RunView {
+  const { row, course, phase } = r;
+  const instance = instanceOf({ state: row.state, paused: course.paused, ending: course.ending });
+  const need = course.need();
+  const waits = (): RunView['waits'] => {
+    if (phase === 'locks') return { for: 'locks', locks: e.locks.before(row.run_id) };
+    if (phase === 'ready') return { for: 'place' };
+    if (phase === 'paused') return { for: 'order' };
+    if (phase !== 'asleep') return null;
+    return 'topic' in need ? { for: 'event', topic: need.topic } : { for: 'time' };
+  };
+  return { row, instance, waits: waits() };
+}
+
+async function start(e: Engine, s: Start): Promise<RunRow> {
+  if (e.stopped)
+    throw new IngleError('unavailable', 'The scenario service is stopping. Try again in a moment.');
+  const known = s.run_id === undefined ? undefined : await e.o.records.run(s.run_id);
+  if (known) return known;
+  const program = e.o.compile(s.source);
+  const policy = s.policy ?? 'single';
+  const chain = `${s.scenario_id} ${s.user}`;
+  const before = [...e.runs.values()].filter((r) => r.row.chain === chain);
+  if (before.length > 0 && policy === 'single' && !s.force)
+    throw new IngleError(
+      'conflict',
+      'This scenario is running already. Stop it first, or wait until it is done.',
+      {
+        run_id: before[0]!.row.run_id,
+      },
+    );
+  const row: RunRow = {
+    run_id: s.run_id ?? crypto.randomUUID(),
+    ...{ scenario_id: s.scenario_id, version: s.version, user: s.user, ctx: s.ctx, origin: s.origin },
+    ...{ priority: s.priority ?? 'NORM', state: 'PENDING', current_step: null, started_at: e.o.clock.wall() },
+    ...{ finished_at: null, error: null, trace_id: traceId(), program: hashOf(s.source), chain, policy },
+  };
+  const course = openCourse(program, row);
+  const r = liveOf(row, course);
+  // In its chain from now on, so that of two that start at once the second sees the first.
+  e.runs.set(row.run_id, r);
+  const { run_id } = row;
+  const entries = (s.from ?? []).map((entry, n): Op => ({ op: 'entry', run_id, n, entry }));
+  try {
+    await e.o.records.write([
+      { op: 'program', hash: row.program, source: s.source },
+      { op: 'run', row },
+      ...entries,
+      ...(s.with ?? []),
+    ]);
+  } catch (cause) {
+    e.runs.delete(run_id);
+    throw cause;
+  }
+  for (const entry of s.from ?? []) course.take(entry);
+  r.n = entries.length;
+  limit(e, r, program.timeout);
+  if (policy === 'replace' || (policy === 'single' && s.force))
+    for (const b of before)
+      void order(e, b.row.run_id, 'stop', 'Another start took its place.').catch(() => {});
+  ready(e, r);
+  return row;
+}
+
+/** Trace id of W3C Trace Context: 16 random bytes. */
+const traceId = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
+
+/** The longest a run may take. */
+function limit(e: Engine, r: Live, ms: number): void {
+  r.unlimited = e.o.clock.after(ms, () => {
+    void journal(e, r, {
+      at: e.o.clock.wall(),
+      kind: 'order',
+      what: 'timeout',
+      why: 'It took longer than it may.',
+    })
+      .then(() => stirred(e, r))
+      .catch((cause) => e.stopped || e.o.log.error('a run is not ended', { run_id: r.row.run_id, cause }));
+  });
+}
+
+/** An order was written down: the run goes on by it. */
+function stirred(e: Engine, r: Live): void {
+  r.acting?.abort(new IngleError('conflict', 'The run is being stopped.'));
+  if (r.phase === 'locks') unlock(e, r);
+  if (r.phase === 'asleep') wake(e, r);
+  else if (r.phase !== 'going') ready(e, r);
+}
+
+async function order(e: Engine, run_id: string, what: InstanceOrder, why = 'It was stopped.'): Promise<void> {
+  const r = e.runs.get(run_id);
+  if (!r) {
+    const row = await e.o.records.run(run_id);
+    if (!row) throw new IngleError('not_found', 'There is no such instance.');
+    checkOrder(instanceOf({ state: row.state, paused: false, ending: false }), what);
+    return;
+  }
+  const instance = () => instanceOf({ state: r.row.state, paused: r.course.paused, ending: r.course.ending });
+  checkOrder(instance(), what);
+  const at = e.o.clock.wall();
+  const { log, topics } = e.o;
+  if (what === 'kill') return kill(e, r, why);
+  await journal(e, r, { at, kind: 'order', what, why }, { status: what.toUpperCase() });
+  log.info('an order for a run', { run_id, what });
+  if (what === 'stop')
+    topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id: r.row.scenario_id, why });
+  if (what === 'pause') {
+    // What waits for a time or an event goes on waiting; what comes of it waits for the resume.
+    if (r.phase === 'ready') {
+      e.ready.delete(run_id);
+      r.phase = 'paused';
+    }
+    return;
+  }
+  if (what === 'resume') {
+    if (r.phase === 'paused') ready(e, r);
+    return;
+  }
+  stirred(e, r);
+}
+
+async function kill(e: Engine, r: Live, why: string): Promise<void> {
+  const at = e.o.clock.wall();
+  const error = { code: 'canceled', message: why };
+  const { run_id, scenario_id } = r.row;
+  const state = { op: 'state', run_id, state: 'CANCELED', finished_at: at, error } as const;
+  await journal(e, r, { at, kind: 'end', state: 'CANCELED', error }, { status: 'KILLED', ops: [state] });
+  r.acting?.abort(new IngleError('conflict', 'The run was killed.'));
+  e.o.topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id, why, killed: true });
+  over(e, r, { state: 'CANCELED', finished_at: at, error });
+  e.o.tell('scenario.finish', { run_id, scenario_id, state: 'CANCELED', killed: true });
+  kick(e);
+}
+
+async function replay(e: Engine, id: string, from: 'start' | 'step'): Promise<RunRow> {
+  const { records } = e.o;
+  const letter = await records.letter(id);
+  if (!letter) throw new IngleError('not_found', 'There is no such dead letter.');
+  if (letter.replayed_by)
+    throw new IngleError('conflict', 'It was replayed already.', { run_id: letter.replayed_by });
+  const row = (await records.run(letter.run_id))!;
+  const source = (await records.program(row.program))!;
+  const entries = (await records.journal(row.run_id)).map((j) => j.entry);
+  return start(e, {
+    ...{ scenario_id: row.scenario_id, version: row.version, source, user: row.user, ctx: row.ctx },
+    ...{ priority: row.priority, policy: row.policy, origin: `dead:${id}` },
+    run_id: `replay-${id}`,
+    with: [{ op: 'replayed', id, by: `replay-${id}` }],
+    ...(from === 'step' ? { from: upToFailure(entries) } : {}),
+  });
+}
+
+/** What a run had done when a step failed it for good. @throws IngleError `conflict` where some of it was undone */
+function upToFailure(entries: readonly Entry[]): Entry[] {
+  const last = entries.findIndex((x) => x.kind === 'error' && x.again === undefined);
+  const isLast = last >= 0 && entries.slice(last + 1).every((x) => x.kind === 'end');
+  if (!isLast || entries.some((x) => x.kind === 'order' && x.what !== 'pause' && x.what !== 'resume'))
+    throw new IngleError('conflict', 'Some of it was undone, so it can only be replayed from its start.');
+  return entries.slice(0, last).filter((x) => x.kind !== 'order');
+}
+
+async function recover(e: Engine): Promise<void> {
+  for (const row of await e.o.records.open()) {
+    const entries = await e.o.records.journal(row.run_id);
+    let r: Live;
+    let timeout = 0;
+    try {
+      const program = e.o.compile((await e.o.records.program(row.program)) ?? '');
+      timeout = program.timeout;
+      r = liveOf(row, openCourse(program, row), entries.length);
+    } catch (cause) {
+      await lost(e, row, entries.length, cause as Error);
+      continue;
+    }
+    for (const { entry } of entries) r.course.take(entry);
+    e.runs.set(row.run_id, r);
+    limit(e, r, leftSince(row.started_at, timeout, e.o.clock));
+  }
+  for (const r of [...e.runs.values()]) if (r.phase === 'ready') ready(e, r);
+}
+
+/** A run whose scenario this version cannot read: it fails in words, and can be looked at among the dead letters. */
+async function lost(e: Engine, row: RunRow, n: number, cause: Error): Promise<void> {
+  const { run_id, scenario_id, user } = row;
+  e.o.log.error('a run cannot go on', { run_id, cause });
+  const at = e.o.clock.wall();
+  const error = {
+    code: 'not_supported',
+    message: `This version cannot read the scenario any more: ${cause.message}`,
+  };
+  await e.o.records.write([
+    { op: 'entry', run_id, n, entry: { at, kind: 'end', state: 'FAILED', error }, status: 'FAILED' },
+    { op: 'state', run_id, state: 'FAILED', finished_at: at, error },
+    {
+      op: 'dead',
+      letter: { id: `dead-${run_id}`, run_id, scenario_id, user, at, step: null, error, replayed_by: null },
+    },
+  ]);
+}
+
+async function stop(e: Engine): Promise<void> {
+  e.stopped = true;
+  for (const r of e.runs.values()) {
+    r.awake();
+    r.unlimited();
+    r.acting?.abort(new IngleError('unavailable', 'The scenario service is stopping.'));
+  }
+  await Promise.allSettled([...e.runs.values()].map((r) => r.journal.idle()));
+}

@@ -1,0 +1,139 @@
+// Runs that are not over, and what moves them: the engine's memory.
+import { openQueue, type Queue } from '../protocol/queue.ts';
+import type { Log } from '../system/log.ts';
+import type { Actions, RunContext } from './action.ts';
+import type { Clock } from './clock.ts';
+import type { Course } from './course.ts';
+import type { Value } from './expression.ts';
+import type { LockTable } from './locks.ts';
+import type { Entry } from './need.ts';
+import type { Limits, Waiting } from './places.ts';
+import type { Program } from './program.ts';
+import type { Quotas } from './quotas.ts';
+import type { Op, Records, RunRow } from './records.ts';
+
+/** The bus, as far as runs use it. */
+export interface Topics {
+  /** Hears a topic until the answer is called. */
+  subscribe(topic: string, f: (payload: Value) => void): Promise<() => void>;
+  publish(topic: string, payload: unknown): void;
+}
+
+/** What happens is told to logs, streams and traces. */
+export type Tell = (
+  event:
+    | 'scenario.start'
+    | 'scenario.finish'
+    | 'step.start'
+    | 'step.finish'
+    | 'step.error'
+    | 'io.send'
+    | 'io.receive'
+    | 'intent.detected',
+  properties: Record<string, unknown>,
+) => void;
+
+export interface EngineOptions {
+  records: Records;
+  actions: Actions;
+  clock: Clock;
+  topics: Topics;
+  limits: Limits;
+  quotas: Quotas;
+  log: Log;
+  tell: Tell;
+  /** The program of a scenario as it is kept. @throws IngleError */
+  compile(source: string): Program;
+  /** The skill bound to a slot of a run, and secrets for its actions; read when an action is done. */
+  boundTo(row: RunRow, slot: string): Promise<string | undefined>;
+  /** 0 to 1, for the jitter of retries. */
+  random?(): number;
+  /** Stops for a test: named points between what is done and what is written. */
+  point?(name: string, row: RunRow): Promise<void> | void;
+}
+
+export interface Live {
+  readonly row: RunRow;
+  readonly course: Course;
+  readonly journal: Queue;
+  /** The number of the next entry. */
+  n: number;
+  /** Where it is: has a place, wants one, waits for locks, sleeps. */
+  phase: 'going' | 'ready' | 'locks' | 'asleep' | 'paused';
+  /** The scope its locks are of. */
+  scope: string | undefined;
+  /** The action that goes on. */
+  acting: AbortController | undefined;
+  /** Ends its sleep's timer and what it hears. */
+  awake: () => void;
+  /** Ends the timer of its longest time. */
+  unlimited: () => void;
+  ended: { promise: Promise<RunRow>; resolve(row: RunRow): void };
+}
+
+export interface Engine {
+  readonly o: EngineOptions;
+  readonly runs: Map<string, Live>;
+  readonly ready: Map<string, Waiting>;
+  /** Runs that have a place, with their scenarios. */
+  readonly going: Map<string, string>;
+  readonly locks: LockTable;
+  stopped: boolean;
+}
+
+export function liveOf(row: RunRow, course: Course, n = 0): Live {
+  let resolve: (row: RunRow) => void = () => {};
+  const promise = new Promise<RunRow>((r) => (resolve = r));
+  return {
+    ...{ row, course, n, journal: openQueue(), phase: 'ready', scope: undefined, acting: undefined },
+    ...{ awake: () => {}, unlimited: () => {}, ended: { promise, resolve } },
+  };
+}
+
+/** How a run's context reads for its actions. */
+export function contextOf({ user, ctx }: RunRow): RunContext {
+  const text = (v: Value | undefined, or: string) => (typeof v === 'string' ? v : or);
+  const list = (v: unknown): string[] => (Array.isArray(v) ? v.filter((x) => typeof x === 'string') : []);
+  const io = (typeof ctx['io'] === 'object' && ctx['io'] !== null ? ctx['io'] : {}) as Record<string, Value>;
+  const [given, out] = [list(io['in']), list(io['out'])];
+  return {
+    user,
+    role: text(ctx['role'], 'owner'),
+    locale: text(ctx['locale'], 'en'),
+    io: {
+      in: given.length > 0 ? given : ['voice', 'text'],
+      out: out.length > 0 ? out : ['voice'],
+      fallback: list(io['fallback']),
+    },
+  };
+}
+
+/** How long a failed write is tried again, milliseconds. */
+const REWRITE = { min: 500, most: 30_000 };
+
+/**
+ * Writes an entry and what goes with it, then lets the course take it: what happened is on the disk before anything
+ * follows from it. A disk that does not take it is asked again until it does; meanwhile the run stands still.
+ */
+export function journal(
+  e: Engine,
+  r: Live,
+  entry: Entry,
+  more: { step?: string; status?: string; latency_ms?: number; ops?: readonly Op[] } = {},
+): Promise<void> {
+  const { ops = [], ...shown } = more;
+  return r.journal.add(async () => {
+    const op: Op = { op: 'entry', run_id: r.row.run_id, n: r.n, entry, ...shown };
+    for (let wait = REWRITE.min; ; wait = Math.min(REWRITE.most, wait * 2))
+      try {
+        await e.o.records.write([op, ...ops]);
+        break;
+      } catch (cause) {
+        if (e.stopped) throw cause;
+        e.o.log.error('a step cannot be written down', { run_id: r.row.run_id, cause: cause as Error });
+        await new Promise<void>((done) => e.o.clock.after(wait, done));
+      }
+    r.n++;
+    r.course.take(entry);
+  });
+}

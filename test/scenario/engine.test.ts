@@ -1,0 +1,432 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions of scenarios
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { handClock, openLab, settle } from './lab.ts';
+
+const says = (text: string, more: object = {}) => ({ call: 'test.do', args: { text }, ...more });
+
+test('a scenario does its steps in order, and each knows the results of those before it', async () => {
+  const lab = await openLab();
+  const run = await lab.start(
+    [
+      { id: 'one', ...says('a'), alias: 'first', set: { x: '${first} and ${params.p}' } },
+      { id: 'two', ...says('${vars.x} ${steps.one.result}') },
+      { do: 'for', each: "['p', 'q']", steps: [{ id: 'in', ...says('${item}') }] },
+      { id: 'not', if: 'vars.none', ...says('never') },
+      { name: 'group', when: 'not vars.none', do: [{ name: 'deep', ...says('deep') }] },
+    ],
+    { params: { p: 'P' } },
+  );
+  const row = await lab.runs.ended(run.run_id);
+  assert.is(row?.state, 'DONE');
+  assert.equal(lab.did(), ['test.do(a)', 'test.do(a and P a)', 'test.do(p)', 'test.do(q)', 'test.do(deep)']);
+  assert.equal(
+    lab.effects.map((e) => e.key.replace(run.run_id, 'R')),
+    ['R/one/1', 'R/two/2', 'R/in/3', 'R/in/4', 'R/deep/5'],
+  );
+  const journal = await lab.records.journal(run.run_id);
+  assert.equal(
+    journal.map((j) => `${j.step_name ?? ''} ${j.status}`),
+    ['one DONE', 'two DONE', 'in DONE', 'in DONE', 'deep DONE', ' DONE'],
+  );
+  assert.equal(
+    lab.told.map((t) => t.event).filter((e) => e.startsWith('scenario')),
+    ['scenario.start', 'scenario.finish'],
+  );
+});
+
+test('a step that fails is tried again after its backoff, with a key of its own, and then fails the run', async () => {
+  let tries = 0;
+  const lab = await openLab({
+    actions: {
+      'test.fail': {
+        perform: async () => {
+          tries++;
+          throw new IngleError('rate_limited', 'Too often.');
+        },
+      },
+    },
+  });
+  const run = await lab.start([
+    { id: 'ok', ...says('a'), compensate: { call: 'test.undo', args: { text: 'undo ${result}' } } },
+    { id: 'bad', call: 'test.fail', retries: { max: 2, backoff: 'exp:1s..10s' } },
+  ]);
+  await settle();
+  assert.is(tries, 1);
+  await lab.clock.pass(749);
+  assert.is(tries, 1);
+  await lab.clock.pass(2);
+  assert.is(tries, 2);
+  await lab.clock.pass(1500);
+  assert.is(tries, 3);
+  const row = await lab.runs.ended(run.run_id);
+  assert.is(row?.state, 'FAILED');
+  assert.equal(row?.error, { code: 'rate_limited', message: 'Too often.', step: 'bad' });
+  assert.equal(lab.did(), ['test.do(a)', ...Array(3).fill('test.fail()'), 'test.undo(undo a)']);
+  assert.is(
+    new Set(lab.effects.map((e) => e.key)).size,
+    5,
+    'an answer of an earlier try is not asked for again',
+  );
+  const [letter] = await lab.records.letters();
+  assert.is(letter?.run_id, run.run_id);
+});
+
+test('a step may fail and the run goes on', async () => {
+  const lab = await openLab({
+    actions: {
+      'test.fail': {
+        perform: async () => {
+          throw new IngleError('not_found', 'None.');
+        },
+      },
+    },
+  });
+  const run = await lab.start([
+    { id: 'bad', call: 'test.fail', onError: 'go' },
+    { id: 'then', ...says('${steps.bad.status} ${steps.bad.result.error}') },
+  ]);
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'DONE');
+  assert.is(lab.did().at(-1), 'test.do(failed not_found)');
+});
+
+test('what was done is undone in reverse order when a run is stopped, and its cancel is told', async () => {
+  const lab = await openLab();
+  const undoable = (id: string) => ({
+    id,
+    ...says(id),
+    activityId: `music-${id}`,
+    compensate: { call: 'test.undo', args: { text: id } },
+  });
+  const run = await lab.start([
+    undoable('a'),
+    undoable('b'),
+    { id: 'wait', do: 'delay', for: '1h' },
+    says('never'),
+  ]);
+  await settle();
+  assert.equal(lab.runs.live()[0]?.waits, { for: 'time' });
+  assert.equal(await lab.runs.stopByActivity('nothing'), []);
+  assert.equal(await lab.runs.stopByActivity('music-b'), [run.run_id]);
+  const row = await lab.runs.ended(run.run_id);
+  assert.is(row?.state, 'CANCELED');
+  assert.equal(lab.did(), ['test.do(a)', 'test.do(b)', 'test.undo(b)', 'test.undo(a)']);
+  assert.is(lab.published[0]?.topic, `scenario.cancel.${run.run_id}`);
+  await lab.clock.pass(7_200_000);
+  assert.is(lab.effects.length, 4);
+  await lab.runs.order(run.run_id, 'stop').then(
+    () => assert.unreachable(),
+    (e) => assert.is(e.code, 'conflict'),
+  );
+});
+
+test('a killed run undoes nothing', async () => {
+  const lab = await openLab();
+  const run = await lab.start([
+    { ...says('a'), compensate: { call: 'test.undo' } },
+    { do: 'delay', for: '1h' },
+  ]);
+  await settle();
+  await lab.runs.order(run.run_id, 'kill');
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'CANCELED');
+  assert.equal(lab.did(), ['test.do(a)']);
+  assert.is(lab.clock.pending, 0, 'no timer is left');
+});
+
+test('a step that goes on is told to stop, and its effect is undone', async () => {
+  let aborted = false;
+  const lab = await openLab({
+    actions: {
+      'test.long': {
+        perform: ({ signal }) =>
+          new Promise((_, no) =>
+            signal.addEventListener('abort', () => {
+              aborted = true;
+              no(new Error('stopped'));
+            }),
+          ),
+      },
+    },
+  });
+  const run = await lab.start([
+    { call: 'test.long', compensate: { call: 'test.undo', args: { text: 'long' } } },
+  ]);
+  await settle();
+  await lab.runs.order(run.run_id, 'stop');
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'CANCELED');
+  assert.ok(aborted);
+  assert.equal(lab.did(), ['test.long()', 'test.undo(long)'], 'it had begun, so it may have had an effect');
+});
+
+test('a paused run begins nothing until it is resumed, and its waits go on', async () => {
+  const lab = await openLab();
+  const run = await lab.start([{ do: 'delay', for: '10m' }, says('after')]);
+  await settle();
+  await lab.runs.order(run.run_id, 'pause');
+  await lab.clock.pass(3_600_000);
+  assert.equal(lab.did(), []);
+  assert.is(lab.runs.live()[0]?.instance, 'paused');
+  await lab.runs.order(run.run_id, 'resume');
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'DONE');
+});
+
+test('a wait ends with the event that counts, or with its timeout', async () => {
+  const lab = await openLab();
+  const wait = {
+    id: 'w',
+    do: 'wait_for',
+    topic: 'door.state',
+    where: '$.payload.open == true',
+    timeout: '5m',
+  };
+  const run = await lab.start([wait, says('${steps.w.result.by} ${steps.w.result.payload.who}')]);
+  await settle();
+  await lab.say('door.state', { open: false });
+  assert.is(lab.effects.length, 0);
+  await lab.say('door.state', { open: true, who: 'kid' });
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'DONE');
+  const late = await lab.start([wait, says('${steps.w.result.by}')]);
+  await lab.clock.pass(300_000);
+  assert.is((await lab.runs.ended(late.run_id))?.state, 'DONE');
+  const strict = await lab.start([{ ...wait, otherwise: 'fail' }]);
+  await lab.clock.pass(300_000);
+  assert.is((await lab.runs.ended(strict.run_id))?.error?.code, 'timeout');
+  assert.equal(lab.did(), ['test.do(event kid)', 'test.do(timeout)']);
+});
+
+test('held_for wants the condition to hold for the whole time', async () => {
+  const lab = await openLab();
+  const run = await lab.start([
+    { do: 'held_for', topic: 'room.temp', where: '$.payload.t > 25', for: '10m' },
+    says('hot'),
+  ]);
+  await settle();
+  await lab.say('room.temp', { t: 26 });
+  await lab.clock.pass(9 * 60_000);
+  await lab.say('room.temp', { t: 24 });
+  await lab.clock.pass(9 * 60_000);
+  assert.equal(lab.did(), []);
+  await lab.say('room.temp', { t: 30 });
+  await lab.clock.pass(5 * 60_000);
+  await lab.say('room.temp', { t: 31 });
+  await lab.clock.pass(5 * 60_000 - 1);
+  assert.equal(lab.did(), []);
+  await lab.clock.pass(1);
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'DONE');
+});
+
+test('steps with one lock never overlap, and who waits is told for whom', async () => {
+  const going = new Set<string>();
+  const ends: (() => void)[] = [];
+  const lab = await openLab({
+    actions: {
+      'test.mic': {
+        async perform({ run_id }) {
+          assert.is(going.size, 0);
+          going.add(run_id);
+          await new Promise<void>((done) => ends.push(done));
+          going.delete(run_id);
+          return null;
+        },
+      },
+    },
+  });
+  const steps = [{ call: 'test.mic', locks: ['tts', 'mic'] }];
+  const a = await lab.start(steps, { id: 'a' });
+  const b = await lab.start(steps, { id: 'b' });
+  await settle();
+  const waiting = lab.runs.live().find((v) => v.row.run_id === b.run_id);
+  assert.equal(waiting?.waits, { for: 'locks', locks: { mic: a.run_id, tts: a.run_id } });
+  ends[0]!();
+  await settle();
+  ends[1]!();
+  await Promise.all([lab.runs.ended(a.run_id), lab.runs.ended(b.run_id)]);
+});
+
+test('a policy of single refuses, of queue waits, of replace stops what goes on', async () => {
+  const lab = await openLab();
+  const steps = [
+    { ...says('begin'), compensate: { call: 'test.undo' } },
+    { do: 'delay', for: '1m' },
+  ];
+  const first = await lab.start(steps);
+  await lab.start(steps).then(
+    () => assert.unreachable(),
+    (e) => assert.is(e.code, 'conflict'),
+  );
+  const queued = await lab.start(steps, { policy: 'queue' });
+  await settle();
+  assert.is(queued.state, 'PENDING');
+  await lab.clock.pass(60_000);
+  assert.is((await lab.runs.ended(first.run_id))?.state, 'DONE');
+  assert.is((await lab.runs.view(queued.run_id))?.row.state, 'RUNNING');
+  const third = await lab.start(steps, { policy: 'replace' });
+  assert.is((await lab.runs.ended(queued.run_id))?.state, 'CANCELED');
+  await lab.clock.pass(60_000);
+  assert.is((await lab.runs.ended(third.run_id))?.state, 'DONE');
+  const other = await lab.start(steps, {}, { user: 'person_a' });
+  const also = await lab.start(steps, {}, { user: 'person_b' });
+  assert.ok(other && also, 'each person has a chain of their own');
+});
+
+test('no more runs go on at one time than the limits say, and none of low priority waits for good', async () => {
+  const ends: (() => void)[] = [];
+  const lab = await openLab({
+    limits: { max_concurrent_total: 2, max_concurrent_per_scenario: 1 },
+    actions: {
+      'test.slow': {
+        perform: () => new Promise((done) => ends.push(() => done(null))),
+      },
+    },
+  });
+  const start = (id: string, priority: 'LOW' | 'NORM' | 'HIGH', user = id) =>
+    lab.start([{ call: 'test.slow' }], { id, priority }, { user });
+  await start('a', 'NORM');
+  await start('b', 'NORM');
+  const low = await start('low', 'LOW');
+  await start('c', 'NORM');
+  await settle();
+  assert.is(ends.length, 2);
+  ends.shift()!();
+  await settle();
+  const phase = async (id: string) => (await lab.runs.view(id))?.waits?.for ?? null;
+  assert.is(await phase(low.run_id), 'place', 'the one of higher priority goes first');
+  await lab.clock.pass(61_000);
+  await start('d', 'NORM');
+  await start('e', 'HIGH');
+  ends.shift()!();
+  await settle();
+  assert.is(await phase(low.run_id), null, 'after a minute it counts as high');
+});
+
+test('a quota that is used up fails the step and says which', async () => {
+  const lab = await openLab({
+    quotas: { http: { user: { day: 2 } } },
+    actions: { 'test.http': { takes: () => ({ kind: 'http', amount: 1 }), perform: async () => 1 } },
+  });
+  const run = await lab.start([1, 2, 3].map(() => ({ call: 'test.http', retries: { max: 5 } })));
+  const row = await lab.runs.ended(run.run_id);
+  assert.is(row?.error?.code, 'rate_limited');
+  assert.match(row?.error?.message ?? '', 'http for this user and day');
+  assert.is(lab.effects.length, 2);
+});
+
+test('a run takes no longer than it may', async () => {
+  const lab = await openLab();
+  const run = await lab.start(
+    [
+      { ...says('a'), compensate: { call: 'test.undo' } },
+      { do: 'delay', for: '3h' },
+    ],
+    { timeout: '1h' },
+  );
+  await lab.clock.pass(3_600_000);
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'TIMEOUT');
+  assert.equal(lab.did(), ['test.do(a)', 'test.undo()']);
+});
+
+test('a dead letter is replayed from its start, or from the step that failed, once', async () => {
+  let broken = true;
+  const lab = await openLab({
+    actions: {
+      'test.maybe': {
+        perform: async () => {
+          if (broken) throw new IngleError('not_found', 'None.');
+          return 1;
+        },
+      },
+    },
+  });
+  const steps = [says('a'), { id: 'm', call: 'test.maybe' }, says('b')];
+  const run = await lab.start(steps);
+  await lab.runs.ended(run.run_id);
+  const [letter] = await lab.records.letters();
+  broken = false;
+  const again = await lab.runs.replay(letter!.id, 'step');
+  assert.is((await lab.runs.ended(again.run_id))?.state, 'DONE');
+  assert.equal(lab.did(), ['test.do(a)', 'test.maybe()', 'test.maybe()', 'test.do(b)']);
+  await lab.runs.replay(letter!.id, 'start').then(
+    () => assert.unreachable(),
+    (e) => assert.is(e.code, 'conflict'),
+  );
+});
+
+test('after a restart every run goes on where its journal says', async () => {
+  const lab = await openLab();
+  const run = await lab.start([
+    says('before'),
+    { id: 'd', do: 'delay', for: '10m' },
+    says('after ${steps.d.status}'),
+  ]);
+  await lab.clock.pass(60_000);
+  await lab.runs.stop();
+  const next = await openLab({ store: lab.store, clock: lab.clock.restart(60_000), effects: lab.effects });
+  await next.runs.recover();
+  await next.clock.pass(8 * 60_000 - 1);
+  assert.equal(lab.did(), ['test.do(before)'], 'the minute it was off counts, and no more');
+  await next.clock.pass(1);
+  assert.is((await next.runs.ended(run.run_id))?.state, 'DONE');
+  assert.equal(lab.did(), ['test.do(before)', 'test.do(after done)']);
+});
+
+test('a hub that wakes in 1970 ends no wait early, whatever its clock says then', async () => {
+  const lab = await openLab({ clock: handClock(1000) });
+  await lab.start([{ do: 'delay', for: '10m' }, says('after')]);
+  await lab.clock.pass(60_000);
+  lab.clock.set(Date.UTC(2026, 10, 25));
+  lab.runs.clockChanged();
+  await settle();
+  assert.equal(lab.did(), []);
+  await lab.clock.pass(9 * 60_000);
+  assert.equal(lab.did(), ['test.do(after)']);
+  const other = await openLab({ clock: handClock(1000) });
+  await other.start([{ do: 'delay', for: '10m' }, says('after')]);
+  await other.clock.pass(60_000);
+  await other.runs.stop();
+  const clock = handClock(Date.UTC(2026, 10, 25), 'boot-2');
+  const next = await openLab({ store: other.store, clock, effects: other.effects });
+  await next.runs.recover();
+  await clock.pass(10 * 60_000 - 1);
+  assert.equal(next.did(), [], 'nobody knows how long it was off, so the wait begins anew');
+  await clock.pass(1);
+  assert.equal(next.did(), ['test.do(after)']);
+});
+
+test('an expression that goes too far fails its run and nothing else', async () => {
+  const lab = await openLab();
+  const bomb = await lab.start([
+    { set: { x: ['a'.repeat(1000)] } },
+    {
+      do: 'for',
+      each: Array.from({ length: 40 }, (_, i) => i)
+        .join()
+        .replace(/^(.*)$/, '[$1]'),
+      steps: [{ set: { x: '${[vars.x, vars.x]}' } }],
+    },
+    says('never'),
+  ]);
+  const ok = await lab.start([says('fine')], { id: 'other' });
+  assert.is((await lab.runs.ended(bomb.run_id))?.error?.code, 'too_large');
+  assert.is((await lab.runs.ended(ok.run_id))?.state, 'DONE');
+  assert.equal(lab.did(), ['test.do(fine)']);
+});
+
+test('a method is asked of the skill that is bound to the slot, whose name the run never sees', async () => {
+  const lab = await openLab({ slots: { player: 'radio' } });
+  const slots = { player: { cap: 'radio' }, lamp: { cap: 'light', optional: true } };
+  const run = await lab.start(
+    [
+      { if: "hasSlot('player')", do: 'call', slot: 'player', method: 'play', args: { text: 'jazz' } },
+      { if: "hasSlot('lamp')", do: 'call', slot: 'lamp', method: 'on' },
+    ],
+    { slots },
+  );
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'DONE');
+  assert.equal(
+    lab.effects.map((e) => e.args),
+    [{ action: 'play', args: { text: 'jazz' } }],
+  );
+});
+
+test.run();
