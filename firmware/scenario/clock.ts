@@ -51,11 +51,13 @@ export function asleepNow(c: Clock, ms?: number): Asleep {
 }
 
 /**
- * Milliseconds that are left of a wait of `ms`. While the machine runs, only `up` counts, so a clock that is set changes
- * nothing. After a restart the time away counts if the time was known before and is known now; else the wait begins anew,
- * as it must not end early. A clock that was set back costs at most the whole time once more.
+ * Milliseconds that are left of a wait with an end. While the machine runs, only `up` counts, so a clock that is set
+ * changes nothing. After a restart the time away counts if the time was known before and is known now; else the wait
+ * begins anew, as it must not end early. A clock that was set back costs at most the whole time once more.
  */
-export function leftOf(a: Asleep, ms: number, c: Clock): number {
+export function leftOf(a: Asleep, c: Clock): number {
+  if (a.due === undefined) return Number.POSITIVE_INFINITY;
+  const ms = a.due - a.since;
   if (a.boot === c.boot) return Math.max(0, ms - (c.up() - a.up));
   return a.isTimeKnown ? leftSince(a.since, ms, c) : ms;
 }

@@ -6,7 +6,6 @@ import type { Value } from './expression.ts';
 import { contextOf, type Engine, journal, type Live } from './live.ts';
 import type {
   ActNeed,
-  Asleep,
   DelayNeed,
   EndNeed,
   Entry,
@@ -145,63 +144,51 @@ export function wake(e: Engine, r: Live): void {
 /** True when the wait is over; else the run sleeps from now on. */
 async function waits(e: Engine, r: Live, need: DelayNeed | WaitNeed | HeldNeed): Promise<boolean> {
   const { clock } = e.o;
-  const at = () => clock.wall();
-  const ms = need.kind === 'delay' ? need.ms : need.timeout;
-  let { asleep } = need;
   const hears = need.kind === 'delay' ? () => {} : await listen(e, r, need);
-  if (!asleep) {
-    asleep = asleepNow(clock, ms);
-    await journal(
-      e,
-      r,
-      { at: at(), kind: 'asleep', seq: need.seq, ...asleep },
-      { step: need.key, status: 'WAITING' },
-    );
-  }
+  await fallAsleep(e, r, need);
+  if (need.kind === 'held') await holdOn(e, r, need.seq);
   const now = r.course.need();
   // The event may have come by now, or an order.
-  if (now.kind !== need.kind || now.seq !== need.seq) {
+  if (now.kind !== need.kind || now.seq !== need.seq || !('asleep' in now) || !now.asleep) {
     hears();
     return true;
   }
   const left =
-    need.kind === 'delay' && need.until !== undefined ? untilLeft(e, need.until) : limitOf(e, asleep, ms);
-  const held = now.kind === 'held' ? await heldLeft(e, r, now) : Number.POSITIVE_INFINITY;
-  if (r.course.need() !== now && now.kind === 'held') {
-    hears();
-    return true;
-  }
+    now.kind === 'delay' && now.until !== undefined ? untilLeft(e, now.until) : leftOf(now.asleep, clock);
+  const held = now.kind === 'held' && now.holding ? leftOf(now.holding, clock) : Number.POSITIVE_INFINITY;
   if (left > 0 && held > 0) {
-    sleep(e, r, Math.min(left, held, 2 ** 31 - 1), hears);
+    sleep(e, r, Math.min(left, held), hears);
     return false;
   }
   hears();
-  const by = need.kind !== 'delay' && left <= 0 && held > 0 ? 'timeout' : 'time';
-  await journal(
-    e,
-    r,
-    { at: at(), kind: 'woke', seq: need.seq, by },
-    {
-      step: need.key,
-      status: by === 'timeout' ? 'TIMEOUT' : 'DONE',
-      latency_ms: Math.max(0, at() - asleep.since),
-    },
-  );
+  const by = need.kind !== 'delay' && held > 0 ? 'timeout' : 'time';
+  const at = clock.wall();
+  const told = { step: need.key, status: by === 'timeout' ? 'TIMEOUT' : 'DONE' };
+  const latency_ms = Math.max(0, at - now.asleep.since);
+  await journal(e, r, { at, kind: 'woke', seq: need.seq, by }, { ...told, latency_ms });
   return true;
 }
-const limitOf = (e: Engine, asleep: Asleep, ms: number | undefined): number =>
-  ms === undefined ? Number.POSITIVE_INFINITY : leftOf(asleep, ms, e.o.clock);
 const untilLeft = ({ o: { clock } }: Engine, until: number): number =>
   isTimeKnown(clock) ? Math.min(LOOK_MS, until - clock.wall()) : LOOK_MS;
 
-/** Milliseconds until what is held has held long enough; after a restart as its policy says. */
-async function heldLeft(e: Engine, r: Live, need: HeldNeed): Promise<number> {
-  const { holding } = need;
-  if (!holding) return Number.POSITIVE_INFINITY;
-  if (need.away === 'counts' || holding.boot === e.o.clock.boot) return leftOf(holding, need.ms, e.o.clock);
-  const from = asleepNow(e.o.clock);
-  await journal(e, r, { at: e.o.clock.wall(), kind: 'holding', seq: need.seq, from }, { step: need.key });
-  return need.ms;
+/** Writes down that a wait has begun; and after a restart of the machine what is left of it, by the clock of now. */
+async function fallAsleep(e: Engine, r: Live, need: DelayNeed | WaitNeed | HeldNeed): Promise<void> {
+  const { clock } = e.o;
+  const { asleep, key: step, seq } = need;
+  if (asleep?.boot === clock.boot) return;
+  const whole = need.kind === 'delay' ? need.ms : need.timeout;
+  const ms = asleep ? leftOf(asleep, clock) : whole;
+  const since = asleepNow(clock, ms === Number.POSITIVE_INFINITY ? undefined : ms);
+  await journal(e, r, { at: clock.wall(), kind: 'asleep', seq, ...since }, { step, status: 'WAITING' });
+}
+
+/** What held before a restart of the machine: the time away counts, or the time begins anew, as the step says. */
+async function holdOn(e: Engine, r: Live, seq: number): Promise<void> {
+  const { clock } = e.o;
+  const need = r.course.need();
+  if (need.kind !== 'held' || !need.holding || need.holding.boot === clock.boot) return;
+  const from = asleepNow(clock, need.away === 'counts' ? leftOf(need.holding, clock) : need.ms);
+  await journal(e, r, { at: clock.wall(), kind: 'holding', seq, from }, { step: need.key });
 }
 
 /** Hears what a wait is for, until the answer is called. */
@@ -225,7 +212,7 @@ async function hear(e: Engine, r: Live, seq: number, payload: Value): Promise<vo
     await journal(e, r, entry, { step: now.key, status: 'DONE', latency_ms: at - (now.asleep?.since ?? at) });
   } else if (now.kind === 'held') {
     if (counts === (now.holding !== undefined)) return;
-    const from = counts ? asleepNow(e.o.clock) : null;
+    const from = counts ? asleepNow(e.o.clock, now.ms) : null;
     await journal(e, r, { at, kind: 'holding', seq, from }, { step: now.key });
   } else return;
   wake(e, r);

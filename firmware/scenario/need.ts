@@ -26,7 +26,7 @@ export type Entry = { at: number } & (
   | { kind: 'done'; seq: number; result: Value }
   | { kind: 'error'; seq: number; error: Failure; again?: number; isUnknown?: true }
   | ({ kind: 'asleep'; seq: number } & Asleep)
-  | { kind: 'holding'; seq: number; from: (Omit<Asleep, 'due'> & { due?: number }) | null }
+  | { kind: 'holding'; seq: number; from: Asleep | null }
   | { kind: 'woke'; seq: number; by: 'time' | 'event' | 'timeout'; payload?: Value }
   | { kind: 'order'; what: 'pause' | 'resume' | 'stop' | 'timeout'; why?: string }
   | { kind: 'end'; state: 'DONE' | 'FAILED' | 'CANCELED' | 'TIMEOUT'; error?: Failure }
