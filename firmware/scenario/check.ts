@@ -63,8 +63,7 @@ function nameFaults({ step, pointer }: Placed): ScenarioFault[] {
   const isPart = kindOf(step) === 'include';
   if (idOf(step) === undefined) {
     if (!isPart) faults.push(faultAt(pointer, 'no_id'));
-    else if (step.if !== undefined || step.when !== undefined)
-      faults.push(faultAt(pointer, 'include_bare'));
+    else if (step.if !== undefined || step.when !== undefined) faults.push(faultAt(pointer, 'include_bare'));
   }
   if (step.id !== undefined && step.name !== undefined && step.id !== step.name)
     faults.push(faultAt(below(pointer, 'name'), 'two_ids'));

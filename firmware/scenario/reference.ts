@@ -77,7 +77,10 @@ function read({ pointer, kind, value }: Site): { references: Reference[]; faults
     if (!(e instanceof IngleError)) throw e;
     const at = e.details?.['pointer'];
     const why = e.message.replace(/\.$/, '');
-    return { references: [], faults: [faultAt(typeof at === 'string' ? at : pointer, 'expression', { why })] };
+    return {
+      references: [],
+      faults: [faultAt(typeof at === 'string' ? at : pointer, 'expression', { why })],
+    };
   }
 }
 

@@ -105,15 +105,19 @@ function settingChange(p: Prototype, now: Rewritten, r: Rewrite, pointer: string
   const slot = Object.hasOwn(p.slots ?? {}, id) ? p.slots![id]! : undefined;
   if (!slot) return [faultAt(at, 'no_slot', { id })];
   if (isTwice(now.caps)) return [faultAt(at, 'already')];
-  const isNarrower =
-    typeof r.set === 'string' && /^[\w.-]{1,100}$/.test(r.set) && isPartOf(r.set, slot.cap);
+  const isNarrower = typeof r.set === 'string' && /^[\w.-]{1,100}$/.test(r.set) && isPartOf(r.set, slot.cap);
   if (!isNarrower) return [faultAt(`${pointer}/set`, 'not_narrower', { cap: slot.cap })];
   now.caps[id] = r.set as string;
   return [];
 }
 
 /** The change that a broken need is told at: the last that moved or dropped one of the two. */
-function toldAt(p: Prototype, rewrites: readonly Rewrite[], actions: readonly string[], ids: string[]): string {
+function toldAt(
+  p: Prototype,
+  rewrites: readonly Rewrite[],
+  actions: readonly string[],
+  ids: string[],
+): string {
   const isOf = (r: Rewrite) => {
     const step = walk(p.steps).find((at) => idOf(at.step) === r.match.id)?.step;
     const inside = step ? walk([step]).map((at) => idOf(at.step)) : [];
@@ -140,8 +144,6 @@ export function rewritten(p: Prototype, rewrites: readonly Rewrite[]): Rewritten
   for (const { id, by } of anchors)
     now.faults.push(faultAt(toldAt(p, rewrites, ['drop'], [id]), 'needed_by_anchor', { id, by }));
   for (const { id, by } of late)
-    now.faults.push(
-      faultAt(toldAt(p, rewrites, [...moves, 'drop'], [id, by]), 'needed_before', { id, by }),
-    );
+    now.faults.push(faultAt(toldAt(p, rewrites, [...moves, 'drop'], [id, by]), 'needed_before', { id, by }));
   return now;
 }

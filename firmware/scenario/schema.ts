@@ -10,9 +10,14 @@ const languageForm = '^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$';
 export const MOST_STEPS = 500;
 /** A text for people, or one for each language by its tag. */
 export type Localizable = string | Record<string, string>;
+const nameOfScenario = '[a-z][a-z0-9_-]{0,47}$';
 /** The namespace and the name of a scenario: `house/good_night`. A name alone is in the namespace `home`. */
-export const scenarioIdForm = '^(?:[a-z][a-z0-9_-]{0,31}/)?[a-z][a-z0-9_-]{0,47}$';
-const semver = '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?$';
+export const scenarioIdForm = `^(?:[a-z][a-z0-9_-]{0,31}/)?${nameOfScenario}`;
+/** With the namespace, as packages and repositories name it: no skill is called so. */
+export const packedIdForm = `^[a-z][a-z0-9_-]{0,31}/${nameOfScenario}`;
+export const fullId = (id: string): string => (id.includes('/') ? id : `home/${id}`);
+export const versionForm =
+  '^(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$';
 /** Names of settings may be dotted: output.active. */
 const settingForm = '^[A-Za-z][A-Za-z0-9_-]{0,47}(?:\\.[A-Za-z0-9_-]{1,48}){0,3}$';
 export const nameForm = '^[A-Za-z][A-Za-z0-9_-]{0,47}$';
@@ -36,7 +41,7 @@ const duration = (description: string) =>
 const expression = (description: string) => T.String({ minLength: 1, maxLength: 2000, description });
 const anything = (description: string) => T.Unsafe<unknown>({ description });
 /** A text for people: `Hello`, or one for each language: `{ en: Hello, ru: Привет }`. */
-const localized = (maxLength: number, description: string) =>
+export const localized = (maxLength: number, description: string) =>
   T.Unsafe<Localizable>({
     type: ['string', 'object'],
     minLength: 1,
@@ -214,7 +219,7 @@ export const prototypeSchema = T.Object(
     }),
     version: T.String({
       maxLength: 64,
-      pattern: semver,
+      pattern: versionForm,
       [SAYS]: { pattern: 'is not a semantic version, as 1.0.0' },
     }),
     dslVersion: T.Literal('1', { description: 'The version of this form.' }),

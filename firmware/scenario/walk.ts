@@ -24,11 +24,7 @@ export function listsIn(step: Step): ['do' | 'steps', Step[]][] {
 }
 
 /** All steps in the order they are written, each before those in it. */
-export function walk(
-  list: readonly Step[],
-  listPointer = '/steps',
-  parents: readonly Step[] = [],
-): Placed[] {
+export function walk(list: readonly Step[], listPointer = '/steps', parents: readonly Step[] = []): Placed[] {
   return list.flatMap((step, i) => {
     const pointer = below(listPointer, i);
     const inside = listsIn(step).flatMap(([field, steps]) =>
