@@ -352,6 +352,9 @@ const rewrite = T.Object(
   closed,
 );
 
+/** One migration makes at most some 320. */
+export const MOST_NOTES = 1000;
+
 /** An implementation (I): what one person changed of a prototype. Actions beyond the six are refused by rule. */
 export const implementationSchema = T.Object(
   {
@@ -407,7 +410,7 @@ export const implementationSchema = T.Object(
           },
           closed,
         ),
-        { maxItems: 400, description: 'What a newer prototype has no place for: kept, and not used.' },
+        { maxItems: MOST_NOTES, description: 'What a newer prototype has no place for: kept, and not used.' },
       ),
     ),
     enabled: T.Optional(
