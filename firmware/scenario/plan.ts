@@ -1,10 +1,12 @@
 // From an effective scenario to its program: both dialects of steps, locks, times, expressions. Pure.
 import { parseMilliseconds } from '../documents/duration.ts';
 import { IngleError } from '../protocol/errors.ts';
+import { kindOf } from './kind.ts';
 import type { Act, Each, Group, Node, Program, Retries } from './program.ts';
 import { reserved } from './program.ts';
 import type { Prototype, Step } from './schema.ts';
 import { conditionOf, type Template, templateOf } from './template.ts';
+import { idOf, listsIn } from './walk.ts';
 
 const MOST_NODES = 500;
 const MOST_DEPTH = 8;
@@ -31,29 +33,6 @@ export function backoffOf(r: Retries, n: number, random: number): number {
   const full = Math.min(r.most, r.min * 2 ** Math.min(30, n - 1));
   return r.min === r.most ? full : Math.round(full / 2 + (full / 2) * random);
 }
-
-type StepKind = 'say' | 'ask' | 'call' | 'for' | 'set' | 'delay' | 'wait_for' | 'held_for' | 'group';
-
-/** What a step is; null where it says nothing or two things. */
-export function kindOf(s: Step): StepKind | null {
-  const kinds: StepKind[] = [];
-  if (Array.isArray(s.do)) kinds.push('group');
-  else if (s.do) kinds.push(s.do);
-  if (s.call !== undefined) kinds.push('call');
-  if (kinds.length === 0 && s.set) kinds.push('set');
-  return new Set(kinds).size === 1 ? kinds[0]! : null;
-}
-
-/** The steps within a step. */
-export const innerOf = (s: Step): { steps: Step[]; member: string } | undefined =>
-  Array.isArray(s.do)
-    ? { steps: s.do, member: 'do' }
-    : s.steps
-      ? { steps: s.steps, member: 'steps' }
-      : undefined;
-
-/** The name of a step in either dialect. */
-export const idOf = (s: Step): string | undefined => s.id ?? s.name;
 
 interface Planning {
   keys: Set<string>;
@@ -105,9 +84,10 @@ function nodeOf(s: Step, pointer: string, place: string, depth: number, p: Plann
     ...(s.alias === undefined ? {} : { alias: s.alias }),
   };
   const locks = [...(s.locks ?? [])].sort();
-  if (kind === 'group' || kind === 'for')
+  if (kind === 'steps' || kind === 'for')
     return nested(s, kind, { ...common, locks }, pointer, place, depth, p);
   if (kind === 'set') return { kind: 'set', ...common };
+  if (kind === 'include') throw bad('An include is put in place before a scenario is compiled.', pointer);
   if (kind === 'delay' || kind === 'wait_for' || kind === 'held_for')
     return { ...common, ...waitOf(s, kind, pointer) };
   return { ...common, ...actOf(s, kind, pointer, locks, p) };
@@ -115,20 +95,20 @@ function nodeOf(s: Step, pointer: string, place: string, depth: number, p: Plann
 
 function nested(
   s: Step,
-  kind: 'group' | 'for',
+  kind: 'steps' | 'for',
   common: Pick<Group, 'key' | 'set' | 'when' | 'alias' | 'locks'>,
   pointer: string,
   place: string,
   depth: number,
   p: Planning,
 ): Group | Each {
-  const inner = innerOf(s);
+  const [inner] = listsIn(s);
   if (!inner) throw bad('A for has "steps", which are done for each.', pointer);
-  const steps = inner.steps.map((x, i) =>
-    nodeOf(x, `${pointer}/${inner.member}/${i}`, `${place}.${i + 1}`, depth + 1, p),
+  const steps = inner[1].map((x, i) =>
+    nodeOf(x, `${pointer}/${inner[0]}/${i}`, `${place}.${i + 1}`, depth + 1, p),
   );
   const held = hoist(common.locks, steps);
-  if (kind === 'group') return { kind: 'group', ...common, ...held };
+  if (kind === 'steps') return { kind: 'group', ...common, ...held };
   if (s.each === undefined) throw bad('A for has "each", the list it goes through.', `${pointer}/each`);
   const as = s.as ?? 'item';
   if (as !== 'item' && (reserved as readonly string[]).includes(as))

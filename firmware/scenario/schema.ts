@@ -5,9 +5,21 @@ import { SAYS } from '../protocol/endpoint/check.ts';
 import { personRoles } from '../protocol/roles.ts';
 
 const closed = { additionalProperties: false };
+const languageForm = '^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$';
+/** The most steps of a scenario, with those in others and those of other files. */
+export const MOST_STEPS = 500;
+/** A text for people, or one for each language by its tag. */
+export type Localizable = string | Record<string, string>;
+const nameOfScenario = '[a-z][a-z0-9_-]{0,47}$';
 /** The namespace and the name of a scenario: `house/good_night`. A name alone is in the namespace `home`. */
-export const scenarioIdForm = '^(?:[a-z][a-z0-9_-]{0,31}/)?[a-z][a-z0-9_-]{0,47}$';
-const semver = '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?$';
+export const scenarioIdForm = `^(?:[a-z][a-z0-9_-]{0,31}/)?${nameOfScenario}`;
+/** With the namespace, as packages and repositories name it: no skill is called so. */
+export const packedIdForm = `^[a-z][a-z0-9_-]{0,31}/${nameOfScenario}`;
+export const fullId = (id: string): string => (id.includes('/') ? id : `home/${id}`);
+export const versionForm =
+  '^(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$';
+/** Names of settings may be dotted: output.active. */
+const settingForm = '^[A-Za-z][A-Za-z0-9_-]{0,47}(?:\\.[A-Za-z0-9_-]{1,48}){0,3}$';
 export const nameForm = '^[A-Za-z][A-Za-z0-9_-]{0,47}$';
 const topicForm = '^[a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_-]+){1,7}(?:\\.\\*)?$';
 const durationForm = '^(?:[1-9]\\d{0,8}(?:ms|s|m|h|d)|\\$\\{[\\s\\S]{1,500}\\})$';
@@ -28,6 +40,19 @@ const duration = (description: string) =>
   });
 const expression = (description: string) => T.String({ minLength: 1, maxLength: 2000, description });
 const anything = (description: string) => T.Unsafe<unknown>({ description });
+/** A text for people: `Hello`, or one for each language: `{ en: Hello, ru: Привет }`. */
+export const localized = (maxLength: number, description: string) =>
+  T.Unsafe<Localizable>({
+    type: ['string', 'object'],
+    minLength: 1,
+    maxLength,
+    minProperties: 1,
+    maxProperties: 20,
+    propertyNames: { pattern: languageForm },
+    additionalProperties: { type: 'string', minLength: 1, maxLength },
+    [SAYS]: { type: 'must be a text, or a text for each language' },
+    description: `${description} A text, or one for each language: {en: …, ru: …}.`,
+  });
 const values = (description: string) =>
   T.Unsafe<Record<string, unknown>>({
     type: 'object',
@@ -52,6 +77,7 @@ const step = T.Object(
   {
     id: T.Optional(name('The step in a prototype; rewrites name it.')),
     name: T.Optional(name('The step in a procedure: the same as id.')),
+    was: T.Optional(name('The id it had in versions before; rewrites of those follow it.')),
     if: T.Optional(expression('The step is passed over where this does not hold.')),
     when: T.Optional(expression('The same as if.')),
     do: T.Optional(
@@ -65,7 +91,7 @@ const step = T.Object(
       }),
     ),
     call: T.Optional(words(100, 'An action: io.console.print, or <skill>.<action> of a skill.')),
-    text: T.Optional(words(2000, 'What is said.')),
+    text: T.Optional(localized(2000, 'What is said.')),
     slot: T.Optional(name('The slot whose skill is called.')),
     method: T.Optional(words(100, "The action of the slot's skill.")),
     args: T.Optional(values('Arguments of the action.')),
@@ -178,7 +204,7 @@ const slot = T.Object(
   {
     cap: words(100, 'What the skill of the slot must offer: the name of an action or a capability.'),
     optional: T.Optional(T.Boolean()),
-    title: T.Optional(anything('Its name for a person: a text, or one for each language.')),
+    title: T.Optional(localized(200, 'Its name for a person.')),
   },
   closed,
 );
@@ -193,12 +219,12 @@ export const prototypeSchema = T.Object(
     }),
     version: T.String({
       maxLength: 64,
-      pattern: semver,
+      pattern: versionForm,
       [SAYS]: { pattern: 'is not a semantic version, as 1.0.0' },
     }),
     dslVersion: T.Literal('1', { description: 'The version of this form.' }),
-    name: anything('Its name: a text, or one for each language.'),
-    doc: T.Optional(anything('What it is for, in a sentence: a text, or one for each language.')),
+    name: localized(100, 'Its name.'),
+    doc: T.Optional(localized(1000, 'What it is for, in a sentence.')),
     icon: T.Optional(words(64, 'A name of the icon set.')),
     multiUser: T.Optional(T.Boolean({ description: 'Each person has an implementation of their own.' })),
     roles: T.Optional(
@@ -219,10 +245,11 @@ export const prototypeSchema = T.Object(
     ),
     params: T.Optional(values('What may be set for a person, with its default.')),
     paramDocs: T.Optional(
-      T.Unsafe<Record<string, unknown>>({
+      T.Unsafe<Record<string, Localizable>>({
         type: 'object',
         maxProperties: 64,
-        description: 'What each parameter is: a text, or one for each language.',
+        additionalProperties: localized(500, 'What the parameter is.'),
+        description: 'What each parameter is.',
       }),
     ),
     io: T.Optional(
@@ -234,6 +261,7 @@ export const prototypeSchema = T.Object(
             T.Unsafe<Record<string, unknown>>({
               type: 'object',
               maxProperties: 32,
+              propertyNames: { pattern: settingForm },
               description: 'Settings by dotted name, as output.active.',
             }),
           ),
@@ -282,7 +310,13 @@ export const prototypeSchema = T.Object(
       }),
     ),
   },
-  { ...closed, $defs: { step } },
+  {
+    ...closed,
+    $id: 'urn:ingle:schema:scenario-prototype',
+    title: 'Ingle scenario prototype',
+    description: 'scenario.yaml of a prototype: what a scenario does, for everybody who has it.',
+    $defs: { step },
+  },
 );
 
 export interface Prototype extends Omit<T.Static<typeof prototypeSchema>, 'steps'> {
@@ -301,13 +335,25 @@ export const rewriteActions = [
 
 const rewrite = T.Object(
   {
-    match: T.Object({ id: name('A step, a parameter, a setting or a slot.') }, closed),
+    match: T.Object(
+      {
+        id: T.String({
+          pattern: settingForm,
+          [SAYS]: { pattern: 'must be the name of a step, a parameter, a setting or a slot' },
+          description: 'A step, a parameter, a setting or a slot.',
+        }),
+      },
+      closed,
+    ),
     action: T.String({ maxLength: 40 }),
     set: T.Optional(anything('The value of param.set and io.set, the capability of cap.narrow.')),
     ref: T.Optional(name('The step that is moved to.')),
   },
   closed,
 );
+
+/** One migration makes at most some 320. */
+export const MOST_NOTES = 1000;
 
 /** An implementation (I): what one person changed of a prototype. Actions beyond the six are refused by rule. */
 export const implementationSchema = T.Object(
@@ -354,11 +400,29 @@ export const implementationSchema = T.Object(
       ),
     ),
     rewrite: T.Optional(T.Array(rewrite, { maxItems: 200 })),
+    notes: T.Optional(
+      T.Array(
+        T.Object(
+          {
+            pointer: T.String({ maxLength: 300, description: 'Where it stood.' }),
+            code: words(64, 'Why it stands here.'),
+            value: anything('What stood there.'),
+          },
+          closed,
+        ),
+        { maxItems: MOST_NOTES, description: 'What a newer prototype has no place for: kept, and not used.' },
+      ),
+    ),
     enabled: T.Optional(
       T.Boolean({ description: 'Whether its triggers start it; they do where it is left out.' }),
     ),
   },
-  closed,
+  {
+    ...closed,
+    $id: 'urn:ingle:schema:scenario-implementation',
+    title: 'Ingle scenario implementation',
+    description: 'What one person changed of a scenario prototype.',
+  },
 );
 
 export type Implementation = T.Static<typeof implementationSchema>;

@@ -1,5 +1,6 @@
 // A package: a skill in one file, `<id>-<version>.ingle-skill`. A gzip of a tar in a strict subset (tar.ts), whose first
-// entry says what follows and whose second is the publisher's signature over the first.
+// entry says what follows and whose second is the publisher's signature over the first. Other kinds of packages (a
+// scenario's, say) are made and read by the same functions.
 import { createHash } from 'node:crypto';
 import { concat, fromBase64url, toBase64url, utf8 } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
@@ -8,7 +9,7 @@ import { MAX_BODY } from '../protocol/limits.ts';
 import { verifyEd25519 } from '../protocol/noise/ed25519.ts';
 import { gzipped, unzipped } from './gzip.ts';
 import { checkManifest, type Manifest } from './manifest.ts';
-import { checkMeta, FORMAT, LIMITS, type Meta, metaOf } from './package-meta.ts';
+import { checkMeta, LIMITS, type Meta, metaOf, namedSkill, type PackageKind } from './package-meta.ts';
 import { keyIdOf, nameOf, type Publishers, type Trust, trustIn } from './publishers.ts';
 import type { Signer } from './signer.ts';
 import { BLOCK, faultOfHeader, headerOf, nameIn, padding, sizeIn } from './tar.ts';
@@ -43,7 +44,7 @@ const bad = (path: string, says: string) =>
   new IngleError('invalid_request', `${path} ${says}.`, { path: path.slice(0, 100) });
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes);
 /** What a publisher signs. */
-const statement = (meta: Uint8Array) => concat(utf8(`${FORMAT}\n`), meta);
+const statement = (meta: Uint8Array, { format }: PackageKind) => concat(utf8(`${format}\n`), meta);
 
 /**
  * The manifest in a package.
@@ -68,8 +69,10 @@ export function manifestIn(bytes: Uint8Array): Manifest {
   }
 }
 
+const skillPackage: PackageKind = { ...namedSkill, identity: manifestIn };
+
 /**
- * Makes a package. The same files and key give the same archive; how gzip packs it may differ between releases of zlib.
+ * Makes a package of a skill. The same files and key give the same archive; how gzip packs it may differ between releases of zlib.
  * @param files of a skill's folder, in any order
  * @param signer without one the package is unsigned
  * @throws IngleError `invalid_request`, `too_large`: all that is wrong with the manifest, or with the names
@@ -81,10 +84,22 @@ export function packSkill(
   const found = files.find((f) => f.path === 'manifest.json');
   if (!found) throw bad('manifest.json', 'is missing');
   const manifest = manifestIn(found.bytes);
+  return { ...packed(skillPackage, manifest, files, signer), manifest };
+}
+
+/**
+ * Makes a package of a kind. @throws IngleError `invalid_request`, `too_large`: all that is wrong with the names
+ * @param identity what the kind's main file says
+ */
+export function packed(
+  kind: PackageKind,
+  { id, version }: { id: string; version: string },
+  files: readonly PackedFile[],
+  signer?: Signer,
+): { bytes: Uint8Array; meta: Meta } {
   const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
-  const { id, version } = manifest;
   const meta: Meta = {
-    format: FORMAT,
+    format: kind.format,
     id,
     version,
     ...(signer ? { publisher: keyIdOf(signer.key) } : {}),
@@ -94,9 +109,10 @@ export function packSkill(
       sha256: sha256(bytes).digest('hex'),
     })),
   };
-  const text = utf8(JSON.stringify(checkMeta(meta)));
+  const text = utf8(JSON.stringify(checkMeta(meta, LIMITS, kind)));
   if (text.length > LIMITS.meta) throw tooLarge(metaName, LIMITS.meta);
-  const seal = signer && utf8(`${toBase64url(signer.key)}\n${toBase64url(signer.sign(statement(text)))}\n`);
+  const seal =
+    signer && utf8(`${toBase64url(signer.key)}\n${toBase64url(signer.sign(statement(text, kind)))}\n`);
   const entries = [
     { path: metaName, bytes: text },
     ...(seal ? [{ path: signatureName, bytes: seal }] : []),
@@ -109,7 +125,7 @@ export function packSkill(
   ]);
   const bytes = gzipped(concat(...blocks, new Uint8Array(2 * BLOCK)));
   if (bytes.length > LIMITS.packed) throw tooLarge('The package', LIMITS.packed);
-  return { bytes, meta, manifest };
+  return { bytes, meta };
 }
 
 const tooLarge = (what: string, most: number) =>
@@ -160,13 +176,13 @@ async function bodyOf(from: Taker, header: Uint8Array, path: string, size: numbe
   return bytes;
 }
 
-async function* filesOf(from: Taker, meta: Meta): AsyncGenerator<PackedFile, void> {
+async function* filesOf(from: Taker, meta: Meta, kind: PackageKind): AsyncGenerator<PackedFile, void> {
   try {
     for (const { path, size, sha256: sum } of meta.files) {
       const bytes = await bodyOf(from, await from.take(BLOCK, path), path, size);
       if (sha256(bytes).digest('hex') !== sum) throw bad(path, 'is not what package.json says it is');
-      if (path === 'manifest.json') {
-        const { id, version } = manifestIn(bytes);
+      if (path === kind.main) {
+        const { id, version } = kind.identity(bytes);
         if (id !== meta.id) throw bad(path, `is of "${id}", and package.json of "${meta.id}"`);
         if (version !== meta.version)
           throw bad(path, `is of version ${version}, and package.json of ${meta.version}`);
@@ -183,7 +199,13 @@ async function* filesOf(from: Taker, meta: Meta): AsyncGenerator<PackedFile, voi
 }
 
 /** The key that signed, checked; `header` is that of package.sig. */
-async function signedBy(from: Taker, header: Uint8Array, meta: Meta, text: Uint8Array): Promise<string> {
+async function signedBy(
+  from: Taker,
+  header: Uint8Array,
+  meta: Meta,
+  text: Uint8Array,
+  kind: PackageKind,
+): Promise<string> {
   const seal = await bodyOf(from, header, signatureName, SEAL_BYTES);
   const [, key = '', signature = ''] = sealed.exec(String.fromCharCode(...seal)) ?? [];
   let raw: { key: Uint8Array; signature: Uint8Array };
@@ -193,7 +215,7 @@ async function signedBy(from: Taker, header: Uint8Array, meta: Meta, text: Uint8
     throw bad(signatureName, 'is no signature');
   }
   if (!key) throw bad(signatureName, 'is no signature');
-  if (!(await verifyEd25519(raw.key, raw.signature, statement(text)).catch(() => false)))
+  if (!(await verifyEd25519(raw.key, raw.signature, statement(text, kind)).catch(() => false)))
     throw new IngleError('forbidden', 'The signature is wrong: the package was changed or is forged.', {
       path: signatureName,
     });
@@ -213,6 +235,7 @@ async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
  * Opens a package: what it says of itself, and who says so. Nothing of a file is handed on before the signature is
  * verified and the file's own hash is right. At most one file is held. Whoever does not read `files` to their end
  * closes it.
+ * @param kind what it must be; a skill where it is left out
  * @param source a stream ends or fails by itself: nothing here waits for a time
  * @throws IngleError `invalid_request`, `too_large`, `forbidden`; here or while the files are read
  */
@@ -220,6 +243,7 @@ export async function readPackage(
   source: AsyncIterable<Uint8Array> | Uint8Array,
   publishers: Publishers,
   limits: typeof LIMITS = LIMITS,
+  kind: PackageKind = skillPackage,
 ): Promise<Package> {
   const from = new Taker(unzipped(source instanceof Uint8Array ? slices(source) : source, limits.packed));
   try {
@@ -227,7 +251,7 @@ export async function readPackage(
     const size = sizeIn(header) ?? 0;
     if (size > limits.meta && nameIn(header) === metaName) throw tooLarge(metaName, limits.meta);
     const text = await bodyOf(from, header, metaName, Math.min(size, limits.meta));
-    const meta = metaOf(text, limits);
+    const meta = metaOf(text, limits, kind);
     const second = await from.take(BLOCK, meta.publisher ? signatureName : meta.files[0]!.path);
     const isSigned = nameIn(second) === signatureName;
     if (isSigned !== (meta.publisher !== undefined))
@@ -238,7 +262,7 @@ export async function readPackage(
           : 'The package names a publisher, and its signature is missing.',
         { path: signatureName },
       );
-    const key = isSigned ? await signedBy(from, second, meta, text) : undefined;
+    const key = isSigned ? await signedBy(from, second, meta, text, kind) : undefined;
     const trust = trustIn(publishers, meta.id, key);
     if (!isSigned) from.putBack(second);
     return {
@@ -246,7 +270,7 @@ export async function readPackage(
       digest: toBase64url(sha256(text).digest()),
       publisher: key ? { id: meta.publisher!, key, name: nameOf(publishers, key) } : undefined,
       trust,
-      files: filesOf(from, meta),
+      files: filesOf(from, meta, kind),
       async close() {
         await from.close();
       },

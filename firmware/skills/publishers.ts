@@ -1,4 +1,4 @@
-// Who may publish which skill: the keys that the hub's maker and its owner trust, those they trust no more, and who
+// Who may publish which skill or scenario (`<namespace>/<name>`, which no skill is called): the keys that the hub's maker and its owner trust, those they trust no more, and who
 // published an installed skill first. Pure.
 import { createHash } from 'node:crypto';
 import * as T from 'typebox';
@@ -13,6 +13,10 @@ const closed = { additionalProperties: false };
 const keyForm = '^[A-Za-z0-9_-]{43}$';
 const keySays = 'must be a public key: 43 characters of base64url, as "ingle skill key show" prints it';
 
+const scenarioId = '^[a-z][a-z0-9_-]{0,31}/[a-z][a-z0-9_-]{0,47}$';
+const idsForm =
+  '^(?:[a-z][a-z0-9_]{0,47}|[a-z][a-z0-9_]{0,46}\\*|[a-z][a-z0-9_-]{0,31}/(?:[a-z][a-z0-9_-]{0,47}|[a-z0-9_-]{0,47}\\*))$';
+
 /** A publisher as the maker's and the owner's files have it. */
 const publisherSchema = T.Object(
   {
@@ -22,8 +26,8 @@ const publisherSchema = T.Object(
     ids: T.Optional(
       T.Array(
         T.String({
-          pattern: '^([a-z][a-z0-9_]{0,47}|[a-z][a-z0-9_]{0,46}\\*)$',
-          [SAYS]: 'must be the id of a skill, or its beginning and "*"',
+          pattern: idsForm,
+          [SAYS]: 'must be the id of a skill or a scenario, or its beginning and "*"',
         }),
         { minItems: 1, maxItems: 64, uniqueItems: true },
       ),
@@ -39,7 +43,7 @@ const fileSchema = T.Object(
     /** Skill -> key of who published it first here. */
     first: T.Unsafe<Record<string, string>>({
       type: 'object',
-      propertyNames: { pattern: skillIdForm, [SAYS]: 'is no id of a skill' },
+      propertyNames: { pattern: `${skillIdForm}|${scenarioId}`, [SAYS]: 'is no id of a skill or a scenario' },
       additionalProperties: { type: 'string', pattern: keyForm, [SAYS]: keySays },
       maxProperties: 256,
       [SAYS]: { maxProperties: 'may name at most 256 skills' },
@@ -119,6 +123,8 @@ export type Trust = 'trusted' | 'unknown' | 'unsigned';
 const covers = (ids: readonly string[] | undefined, id: string) =>
   !ids || ids.some((p) => (p.endsWith('*') ? id.startsWith(p.slice(0, -1)) : p === id));
 
+const kindOf = (id: string) => (id.includes('/') ? 'scenario' : 'skill');
+
 /** What a publisher is called here, if it is known. */
 export function nameOf(p: Publishers, key: string): string | undefined {
   return [...p.maker, ...p.publishers].find((known) => known.key === key)?.name;
@@ -145,12 +151,12 @@ export function trustIn(p: Publishers, id: string, key: string | undefined): Tru
   const before = p.first.get(id);
   if (before && before !== key)
     throw no(
-      `The skill "${id}" has come from ${called(p, before)}, and this package is ${key ? `from ${called(p, key)}` : 'not signed'}.`,
+      `The ${kindOf(id)} "${id}" has come from ${called(p, before)}, and this package is ${key ? `from ${called(p, key)}` : 'not signed'}.`,
     );
   if (!key) return 'unsigned';
   if (known.length === 0) return 'unknown';
   if (!known.some((e) => covers(e.ids, id)))
-    throw no(`${called(p, key)} is not trusted with a skill called "${id}".`);
+    throw no(`${called(p, key)} is not trusted with a ${kindOf(id)} called "${id}".`);
   return 'trusted';
 }
 

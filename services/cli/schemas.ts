@@ -2,6 +2,7 @@
 import { scenarioSchema } from '../../firmware/desktop/scenario.ts';
 import { deviceSchema } from '../../firmware/device/device.ts';
 import { interestSchema } from '../../firmware/interest/request.ts';
+import { implementationSchema, prototypeSchema } from '../../firmware/scenario/schema.ts';
 import { scenarioAppSchema } from '../../firmware/scenario-app/schema.ts';
 import { manifestSchema } from '../../firmware/skills/manifest.ts';
 import { packageSchema } from '../../firmware/skills/package-meta.ts';
@@ -14,6 +15,8 @@ export const schemas = {
   package: packageSchema,
   desktop: scenarioSchema,
   'scenario-app': scenarioAppSchema,
+  'scenario-prototype': prototypeSchema,
+  'scenario-implementation': implementationSchema,
   device: deviceSchema,
   'ui-v0': viewSchema,
   'ui-v0.1': viewSchema1,

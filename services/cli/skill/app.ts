@@ -2,7 +2,6 @@
 // what is packed.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LineCounter, Document as Yaml } from 'yaml';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import {
   type AppProblem,
@@ -16,70 +15,17 @@ import type { ScenarioApp } from '../../../firmware/scenario-app/schema.ts';
 import type { Manifest } from '../../../firmware/skills/manifest.ts';
 import type { PackedFile } from '../../../firmware/skills/package.ts';
 import { plain } from '../show.ts';
+import { MOST_YAML, readYaml, type Yaml, type YamlFile } from '../yaml.ts';
 import type { DevText, Text } from './text.ts';
 
 const main = 'scenario.yaml';
-/** The most one file may have, and brackets in it: more would take the reader minutes. */
-const most = { bytes: 64 * 1024, brackets: 8000 };
-
-type Library = typeof import('yaml');
-
-interface Read {
-  value: unknown;
-  /** `file:line:column` of what a pointer names, or of what it would lie in. */
-  at(pointer: string): string;
-  faults: string[];
-}
-
-const steps = (pointer: string) =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((s) => s.replace(/~1/g, '/').replace(/~0/g, '~'));
-
-function placeOf(yaml: Library, document: Yaml, lines: LineCounter, pointer: string): string {
-  let node: unknown = document.contents;
-  let offset = 0;
-  for (const step of steps(pointer)) {
-    if (yaml.isMap(node)) {
-      const pair = node.items.find((p) => yaml.isScalar(p.key) && String(p.key.value) === step);
-      if (!pair) break;
-      offset = (yaml.isScalar(pair.key) && pair.key.range?.[0]) || offset;
-      node = pair.value;
-    } else if (yaml.isSeq(node)) {
-      const item = node.items[Number(step)];
-      if (!item) break;
-      offset = (yaml.isNode(item) && item.range?.[0]) || offset;
-      node = item;
-    } else break;
-  }
-  const { line, col } = lines.linePos(offset);
-  return `${line || 1}:${col || 1}`;
-}
-
-/** A YAML or JSON file of any making, judged within a second. @throws IngleError `not_found` */
-function readFile(yaml: Library, folder: string, name: string, t: DevText): Read {
+/** A file of the folder. @throws IngleError `not_found` */
+function readFile(yaml: Yaml, folder: string, name: string, t: DevText): YamlFile {
   const file = join(folder, name);
   if (!existsSync(file)) throw new IngleError('not_found', t('noAppFile', { file }));
-  const fault = (says: string): Read => ({ value: undefined, at: () => name, faults: [`${name}: ${says}`] });
-  if (statSync(file).size > most.bytes) return fault(t('appFileLarge', { most: most.bytes }));
-  const text = readFileSync(file, 'utf8');
-  if ((text.match(/[[{]/g)?.length ?? 0) > most.brackets || /^(?:[ \t]*[-?:][ \t]){100}/m.test(text))
-    return fault(t('appFileDeep'));
-  const lineCounter = new yaml.LineCounter();
-  const document = yaml.parseDocument(text, { lineCounter, version: '1.2', prettyErrors: false });
-  const at = (pointer: string) => `${name}:${placeOf(yaml, document as Yaml, lineCounter, pointer)}`;
-  const broken = [...document.errors, ...document.warnings].slice(0, 20).map(({ pos, message }) => {
-    const { line, col } = lineCounter.linePos(pos[0]);
-    return `${name}:${line}:${col}: ${message}`;
-  });
-  if (broken.length > 0) return { value: undefined, at, faults: broken };
-  try {
-    // Names that stand for others may not grow a file.
-    return { value: document.toJS({ maxAliasCount: 20 }), at, faults: [] };
-  } catch (e) {
-    return fault((e as Error).message);
-  }
+  // What is far too large is not even read.
+  const text = statSync(file).size > MOST_YAML ? undefined : readFileSync(file, 'utf8');
+  return readYaml(yaml, text, name, t);
 }
 
 function refuse(

@@ -1,0 +1,23 @@
+// A template (T): a local draft from which a new prototype begins. Pure.
+import { refusal } from '../protocol/endpoint/check.ts';
+import { checkPrototype, type Surroundings } from './check.ts';
+import type { Localizable, Prototype, Step } from './schema.ts';
+import { mapLists } from './walk.ts';
+
+/**
+ * A prototype of one's own, from a template or another prototype: the same steps under a new id and name, at the
+ * version 0.1.0. It has no history, so no step in it was called otherwise before.
+ * @throws IngleError `invalid_request` with all that is wrong with what comes of it
+ */
+export function draftOf(
+  template: Prototype,
+  { id, name }: { id: string; name: Localizable },
+  around: Surroundings = {},
+): Prototype {
+  const { $schema: _, ...rest } = template;
+  const steps = mapLists(template.steps, (list) => list.map(({ was: __, ...step }): Step => step));
+  const draft: Prototype = { ...structuredClone(rest), id, name, version: '0.1.0', steps };
+  const faults = checkPrototype(draft, around);
+  if (faults.length > 0) throw refusal(faults, 'The draft has a fault:');
+  return draft;
+}
