@@ -8,7 +8,7 @@ import type { Store } from '../system/store.ts';
 import { type Known, openDoor } from './door.ts';
 import { hookRecords } from './records.ts';
 import { readSigned, type Signed, secretText } from './signature.ts';
-import type { Vault } from './vault.ts';
+import type { Vault } from '../system/vault.ts';
 
 export interface Hook {
   id: string;

@@ -9,7 +9,7 @@ import { openSigner } from '../../firmware/documents/sign.ts';
 import { openSweeps, type Sweeps } from '../../firmware/documents/sweeps.ts';
 import { openHooks } from '../../firmware/hooks/hooks.ts';
 import { hooksSchema } from '../../firmware/hooks/records.ts';
-import { openVault } from '../../firmware/hooks/vault.ts';
+import { openVault } from '../../firmware/system/vault.ts';
 import { openBoots } from '../../firmware/node/boots.ts';
 import { isPersonId } from '../../firmware/people/person.ts';
 import { pushSchema } from '../../firmware/push/push.ts';

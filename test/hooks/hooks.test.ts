@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { type Hooks, openHooks } from '../../firmware/hooks/hooks.ts';
 import { hooksSchema } from '../../firmware/hooks/records.ts';
 import { digestOf } from '../../firmware/hooks/signature.ts';
-import { openVault } from '../../firmware/hooks/vault.ts';
+import { openVault } from '../../firmware/system/vault.ts';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import { logger } from '../../firmware/system/log.ts';

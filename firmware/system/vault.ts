@@ -1,6 +1,6 @@
 // Secrets at rest: AES-256-GCM under a key that lies in a file beside the database, each bound to the row it belongs to.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { readOrMake } from '../system/keyfile.ts';
+import { readOrMake } from './keyfile.ts';
 
 const IV = 12;
 const TAG = 16;
@@ -12,10 +12,13 @@ export interface Vault {
   open(row: string, sealed: Uint8Array): Uint8Array | undefined;
 }
 
-/** Loads the key of `file` (0600), or makes it. */
-export function openVault(file: string): Vault {
+/**
+ * Loads the key of `file` (0600), or makes it.
+ * @param label what the key is for; under another label it is another key
+ */
+export function openVault(file: string, label = 'ingle hooks/1'): Vault {
   const kept = readOrMake(file, () => `${randomBytes(32).toString('base64url')}\n`);
-  const key = new Uint8Array(hkdfSync('sha256', kept, '', 'ingle hooks/1', 32));
+  const key = new Uint8Array(hkdfSync('sha256', kept, '', label, 32));
   return {
     seal(row, secret) {
       const iv = randomBytes(IV);
