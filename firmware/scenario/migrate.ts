@@ -163,10 +163,7 @@ function changeFor(w: Work, moving: Moving): Rewrite | undefined {
 function fitting(w: Work, all: readonly Moving[]): Rewrite[] {
   let left = all;
   for (;;) {
-    const faults = checkImplementation(
-      { rewriteVersion: 0, rewrite: left.map((m) => m.rewrite) },
-      w.after,
-    );
+    const faults = checkImplementation({ rewriteVersion: 0, rewrite: left.map((m) => m.rewrite) }, w.after);
     const places = faults.flatMap((f) => {
       const at = /^\/rewrite\/(\d+)/.exec(f.pointer);
       return at ? [{ fault: f, at: Number(at[1]) }] : [];
@@ -180,7 +177,10 @@ function fitting(w: Work, all: readonly Moving[]): Rewrite[] {
 }
 
 /** The entries of a map for which `keep` gives a value. */
-function mapped<V>(of: Readonly<Record<string, V>> | undefined, keep: (id: string, value: V) => V | undefined) {
+function mapped<V>(
+  of: Readonly<Record<string, V>> | undefined,
+  keep: (id: string, value: V) => V | undefined,
+) {
   if (!of) return undefined;
   return Object.fromEntries(
     Object.entries(of).flatMap(([id, value]) => {
