@@ -84,14 +84,17 @@ function nameFaults({ step, pointer }: Placed): ScenarioFault[] {
 function callFaults(p: Prototype, { step, pointer }: Placed, around: Surroundings): ScenarioFault[] {
   const faults: ScenarioFault[] = [];
   const isAction = (name: string) => actionForm.test(name) && (around.isAction?.(name) ?? true);
-  if (step.call !== undefined && !isAction(step.call))
-    faults.push(faultAt(below(pointer, 'call'), 'unknown_action', { id: step.call }));
-  if (step.compensate && !isAction(step.compensate.call))
-    faults.push(faultAt(`${pointer}/compensate/call`, 'unknown_action', { id: step.compensate.call }));
-  if (step.method !== undefined && !actionForm.test(step.method))
-    faults.push(faultAt(below(pointer, 'method'), 'unknown_action', { id: step.method }));
-  if (step.slot !== undefined && !Object.hasOwn(p.slots ?? {}, step.slot))
-    faults.push(faultAt(below(pointer, 'slot'), 'unknown_slot', { id: step.slot }));
+  for (const [at, { call, slot, method }] of [
+    [pointer, step],
+    [`${pointer}/compensate`, step.compensate ?? {}],
+  ] as const) {
+    if (call !== undefined && !isAction(call))
+      faults.push(faultAt(below(at, 'call'), 'unknown_action', { id: call }));
+    if (method !== undefined && !actionForm.test(method))
+      faults.push(faultAt(below(at, 'method'), 'unknown_action', { id: method }));
+    if (slot !== undefined && !Object.hasOwn(p.slots ?? {}, slot))
+      faults.push(faultAt(below(at, 'slot'), 'unknown_slot', { id: slot }));
+  }
   const called: [string, string | undefined, Record<string, unknown> | undefined][] = [
     [pointer, step.call, step.args],
     [`${pointer}/compensate`, step.compensate?.call, step.compensate?.args],

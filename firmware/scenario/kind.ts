@@ -57,6 +57,21 @@ export function kindOf(step: Step): Kind | undefined {
   return by as 'call' | 'set' | 'include' | undefined;
 }
 
+/** What undoes a step is an action, or a slot and its method. */
+function undoFaults({ compensate }: Step, pointer: string): ScenarioFault[] {
+  if (!compensate) return [];
+  const at = below(pointer, 'compensate');
+  const { call, slot, method } = compensate;
+  const by = [...(call === undefined ? [] : ['call']), ...(slot === undefined ? [] : ['slot'])];
+  if (by.length === 0) return [faultAt(below(at, 'call'), 'missing', { kind: 'compensate' })];
+  if (by.length > 1) return [faultAt(at, 'two_kinds', { kinds: by.join(', ') })];
+  if (slot !== undefined && method === undefined)
+    return [faultAt(below(at, 'method'), 'missing', { kind: 'compensate' })];
+  return call !== undefined && method !== undefined
+    ? [faultAt(below(at, 'method'), 'stray', { kind: 'call' })]
+    : [];
+}
+
 /** What is wrong with the fields of a step as such. */
 export function kindFaults(step: Step, pointer: string): ScenarioFault[] {
   const by = saidBy(step);
@@ -77,5 +92,6 @@ export function kindFaults(step: Step, pointer: string): ScenarioFault[] {
     ...(kind === 'delay' && (step.for === undefined) === (step.until === undefined)
       ? [faultAt(pointer, 'for_or_until')]
       : []),
+    ...undoFaults(step, pointer),
   ];
 }

@@ -66,7 +66,9 @@ const steps = (description: string) =>
 
 const compensate = T.Object(
   {
-    call: words(100, 'The action that undoes the step.'),
+    call: T.Optional(words(100, 'The action that undoes the step.')),
+    slot: T.Optional(name('In its place: the slot whose skill undoes it.')),
+    method: T.Optional(words(100, "The action of the slot's skill.")),
     args: T.Optional(values('Its arguments, filled in when the step is done.')),
   },
   { ...closed, description: 'What undoes the step when the run fails or is stopped after it.' },
