@@ -28,6 +28,7 @@ export interface Compiled {
   /** Patterns by a word that they cannot do without, and those without such a word. */
   byWord: ReadonlyMap<string, readonly Ready[]>;
   always: readonly Ready[];
+  board: Board;
 }
 
 /** How specific a match is: the larger `words`, then the smaller `free`, then the smaller `slots`. */
@@ -106,7 +107,13 @@ export function compileIntents(ruleSet: unknown): Compiled {
       else byWord.set(word, [ready]);
     }
   }
-  return { patterns, types, byWord, always };
+  return {
+    patterns,
+    types,
+    byWord,
+    always,
+    board: { scores: new Float64Array(4096), from: new Int32Array(4096) },
+  };
 }
 
 // A specificity in one number, to be compared and added: literal words, less free words, less slots.
@@ -114,32 +121,32 @@ const WORD = 1 << 16;
 const FREE_WORD = 1 << 8;
 const worth = { slot: 1, freeSlot: 2 };
 const specificityOf = (score: number): Specificity => {
-  const words = Math.ceil(score / WORD);
+  // Without a literal word the ceiling is -0.
+  const words = Math.ceil(score / WORD) + 0;
   const rest = words * WORD - score;
   return { words, free: rest >> 8, slots: rest & 255 };
 };
 
-/** Best way to each step at each place: its score, and the cell it was reached from. Used again by the next match. */
+/** The best way to each step at each place: its score, and the cell it was reached from. Used again by the next match. */
 interface Board {
   scores: Float64Array;
   from: Int32Array;
 }
 const NOT_REACHED = Number.NEGATIVE_INFINITY;
-const board: Board = { scores: new Float64Array(4096), from: new Int32Array(4096) };
 
-function cleared(cells: number): Board {
+function clear(board: Board, cells: number): void {
   if (board.scores.length < cells) {
     board.scores = new Float64Array(2 * cells);
     board.from = new Int32Array(2 * cells);
   }
   board.scores.fill(NOT_REACHED, 0, cells);
-  return board;
 }
 
 /** The score of the best way through a program, which the board then holds; undefined when there is none. */
-function fill(p: Ready, s: Sentence, types: Compiled['types']): number | undefined {
+function fill(p: Ready, s: Sentence, { types, board }: Compiled): number | undefined {
   const width = p.steps.length + 1;
-  const { scores, from } = cleared(width * (s.tokens.length + 1));
+  clear(board, width * (s.tokens.length + 1));
+  const { scores, from } = board;
   const reach = (cell: number, score: number, origin: number) => {
     if (score <= scores[cell]!) return;
     scores[cell] = score;
@@ -168,7 +175,7 @@ function fill(p: Ready, s: Sentence, types: Compiled['types']): number | undefin
 }
 
 /** Reads the filled slots off the board, from the end back. */
-function told(p: Ready, s: Sentence, types: Compiled['types'], score: number): Recognized {
+function told(p: Ready, s: Sentence, { types, board }: Compiled, score: number): Recognized {
   const width = p.steps.length + 1;
   const out: Recognized = {
     intent: p.rule.intent,
@@ -239,13 +246,13 @@ export function recognize(
   if (s.tokens.length === 0) return undefined;
   for (const p of candidates(compiled, s.tokens, o.language)) {
     if (best && p.literals * WORD < best.score) continue;
-    const score = fill(p, s, compiled.types);
+    const score = fill(p, s, compiled);
     if (score === undefined) continue;
     if (!best || score > best.score || (score === best.score && p.order < best.pattern.order))
       best = { pattern: p, score };
   }
   if (!best) return undefined;
-  const again = fill(best.pattern, s, compiled.types);
+  const again = fill(best.pattern, s, compiled);
   if (again !== best.score) throw new IngleError('internal', 'A sentence matched in two ways.');
-  return told(best.pattern, s, compiled.types, best.score);
+  return told(best.pattern, s, compiled, best.score);
 }

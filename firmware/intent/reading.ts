@@ -47,9 +47,10 @@ export const sentenceOf = (tokens: readonly string[], now: Local): Sentence => (
 
 /** As `kind.read`, each place once a sentence. */
 export function readings(kind: Kind, s: Sentence, at: number): readonly Reading[] {
-  let row = s.memo.get(kind);
-  if (!row) s.memo.set(kind, (row = []));
-  return (row[at] ??= at < s.tokens.length ? kind.read(s, at) : []);
+  const row = s.memo.get(kind) ?? [];
+  if (row.length === 0) s.memo.set(kind, row);
+  row[at] ??= at < s.tokens.length ? kind.read(s, at) : [];
+  return row[at];
 }
 
 /** The longest first; of those with the same end the first that was found. */
