@@ -11,6 +11,7 @@ import {
   pruned,
   type Saying,
   type Scope,
+  saying,
   scopeOfKind,
   scopeOfTypes,
   spokenTree,
