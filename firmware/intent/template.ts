@@ -1,6 +1,6 @@
 // A pattern as a tree. The recogniser, the samples and the speech grammar all walk this one tree. Pure.
 import { IngleError } from '../protocol/errors.ts';
-import { tokensOf } from './normal.ts';
+import { MAX_WORDS, tokensOf } from './normal.ts';
 
 /** A tree. Words are in the form of `tokensOf`; the type of a slot is `free`, a kind or the name of a list. */
 export type Node =
@@ -58,7 +58,12 @@ function count(r: Reader, offset: number): void {
 function readWords(r: Reader, parts: Node[]): void {
   const from = r.at;
   while (r.at < r.text.length && !'[](){}|'.includes(r.text[r.at]!)) r.at++;
-  for (const word of tokensOf(r.text.slice(from, r.at))) {
+  const plain = r.text.slice(from, r.at);
+  const words = tokensOf(plain);
+  // Of more words than a sentence can have, none are read.
+  if (words.length === 0 && plain.length > MAX_WORDS)
+    wrong(from, `has more than ${MAX_WORDS} words in a row`);
+  for (const word of words) {
     count(r, from);
     parts.push({ kind: 'word', word });
   }
