@@ -9,6 +9,7 @@ import {
   type Local,
   longestFirst,
   type Reading,
+  readings,
   type Sentence,
 } from './reading.ts';
 
@@ -87,6 +88,7 @@ const written: Kind = {
   name: 'written_date',
   parts: {},
   spoken: { en: undefined, ru: undefined },
+  starts: (token) => /^\d.*\d$/.test(token),
   read({ tokens, now }: Sentence, at): Reading[] {
     const token = tokens[at]!;
     const iso = /^(\d{4})-(\d\d)-(\d\d)$/.exec(token)?.slice(1).map(Number);
@@ -123,7 +125,8 @@ const day: Kind = {
   name: 'day',
   parts: {},
   spoken: ordinal.spoken,
-  read: (s, at) => longestFirst([...ordinal.read(s, at), ...cardinal.read(s, at)]),
+  starts: (token) => ordinal.starts(token) || cardinal.starts(token),
+  read: (s, at) => longestFirst([...readings(ordinal, s, at), ...readings(cardinal, s, at)]),
 };
 
 const on = (v: Record<string, number>, now: Local) =>

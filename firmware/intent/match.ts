@@ -5,29 +5,15 @@ import type { Language } from '../text/i18n.ts';
 import { localOf, type Now } from './dates.ts';
 import { listType, type SlotType, type SlotValue, slotTypes } from './kinds.ts';
 import { tokensOf } from './normal.ts';
-import { neededOf, type Program, programOf } from './program.ts';
+import { candidates, type Index, type Indexed, indexOf, type Pattern } from './pattern-index.ts';
 import { readings, type Sentence, sentenceOf } from './reading.ts';
 import { faultsOfRules, patternsOf, type Rule, type RuleSet, typeOf } from './schema.ts';
 import { FREE, MAX_FREE, type Node, parseTemplate } from './template.ts';
 
-/** One pattern, ready to match. Its tree has the types of its rule's slots. */
-export interface Pattern {
-  text: string;
-  node: Node;
-  rule: Rule;
-  /** Its place among the patterns of the set, and that of its rule among the rules. */
-  order: number;
-  at: number;
-  language?: Language;
-}
-type Ready = Pattern & Program & { needs: readonly (readonly string[])[] };
-
 export interface Compiled {
   patterns: readonly Pattern[];
   types: ReadonlyMap<string, SlotType>;
-  /** Patterns by a word that they cannot do without, and those without such a word. */
-  byWord: ReadonlyMap<string, readonly Ready[]>;
-  always: readonly Ready[];
+  index: Index;
   board: Board;
 }
 
@@ -79,8 +65,7 @@ function allPatterns(rules: readonly Rule[]): Pattern[] {
 }
 
 /**
- * A rule set, ready to match: each pattern hangs on the rarest word it cannot do without, so that a sentence meets only
- * patterns of which it has that word. Patterns of slots and optional words alone are tried with every sentence.
+ * A rule set, ready to match.
  * @throws IngleError `invalid_request` with every fault of the rule set
  */
 export function compileIntents(ruleSet: unknown): Compiled {
@@ -90,28 +75,10 @@ export function compileIntents(ruleSet: unknown): Compiled {
   const types = new Map<string, SlotType>(Object.entries(slotTypes));
   for (const [name, values] of Object.entries(lists)) types.set(name, listType(name, values));
   const patterns = allPatterns(rules);
-  const needs = patterns.map((p) => neededOf(p.node, (type) => types.get(type)?.kind.first));
-  const uses = new Map<string, number>();
-  for (const word of needs.flat(2)) uses.set(word, (uses.get(word) ?? 0) + 1);
-  const costOf = (set: readonly string[]) => set.reduce((sum, w) => sum + uses.get(w)!, 0);
-  const byWord = new Map<string, Ready[]>();
-  const always: Ready[] = [];
-  for (const [i, pattern] of patterns.entries()) {
-    const costs = needs[i]!.map((set) => ({ set, cost: costOf(set) })).sort((a, b) => a.cost - b.cost);
-    const [key, ...others] = costs.map(({ set }) => set);
-    const ready = { ...pattern, ...programOf(pattern.node), needs: others };
-    if (key === undefined) always.push(ready);
-    for (const word of new Set(key)) {
-      const there = byWord.get(word);
-      if (there) there.push(ready);
-      else byWord.set(word, [ready]);
-    }
-  }
   return {
     patterns,
     types,
-    byWord,
-    always,
+    index: indexOf(patterns, (type) => types.get(type)?.kind.first),
     board: { scores: new Float64Array(4096), from: new Int32Array(4096) },
   };
 }
@@ -143,7 +110,7 @@ function clear(board: Board, cells: number): void {
 }
 
 /** The score of the best way through a program, which the board then holds; undefined when there is none. */
-function fill(p: Ready, s: Sentence, { types, board }: Compiled): number | undefined {
+function fill(p: Indexed, s: Sentence, { types, board }: Compiled): number | undefined {
   const width = p.steps.length + 1;
   clear(board, width * (s.tokens.length + 1));
   const { scores, from } = board;
@@ -175,7 +142,7 @@ function fill(p: Ready, s: Sentence, { types, board }: Compiled): number | undef
 }
 
 /** Reads the filled slots off the board, from the end back. */
-function told(p: Ready, s: Sentence, { types, board }: Compiled, score: number): Recognized {
+function told(p: Indexed, s: Sentence, { types, board }: Compiled, score: number): Recognized {
   const width = p.steps.length + 1;
   const out: Recognized = {
     intent: p.rule.intent,
@@ -208,24 +175,6 @@ function told(p: Ready, s: Sentence, { types, board }: Compiled, score: number):
   return out;
 }
 
-/** Patterns whose words are there. */
-function* candidates(c: Compiled, tokens: readonly string[], language?: Language): Generator<Ready> {
-  const words = new Set(tokens);
-  const seen = new Set<Ready>();
-  const isPossible = (p: Ready) =>
-    p.least <= tokens.length &&
-    tokens.length <= p.most &&
-    (language === undefined || p.language === undefined || p.language === language) &&
-    p.needs.every((set) => set.some((w) => words.has(w)));
-  for (const word of words)
-    for (const p of c.byWord.get(word) ?? []) {
-      if (seen.has(p)) continue;
-      seen.add(p);
-      if (isPossible(p)) yield p;
-    }
-  for (const p of c.always) if (isPossible(p)) yield p;
-}
-
 /**
  * What a sentence means, or undefined. The most specific pattern wins, in this order: it has more literal words; fewer
  * words went into its free slots; it has fewer slots, of which a free one counts as two; its rule stands earlier, and in
@@ -242,9 +191,9 @@ export function recognize(
   o: { now: Now; language?: Language },
 ): Recognized | undefined {
   const s = sentenceOf(tokensOf(text), localOf(o.now));
-  let best: { pattern: Ready; score: number } | undefined;
+  let best: { pattern: Indexed; score: number } | undefined;
   if (s.tokens.length === 0) return undefined;
-  for (const p of candidates(compiled, s.tokens, o.language)) {
+  for (const p of candidates(compiled.index, s.tokens, o.language)) {
     if (best && p.literals * WORD < best.score) continue;
     const score = fill(p, s, compiled);
     if (score === undefined) continue;

@@ -113,6 +113,7 @@ const range = (from: number, to: number, step = 1) =>
 const part = (name: string, values: readonly number[]): Kind => ({
   name,
   parts: {},
+  starts: () => false,
   read: () => [],
   spoken: spelled(values),
 });
@@ -132,6 +133,13 @@ export const numberKind: Kind = {
     hundreds: part('hundreds', range(100, 900, 100)),
   },
   spoken: small,
+  starts: (token) =>
+    numberWords.has(token) ||
+    digits.test(token) ||
+    token === 'a' ||
+    token === 'minus' ||
+    token === 'минус' ||
+    oneAndAHalf.has(token),
   read(s, at) {
     const isMinus = s.tokens[at] === 'minus' || s.tokens[at] === 'минус';
     if (!isMinus) return longestFirst([...unsigned(s, at)]);
@@ -146,6 +154,7 @@ export function rangeKind(name: string, from: number, to: number): Kind {
     name,
     parts: {},
     spoken: from < 100 ? spelled(range(from, Math.min(to, 99))) : { en: undefined, ru: undefined },
+    starts: numberKind.starts,
     read: (s, at) =>
       readings(numberKind, s, at).filter(
         ({ value }) => Number.isInteger(value) && value >= from && value <= to,

@@ -1,7 +1,7 @@
 // How a typed slot is read: a kind finds its values at a place of a sentence, and knows how they are said. Pure.
 import type { Language } from '../text/i18n.ts';
 import { tokensOf } from './normal.ts';
-import { type Node, parseTemplate, wordsNode } from './template.ts';
+import { canBeSilent, type Node, parseTemplate, wordsNode } from './template.ts';
 
 /** Local date and time of who speaks: days since 1970-01-01, minutes since midnight. */
 export interface Local {
@@ -31,6 +31,8 @@ export interface Kind {
   name: string;
   /** Every end a value can have from the word `at` on, the longest first, each once. */
   read(s: Sentence, at: number): Reading[];
+  /** Whether a value can begin with a word: what makes most looks cheap. */
+  starts(token: string): boolean;
   /** How it is said; undefined where it cannot be. Its slots name kinds of `parts`. */
   spoken: Record<Language, Node | undefined>;
   parts: Kinds;
@@ -49,7 +51,7 @@ export const sentenceOf = (tokens: readonly string[], now: Local): Sentence => (
 export function readings(kind: Kind, s: Sentence, at: number): readonly Reading[] {
   const row = s.memo.get(kind) ?? [];
   if (row.length === 0) s.memo.set(kind, row);
-  row[at] ??= at < s.tokens.length ? kind.read(s, at) : [];
+  row[at] ??= at < s.tokens.length && kind.starts(s.tokens[at]!) ? kind.read(s, at) : [];
   return row[at];
 }
 
@@ -84,6 +86,29 @@ function walk(node: Node, parts: Kinds, s: Sentence, from: readonly Walked[]): W
   );
 }
 
+/** What a tree can begin with. */
+interface Start {
+  words: Set<string>;
+  kinds: Set<Kind>;
+}
+
+/** Adds what a tree can begin with; whether the tree can be left out, so that the next one may begin as well. */
+function addStart(node: Node, parts: Kinds, start: Start): boolean {
+  if (node.kind === 'word') start.words.add(node.word);
+  else if (node.kind === 'slot') start.kinds.add(parts[node.type]!);
+  else if (node.kind === 'optional') addStart(node.of, parts, start);
+  else if (node.kind === 'choice') for (const n of node.of) addStart(n, parts, start);
+  else for (const n of node.parts) if (!addStart(n, parts, start)) break;
+  return canBeSilent(node);
+}
+
+function startOf(node: Node, parts: Kinds): (token: string) => boolean {
+  const start: Start = { words: new Set(), kinds: new Set() };
+  addStart(node, parts, start);
+  const kinds = [...start.kinds];
+  return (token) => start.words.has(token) || kinds.some((k) => k.starts(token));
+}
+
 /** A way to say a value, and what it means; undefined where it means nothing. */
 export type Form = readonly [template: string, mean: (v: Values, now: Local) => number | undefined];
 /** `written` forms are read in both languages and never spoken. */
@@ -97,8 +122,12 @@ export function kindOfForms(
   bounds: readonly [number, number] = [0, Number.MAX_SAFE_INTEGER],
 ): Kind {
   const parsed = (['written', 'en', 'ru'] as const).map((of) =>
-    (forms[of] ?? []).map(([template, mean]) => ({ node: parseTemplate(template), mean })),
+    (forms[of] ?? []).map(([template, mean]) => {
+      const node = parseTemplate(template);
+      return { node, mean, starts: startOf(node, parts) };
+    }),
   );
+  const all = parsed.flat();
   const [, en, ru] = parsed.map((rows): Node | undefined =>
     rows.length > 0 ? { kind: 'choice', of: rows.map((r) => r.node) } : undefined,
   );
@@ -106,14 +135,17 @@ export function kindOfForms(
     name,
     parts,
     spoken: { en, ru },
+    starts: (token) => all.some((f) => f.starts(token)),
     read: (s, at) =>
       longestFirst(
-        parsed.flat().flatMap(({ node, mean }) =>
-          walk(node, parts, s, [{ next: at, values: {} }]).flatMap(({ next, values }) => {
-            const value = mean(values, s.now);
-            return value !== undefined && value >= bounds[0] && value <= bounds[1] ? [{ next, value }] : [];
-          }),
-        ),
+        all
+          .filter((f) => f.starts(s.tokens[at]!))
+          .flatMap(({ node, mean }) =>
+            walk(node, parts, s, [{ next: at, values: {} }]).flatMap(({ next, values }) => {
+              const value = mean(values, s.now);
+              return value !== undefined && value >= bounds[0] && value <= bounds[1] ? [{ next, value }] : [];
+            }),
+          ),
       ),
   };
 }
@@ -144,6 +176,7 @@ export function kindOfPhrases(name: string, phrases: readonly Phrase[]): Kind {
     name,
     parts: {},
     first: [...byFirst.keys()],
+    starts: (token) => byFirst.has(token),
     spoken: { en: choice(spoken.en), ru: choice(spoken.ru) },
     read: (s, at) =>
       longestFirst(

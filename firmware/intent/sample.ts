@@ -1,7 +1,8 @@
 // Sentences that a pattern can say: all of them where they are few, else some, the same for the same seed. Pure.
 import type { Language } from '../text/i18n.ts';
 import { scriptOf } from './kinds.ts';
-import type { Compiled, Pattern } from './match.ts';
+import type { Compiled } from './match.ts';
+import type { Pattern } from './pattern-index.ts';
 import { pruned, type Saying, type Scope, saying, scopeOfKind, scopeOfTypes, spokenTree } from './spoken.ts';
 import { FREE, type Node } from './template.ts';
 

@@ -3,7 +3,8 @@
 import { MAX_PHRASE, MAX_PHRASES, phraseForm } from '../audio/grammar.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Language } from '../text/i18n.ts';
-import type { Compiled, Pattern } from './match.ts';
+import type { Compiled } from './match.ts';
+import type { Pattern } from './pattern-index.ts';
 import type { Kind } from './reading.ts';
 import { languageOf, samplesOf } from './sample.ts';
 import {

@@ -12,6 +12,7 @@ const written: Kind = {
   name: 'written_time',
   parts: {},
   spoken: { en: undefined, ru: undefined },
+  starts: (token) => token.includes(':'),
   read({ tokens }: Sentence, at): Reading[] {
     const [, h, m] = /^(\d{1,2}):(\d{2})$/.exec(tokens[at]!) ?? [];
     const hour = Number(h);

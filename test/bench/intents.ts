@@ -74,7 +74,7 @@ const unknown = Array.from({ length: SENTENCES }, () =>
 );
 
 function timed(sentences: readonly string[], work: (text: string) => unknown) {
-  for (const s of sentences.slice(0, 100)) work(s);
+  for (const s of sentences) work(s);
   let found = 0;
   const times = sentences.map((s) => {
     const from = performance.now();
