@@ -22,20 +22,20 @@ const written: Kind = {
 };
 
 const twelve = rangeKind('hour_of_12', 1, 12);
+const shared = {
+  half_day_hour: twelve,
+  tens: rangeKind('minutes', 10, 59),
+  ones: rangeKind('ones', 1, 9),
+  to: rangeKind('minutes_to', 1, 29),
+  under_way: kindOfPhrases('under_way', underWay),
+  half_word: kindOfPhrases('half_word', halfWords),
+  written,
+};
 /** A time as the clock shows it. Without a word about the half of the day it is of 24 hours: "seven" is 07:00. */
 const clockKind = (name: string, hour: Kind): Kind =>
   kindOfForms(
     name,
-    {
-      hour,
-      half_day_hour: twelve,
-      tens: rangeKind('minutes', 10, 59),
-      ones: rangeKind('ones', 1, 9),
-      to: rangeKind('minutes_to', 1, 29),
-      under_way: kindOfPhrases('under_way', underWay),
-      half_word: kindOfPhrases('half_word', halfWords),
-      written,
-    },
+    { hour, ...shared },
     {
       written: [['{t:written}', ({ t }) => t]],
       en: [
