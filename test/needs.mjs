@@ -42,6 +42,11 @@ const needs = {
     ['/usr/bin/openssl', 'openssl'],
   ],
   fetch: [['/usr/bin/openssl', 'openssl']],
+  'intent/recogniser.test.ts': [
+    ['/usr/bin/espeak-ng', 'espeak-ng'],
+    ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
+    ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
+  ],
   root: [['/usr/bin/openssl', 'openssl']],
   services: [
     ['/usr/bin/espeak-ng', 'espeak-ng'],
