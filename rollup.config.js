@@ -19,6 +19,7 @@ import esbuild, { minify } from 'rollup-plugin-esbuild';
 import { scenarioApp } from './services/cli/rollup.app.js';
 import { isAbsent, native, nativeBanner, nativeModules } from './services/cli/rollup.native.js';
 import { page } from './services/cli/rollup.page.js';
+import { scenarios } from './services/cli/rollup.scenarios.js';
 import { schemas } from './services/cli/rollup.schemas.js';
 import { sdk } from './services/cli/rollup.sdk.js';
 
@@ -186,7 +187,10 @@ const targets = [];
 const add = (input, file) => existsSync(input) && targets.push(program(input, file));
 
 for (const name of readdirSync('services').sort())
-  if (name !== 'cli' && name !== 'skills') add(`services/${name}/main.ts`, `dist/services/${name}/main.js`);
+  if (name !== 'cli' && name !== 'skills') {
+    add(`services/${name}/main.ts`, `dist/services/${name}/main.js`);
+    if (name === 'scenario') targets.at(-1).plugins.push(scenarios('firmware/scenario/prototypes'));
+  }
 for (const id of skills) {
   add(`services/skills/${id}/skill.ts`, `dist/skills/${id}/skill.js`);
   targets.at(-1).plugins.push(scenarioApp(`services/skills/${id}`), bundle(id));

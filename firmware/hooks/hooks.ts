@@ -5,10 +5,10 @@ import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
+import type { Vault } from '../system/vault.ts';
 import { type Known, openDoor } from './door.ts';
 import { hookRecords } from './records.ts';
 import { readSigned, type Signed, secretText } from './signature.ts';
-import type { Vault } from '../system/vault.ts';
 
 export interface Hook {
   id: string;

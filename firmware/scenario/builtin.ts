@@ -4,7 +4,7 @@ import { topics as ioTopics } from '../io/topics.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Action, Actions, Asked } from './action.ts';
 import type { Value } from './expression.ts';
-import { localizedText } from './localized.ts';
+import { chosenFor, localizedText } from './localized.ts';
 import type { Records } from './records.ts';
 
 /** What actions reach of the hub. Each throws IngleError; `unavailable` and `not_supported` where nothing is there. */
@@ -63,9 +63,10 @@ async function say(w: Ways, asked: Asked, t: string): Promise<Value> {
 async function listen(w: Ways, asked: Asked): Promise<Value> {
   const given = asked.args['timeout_s'];
   const seconds = typeof given === 'number' && given > 0 ? Math.min(30, given) : 8;
-  const phrases = Array.isArray(asked.args['phrases'])
-    ? asked.args['phrases'].map((p) => localizedText(p, asked.ctx.locale)).filter(Boolean)
-    : [];
+  const named = chosenFor<Value>(asked.args['phrases'] ?? [], asked.ctx.locale);
+  const phrases = (Array.isArray(named) ? named : [])
+    .map((p) => localizedText(p, asked.ctx.locale))
+    .filter(Boolean);
   return { ...(await w.listen({ seconds, phrases, lang: languageOf(asked) })) };
 }
 

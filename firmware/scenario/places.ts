@@ -1,5 +1,7 @@
 // Who goes on next: runs that could, by priority and by how long they wait, within the limits. Pure.
 
+import type { ScenarioLimits } from '../system/config.ts';
+
 export type Priority = 'LOW' | 'NORM' | 'HIGH';
 
 export interface Waiting {
@@ -10,18 +12,8 @@ export interface Waiting {
   since: number;
 }
 
-/** Runs that go on at one time; those that sleep or wait for something take no place. */
-export interface Limits {
-  max_concurrent_total: number;
-  max_concurrent_per_scenario: number;
-  max_concurrent_per_node: number;
-}
-
-export const defaultLimits: Limits = {
-  max_concurrent_total: 4,
-  max_concurrent_per_scenario: 1,
-  max_concurrent_per_node: 4,
-};
+/** Runs that sleep or wait for something take no place. */
+export type Limits = ScenarioLimits;
 
 const rank: Record<Priority, number> = { LOW: 0, NORM: 1, HIGH: 2 };
 /** After so long a run counts as one priority higher, and again, so that nobody waits for good. */

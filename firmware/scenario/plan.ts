@@ -197,8 +197,8 @@ function actOf(
       timeout: timeOf(s.timeout, `${pointer}/timeout`),
       activity: s.activityId === undefined ? undefined : templateOf(s.activityId, `${pointer}/activityId`),
       compensate: c && {
-        action: c.call,
-        ...(s.slot !== undefined && !c.call.includes('.') ? { slot: s.slot } : {}),
+        action: c.call ?? c.method ?? '',
+        ...(c.call === undefined && c.slot !== undefined ? { slot: c.slot } : {}),
         args: templateOf(c.args ?? {}, `${pointer}/compensate/args`),
       },
     }),

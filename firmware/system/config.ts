@@ -56,6 +56,15 @@ export interface Config {
   subnet_heartbeat: number;
   /** Whether a device has a label with secrets of its own. */
   label_policy: Device['label'];
+  /** How many scenarios go on at one time, and what they may take in a day and a week (firmware/scenario). */
+  scenario: { limits: ScenarioLimits; quotas: Record<string, unknown> };
+}
+
+/** Runs that go on at one time: in all, of one scenario, on one hub of the subnet. */
+export interface ScenarioLimits {
+  max_concurrent_total: number;
+  max_concurrent_per_scenario: number;
+  max_concurrent_per_node: number;
 }
 
 const defaults: Config = {
@@ -83,6 +92,10 @@ const defaults: Config = {
   hardware: { wifi: false, bluetooth: false, speaker: false, microphone: false },
   subnet_heartbeat: 30,
   label_policy: 'optional',
+  scenario: {
+    limits: { max_concurrent_total: 4, max_concurrent_per_scenario: 1, max_concurrent_per_node: 4 },
+    quotas: {},
+  },
 };
 
 /** A JSON file as it stands. One that is not there (or whose error is `fine`) is `undefined`. */
@@ -160,6 +173,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     api: { ...defaults.api, ...given.api },
     bot: { ...defaults.bot, ...given.bot },
     update: { ...defaults.update, ...device.update, ...given.update },
+    scenario: {
+      limits: { ...defaults.scenario.limits, ...given.scenario?.limits },
+      quotas: given.scenario?.quotas ?? {},
+    },
   };
   if (env['INGLE_ROOT']) c.root_url = env['INGLE_ROOT'];
   if (env['INGLE_APP_URL']) c.app_url = env['INGLE_APP_URL'];

@@ -9,7 +9,7 @@ export const top = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const sources = ['firmware', 'services', 'root', 'spa', 'web-wizard'];
 const rollups = [
   'rollup.config.js',
-  ...['app', 'native', 'page', 'schemas', 'sdk'].map((n) => `services/cli/rollup.${n}.js`),
+  ...['app', 'native', 'page', 'scenarios', 'schemas', 'sdk'].map((n) => `services/cli/rollup.${n}.js`),
 ];
 const configs = ['package.json', 'package-lock.json', ...rollups, 'tsconfig.json'];
 const stampFile = join(top, 'dist/.stamp');

@@ -1,0 +1,93 @@
+// What can be said to a new hub: the rules of the intents that its own scenarios have. The owner's come on top.
+import type { RuleSet } from '../intent/schema.ts';
+
+export const houseRules: RuleSet = {
+  lists: {
+    stations: [
+      { out: 'jazz', says: { en: ['jazz', 'jazz radio'], ru: ['джаз', 'радио джаз'] } },
+      { out: 'news', says: { en: ['news', 'the news'], ru: ['новости'] } },
+      {
+        out: 'classic',
+        says: { en: ['classical music', 'classic'], ru: ['классика', 'классику', 'классическую музыку'] },
+      },
+    ],
+  },
+  rules: [
+    {
+      intent: 'set_timer',
+      patterns: {
+        en: [
+          '[please] (set|start) [(a|the)] timer (for|of) {length:duration}',
+          '[please] [set] [a] {length:duration} timer',
+          'wake me [up] in {length:duration}',
+        ],
+        ru: [
+          '[пожалуйста] (поставь|включи|заведи) таймер на {length:duration}',
+          'таймер на {length:duration}',
+        ],
+      },
+    },
+    {
+      intent: 'weather',
+      patterns: {
+        en: [
+          "(what's|what is|how is) the weather [like] [(now|today)]",
+          "[(what's|what is)] the forecast",
+          'will it rain [today]',
+        ],
+        ru: ['какая [сейчас|сегодня] погода', 'что [там] с погодой', 'погода'],
+      },
+    },
+    {
+      intent: 'good_night',
+      patterns: {
+        en: ['good night', '(we are|I am|I’m) going to bed'],
+        ru: ['спокойной ночи', 'доброй ночи'],
+      },
+    },
+    {
+      intent: 'morning_briefing',
+      patterns: { en: ['good morning', '(what is|what’s) new [today]'], ru: ['доброе утро', 'что нового'] },
+    },
+    {
+      intent: 'leaving_home',
+      patterns: {
+        en: ['(we are|I am|I’m) leaving [home] [now]', '(goodbye|bye) [home]'],
+        ru: ['(я ухожу|мы уходим) [из дома]', 'пока'],
+      },
+    },
+    {
+      intent: 'medicine_reminder',
+      patterns: {
+        en: ['remind me of my medicine', 'my medicine'],
+        ru: ['напомни [мне] о лекарстве', 'напомни [мне] про лекарство'],
+      },
+    },
+    {
+      intent: 'radio',
+      patterns: {
+        en: ['(play|turn on|start) [the] radio', '(play|turn on) {station:stations}'],
+        ru: ['(включи|запусти) радио', '(включи|поставь) {station:stations}'],
+      },
+    },
+    {
+      intent: 'quiet_hours',
+      patterns: { en: ['[please] be quiet', 'quiet hours'], ru: ['[пожалуйста] тише', 'тихий час'] },
+    },
+    {
+      intent: 'shopping_add',
+      patterns: {
+        en: [
+          '(add|put) {item} (to|on) [the] (shopping list|list)',
+          'we need [more] {item}',
+          '[open] [the] shopping list',
+        ],
+        ru: [
+          '(добавь|запиши) {item} в [список] (покупки|покупок)',
+          '(нужно|надо) купить {item}',
+          '[открой] список покупок',
+        ],
+      },
+    },
+  ],
+};

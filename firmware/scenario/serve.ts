@@ -1,0 +1,445 @@
+// io.ingle.Scenario1 on the bus: the engine, the scheduler, the library and the household, over one store.
+import type { RuleSet } from '../intent/schema.ts';
+import { type Unmatched, withUnmatched } from '../intent/teacher.ts';
+import { IngleError } from '../protocol/errors.ts';
+import type { Bus, Served } from '../system/bus.ts';
+import { fromVariant, type Implementation as Serves, toDict, type Variant } from '../system/contract.ts';
+import type { Log } from '../system/log.ts';
+import type { Store } from '../system/store.ts';
+import type { Vault } from '../system/vault.ts';
+import { builtinActions, type Ways } from './builtin.ts';
+import { type Clock, isTimeKnown } from './clock.ts';
+import { scenario1 } from './contract.ts';
+import { nextTime } from './cron.ts';
+import { openEngine, type Runs, type RunView } from './engine.ts';
+import type { Value } from './expression.ts';
+import {
+  type Asker,
+  type Asking,
+  compileSource,
+  HOUSE,
+  type Household,
+  mayManage,
+  mayStart,
+  openHousehold,
+  userOf,
+} from './household.ts';
+import { type Library, openLibrary, type PrototypeRow } from './library.ts';
+import type { Tell, Topics } from './live.ts';
+import type { Limits } from './places.ts';
+import type { Quotas } from './quotas.ts';
+import { type JobRow, openRecords, type Records, type RunRow } from './records.ts';
+import { rehearse } from './rehearse.ts';
+import { houseRules } from './rules.ts';
+import { openSchedule, type Schedule, type WantedJob } from './schedule.ts';
+import type { Implementation, Prototype } from './schema.ts';
+import { type InstanceOrder, instanceOf } from './states.ts';
+
+export interface ServeOptions {
+  store: Store;
+  vault: Vault;
+  clock: Clock;
+  log: Log;
+  limits: Limits;
+  quotas: Quotas;
+  builtin: readonly { id: string; version: string; prototype: Prototype; readme: string }[];
+  zone: string;
+  locale: string;
+  ways(schedule: () => Schedule): Ways;
+  askerOf(user: string): Promise<Asker | undefined>;
+  has(): ReadonlySet<string>;
+}
+
+export interface Scenarios {
+  runs: Runs;
+  stop(): Promise<void>;
+}
+
+interface Parts {
+  o: ServeOptions;
+  records: Records;
+  library: Library;
+  runs: Runs;
+  schedule: Schedule;
+  household: Household;
+  counts: Record<string, number>;
+  changed(what: string): void;
+}
+
+/** Runs that ended so long ago are forgotten, milliseconds. */
+const KEPT_MS = 30 * 86_400_000;
+
+/** Topics of the bus, one match each however many runs hear it. */
+function topicsOf(bus: Bus): Topics {
+  const heard = new Map<string, { hears: Set<(p: Value) => void>; end: Promise<() => Promise<void>> }>();
+  return {
+    publish: (topic, payload) => bus.publish(topic, payload),
+    async subscribe(topic, f) {
+      const one = heard.get(topic) ?? { hears: new Set(), end: Promise.resolve(async () => {}) };
+      one.hears.add(f);
+      if (!heard.has(topic)) {
+        heard.set(topic, one);
+        one.end = bus.subscribe(topic, (_, payload) => {
+          for (const hear of [...one.hears]) hear(payload as Value);
+        });
+      }
+      await one.end;
+      return () => {
+        if (!one.hears.delete(f) || one.hears.size > 0) return;
+        heard.delete(topic);
+        void one.end.then((end) => end()).catch(() => {});
+      };
+    },
+  };
+}
+
+export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenarios> {
+  const { clock, log } = o;
+  const records = openRecords(o.store);
+  const library = await openLibrary(o);
+  const topics = topicsOf(bus);
+  const counts: Record<string, number> = {};
+  const tell: Tell = (event, properties) => {
+    counts[event] = (counts[event] ?? 0) + 1;
+    log.debug(event, properties);
+    bus.publish(event, properties);
+  };
+  let schedule: Schedule | undefined;
+  let household: Household | undefined;
+  const runs = openEngine({
+    ...{ records, clock, topics, log, tell, limits: o.limits, quotas: o.quotas },
+    actions: builtinActions(
+      o.ways(() => schedule!),
+      records,
+    ),
+    compile: compileSource,
+    boundTo: async (row, slot) => household!.boundTo(row.user, row.scenario_id, slot),
+  });
+  schedule = await openSchedule({
+    ...{ records, clock, log, runs },
+    async startOf(job) {
+      const asker = await o.askerOf(job.user);
+      if (!asker) throw new IngleError('not_found', 'The person it was for is gone.');
+      return household!.startOf(job.scenario_id, asker, { ctx: job.ctx, origin: `job:${job.job_id}` });
+    },
+  });
+  household = openHousehold({ ...o, library, schedule, topics, runs, tell });
+  let served: Served<typeof scenario1> | undefined;
+  const parts: Parts = {
+    ...{ o, records, library, runs, schedule, household, counts },
+    changed: (what) => served?.emit('Changed', { what }),
+  };
+  await loadRules(parts);
+  await records.sweep(clock.wall() - KEPT_MS);
+  await runs.recover();
+  await household.settle();
+  await schedule.begin();
+  served = await bus.serve(scenario1, {
+    ...libraryMethods(parts),
+    ...runMethods(parts),
+    ...planMethods(parts),
+  });
+  return {
+    runs,
+    async stop() {
+      household.stop();
+      schedule.stop();
+      await runs.stop();
+    },
+  };
+}
+
+const json = (dict: Record<string, Variant>): Record<string, Value> =>
+  fromVariant(dict) as Record<string, Value>;
+const dict = (value: object): Record<string, Variant> =>
+  toDict(JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
+const askerFrom = ({
+  user,
+  role,
+  name,
+  locale,
+}: {
+  user: string;
+  role: string;
+  name: string;
+  locale: string;
+}): Asker => ({
+  ...{ user, role },
+  ...(name ? { name } : {}),
+  ...(locale ? { locale } : {}),
+});
+const askingFrom = (given: Record<string, Value>): Asking & { run_id?: string } =>
+  ({ ...given, origin: 'person' }) as never;
+
+type Methods = Serves<typeof scenario1>;
+
+function listed(p: Parts, { id, version, prototype, publisher }: PrototypeRow, user: string): object {
+  const { implementation, rev, problems } = p.library.implementation(userOf(prototype, user), id);
+  const { name, doc, icon, roles, params, paramDocs, slots, triggers, multiUser, io } = prototype;
+  return {
+    ...{ id, version, publisher, name, doc, icon, roles, params, paramDocs, slots, triggers, io },
+    multiUser: multiUser ?? false,
+    versions: p.library.versions(id),
+    enabled: rev > 0 && implementation.enabled !== false,
+    problems,
+  };
+}
+
+function libraryMethods(p: Parts) {
+  const { library, household } = p;
+  const settled = async (what: string) => {
+    await household.settle();
+    p.changed(what);
+  };
+  const shown = (user: string, id: string) => {
+    const { prototype } = library.find(id);
+    const of = userOf(prototype, user);
+    const row = library.implementation(of, id);
+    return { implementation: dict({ ...row, effective: library.effective(of, id).scenario }) };
+  };
+  return {
+    Prototypes: ({ asker }) => ({
+      prototypes: library
+        .active()
+        .filter((r) => mayManage(asker.role) || mayStart(r.prototype, asker.role))
+        .map((r) => dict(listed(p, r, asker.user))),
+    }),
+    async Install({ prototype, readme, publisher }) {
+      const value = json(prototype) as unknown as Prototype;
+      const { id, version } = await library.install({
+        id: value.id,
+        version: value.version,
+        prototype: value,
+        readme,
+        publisher,
+      });
+      await settled('prototypes');
+      return { id, version };
+    },
+    async Use({ id, version }) {
+      const row = await library.use(id, version);
+      await settled('prototypes');
+      return { version: row.version };
+    },
+    async Remove({ id }) {
+      await library.remove(id);
+      await settled('prototypes');
+      return {};
+    },
+    Implementation: ({ user, id }) => shown(user, id),
+    async Change({ user, id, implementation, rev }) {
+      const { prototype } = library.find(id);
+      const next = json(implementation) as unknown as Implementation;
+      await library.change(userOf(prototype, user), id, next, rev >= 0 ? rev : undefined);
+      await settled('implementations');
+      return shown(user, id);
+    },
+    async Forget({ user }) {
+      await library.forget(user);
+      for (const job of p.schedule.list())
+        if (job.user === user) await p.schedule.remove(job.job_id).catch(() => {});
+      await settled('implementations');
+      return {};
+    },
+  } satisfies Partial<Methods>;
+}
+
+/** A run as the API has it. */
+function shownRun({
+  row,
+  instance,
+  waits,
+}: Pick<RunView, 'row' | 'instance'> & Partial<Pick<RunView, 'waits'>>): object {
+  const { ctx: _, program: _p, chain: _c, ...rest } = row;
+  return { ...rest, instance, waits: waits ?? null };
+}
+const past = (row: RunRow): RunView => ({
+  row,
+  instance: instanceOf({ state: row.state, paused: false, ending: false }),
+  waits: null,
+});
+
+function runMethods(p: Parts) {
+  const { runs, records, household } = p;
+  const own = async (run_id: string, user: string): Promise<RunView> => {
+    const view = await runs.view(run_id);
+    if (!view || (user !== '' && view.row.user !== user))
+      throw new IngleError('not_found', 'There is no such run.');
+    return view;
+  };
+  return {
+    async Start({ id, asker, asking }) {
+      const { run_id, ...rest } = askingFrom(json(asking));
+      const start = household.startOf(id, askerFrom(asker), rest);
+      return { run_id: (await runs.start({ ...start, ...(run_id ? { run_id } : {}) })).run_id };
+    },
+    Rehearse({ id, asker, asking }) {
+      const start = household.startOf(id, askerFrom(asker), askingFrom(json(asking)));
+      const o = { scenario_id: id, ctx: start.ctx, now: p.o.clock.wall() };
+      return { steps: rehearse(compileSource(start.source), o).map(dict) };
+    },
+    async Order({ run_id, what, user }) {
+      if (!['stop', 'pause', 'resume', 'kill'].includes(what))
+        throw new IngleError('invalid_request', 'An order is stop, pause, resume or kill.', {
+          pointer: '/what',
+        });
+      await own(run_id, user);
+      await runs.order(run_id, what as InstanceOrder);
+      return {};
+    },
+    StopByActivity: async ({ activity }) => ({ stopped: await runs.stopByActivity(activity) }),
+    async Runs({ scenario_id, user, limit }) {
+      const live = new Map(runs.live().map((v) => [v.row.run_id, v]));
+      const of = { ...(scenario_id ? { scenario_id } : {}), ...(user ? { user } : {}) };
+      const rows = await records.runs({ ...of, limit: Math.min(200, limit || 50) });
+      return { runs: rows.map((row) => dict(shownRun(live.get(row.run_id) ?? past(row)))) };
+    },
+    async Run({ run_id }) {
+      const view = await own(run_id, '');
+      const journal = (await records.journal(run_id)).map(({ n, at, step_name, status, latency_ms, entry }) =>
+        dict({
+          n,
+          at,
+          step_name,
+          status,
+          latency_ms,
+          kind: entry.kind,
+          ...('error' in entry && entry.error ? { error: entry.error } : {}),
+        }),
+      );
+      return { run: dict(shownRun(view)), journal };
+    },
+    DeadLetters: async () => ({ letters: (await records.letters()).map(dict) }),
+    async Replay({ id, from }) {
+      if (from !== 'start' && from !== 'step')
+        throw new IngleError('invalid_request', 'It is replayed from its start or from the step.', {
+          pointer: '/from',
+        });
+      return { run_id: (await runs.replay(id, from)).run_id };
+    },
+    async Discard({ id }) {
+      if (!(await records.letter(id))) throw new IngleError('not_found', 'There is no such dead letter.');
+      await records.write([{ op: 'discard', id }]);
+      return {};
+    },
+    Metrics: () => ({
+      metrics: dict({
+        counts: p.counts,
+        open: runs.size,
+        jobs: p.schedule.list().length,
+        time_known: isTimeKnown(p.o.clock),
+      }),
+    }),
+    ClockChanged() {
+      runs.clockChanged();
+      void p.schedule.clockChanged();
+      return {};
+    },
+  } satisfies Partial<Methods>;
+}
+
+/** The times a job fires until `until`, at most so many. */
+function timesOf({ cron, zone, next_at, enabled }: JobRow, until: number, most = 100): number[] {
+  const times: number[] = [];
+  for (let at = enabled ? next_at : null; at !== null && at <= until && times.length < most; ) {
+    times.push(at);
+    at = cron === null ? null : nextTime(cron, zone, at);
+  }
+  return times;
+}
+
+interface KeptRules {
+  rules: RuleSet['rules'];
+  lists: NonNullable<RuleSet['lists']>;
+  bindings: Record<string, string>;
+}
+const rulesKey = 'hub.rules';
+const unmatchedKey = 'hub.unmatched';
+const keptRules = async (records: Records): Promise<KeptRules> =>
+  ((await records.memory(rulesKey))[rulesKey] as unknown as KeptRules) ?? {
+    rules: [],
+    lists: {},
+    bindings: {},
+  };
+
+function useRules({ household }: Parts, { rules, lists, bindings }: KeptRules): void {
+  household.setRules(
+    { rules: [...rules, ...houseRules.rules], lists: { ...houseRules.lists, ...lists } },
+    bindings,
+  );
+}
+async function loadRules(p: Parts): Promise<void> {
+  try {
+    useRules(p, await keptRules(p.records));
+  } catch (cause) {
+    p.o.log.error('the rules of intents cannot be used', { cause: cause as Error });
+    useRules(p, { rules: [], lists: {}, bindings: {} });
+  }
+}
+
+/** `2026-11-25T20:04` at a place. */
+function localNow(wall: number, zone: string): string {
+  const parts = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: zone,
+    dateStyle: 'short',
+    timeStyle: 'short',
+  }).format(wall);
+  return parts.replace(' ', 'T');
+}
+
+function planMethods(p: Parts) {
+  const { schedule, household, runs, records } = p;
+  return {
+    async CreateJob({ asker, job }) {
+      const wanted = json(job) as unknown as WantedJob;
+      // Whoever plans a scenario may start it now.
+      household.startOf(wanted.scenario_id, askerFrom(asker), { origin: 'job' });
+      const row = await schedule.create({ ...wanted, user: asker.user, origin: 'user' });
+      p.changed('jobs');
+      return { job_id: row.job_id };
+    },
+    async RemoveJob({ job_id, user }) {
+      const job = schedule.list().find((j) => j.job_id === job_id);
+      if (!job || (user !== '' && job.user !== user))
+        throw new IngleError('not_found', 'There is no such job.');
+      await schedule.remove(job_id);
+      p.changed('jobs');
+      return {};
+    },
+    Jobs: ({ user, until }) => ({
+      jobs: schedule
+        .list()
+        .filter((j) => user === '' || j.user === user || j.user === HOUSE)
+        .map((j) => dict({ ...j, times: timesOf(j, until) })),
+    }),
+    async Recognize({ text, asker, ctx, start }) {
+      const now = localNow(p.o.clock.wall(), p.o.zone);
+      const found = household.recognize(text, { now });
+      if (!found) {
+        const all = ((await records.memory(unmatchedKey))[unmatchedKey] ?? []) as unknown as Unmatched[];
+        const next = withUnmatched(all, text, p.o.clock.wall());
+        if (next !== all)
+          await records.write([{ op: 'memory', key: unmatchedKey, value: next as unknown as Value }]);
+        return { intent: '', slots: {}, scenario_id: '', run_id: '' };
+      }
+      const { intent, slots, scenario_id } = found;
+      let run_id = '';
+      if (start && scenario_id !== null) {
+        const asking: Asking = { ctx: { ...json(ctx), ...slots }, origin: `intent:${intent}` };
+        run_id = (await runs.start(household.startOf(scenario_id, askerFrom(asker), asking))).run_id;
+      }
+      return { intent, slots: dict(slots), scenario_id: scenario_id ?? '', run_id };
+    },
+    async Rules() {
+      const unmatched = (await records.memory(unmatchedKey))[unmatchedKey] ?? [];
+      return { rules: dict({ ...(await keptRules(records)), unmatched, house: houseRules.rules }) };
+    },
+    async SetRules({ rules }) {
+      const { bindings = {}, lists = {}, rules: own = [] } = json(rules) as unknown as Partial<KeptRules>;
+      const next: KeptRules = { rules: own, lists, bindings };
+      useRules(p, next);
+      await records.write([{ op: 'memory', key: rulesKey, value: next as unknown as Value }]);
+      return {};
+    },
+  } satisfies Partial<Methods>;
+}

@@ -1,0 +1,155 @@
+// How actions reach the hub: sound by io.ingle.Audio1, skills and notices by the local API, everything else on the bus.
+import { audio1 } from '../audio/contract.ts';
+import { plainLine } from '../io/print.ts';
+import { topics } from '../io/topics.ts';
+import { fromUtf8, toBase64url, utf8 } from '../protocol/bytes.ts';
+import { fromBody, IngleError } from '../protocol/errors.ts';
+import type { Bus } from '../system/bus.ts';
+import { isAbsent } from '../system/bus-errors.ts';
+import { exchange } from '../system/http.ts';
+import { uplink1 } from '../uplink/contract.ts';
+import type { Ways } from './builtin.ts';
+import type { Value } from './expression.ts';
+import { type Asker, HOUSE } from './household.ts';
+import type { Schedule } from './schedule.ts';
+
+export interface WaysOptions {
+  bus: Bus;
+  /** Base address of the local API. */
+  api: string;
+  /** The service token. */
+  token(): string;
+  schedule(): Schedule;
+  now(): number;
+}
+
+/** Speech of one text takes no longer, milliseconds. */
+const SAY_MS = 120_000;
+const API_MS = 30_000;
+const MOST_ANSWER = 256 * 1024;
+
+/** A WAV file of mono samples, 16 bit (RIFF, "Multimedia Programming Interface and Data Specifications 1.0"). */
+export function wavOf(rate: number, samples: Uint8Array): Uint8Array {
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + samples.length, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * 2, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([head, samples]);
+}
+
+const noSound = (e: unknown): never => {
+  throw isAbsent(e) ? new IngleError('not_supported', 'No sound service runs on this hub.') : e;
+};
+
+/** Who somebody is now. */
+export function askers(bus: Bus): (user: string) => Promise<Asker | undefined> {
+  const uplink = bus.client(uplink1);
+  return async (user) => {
+    const { people } = await uplink.ListPeople({});
+    const person = people.find((p) => p.id === user);
+    if (person) return person.ended ? undefined : { user, role: person.role, name: person.name };
+    const { owner_id } = await uplink.Status({});
+    return user === HOUSE || user === owner_id || owner_id === '' ? { user, role: 'owner' } : undefined;
+  };
+}
+
+export function waysOf(o: WaysOptions): Ways {
+  const { bus } = o;
+  const audio = bus.client(audio1);
+  const uplink = bus.client(uplink1);
+
+  /** What the local API is told of whom this is for; the house is local control. */
+  async function principal(user: string, role: string): Promise<Record<string, string>> {
+    const { owner_id } = await uplink.Status({});
+    if (owner_id === '') return {};
+    const isOwner = role === 'owner';
+    const who = { owner_id: isOwner ? owner_id : user, browser: 'scenario', role, elevated_until: 0 };
+    const named = isOwner ? who : { ...who, household: owner_id };
+    return { 'x-ingle-principal': toBase64url(utf8(JSON.stringify(named))) };
+  }
+  async function ask(
+    path: string,
+    id: string,
+    body: object,
+    headers: Record<string, string>,
+  ): Promise<Value> {
+    const answer = await exchange(`${o.api}${path}`, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'x-service-token': o.token(),
+        'content-type': 'application/json',
+        // A key is longer than ids may be, and the same for the same effect.
+        'idempotency-key': await shortened(id),
+      },
+      body: JSON.stringify(body),
+      timeoutMs: API_MS,
+      maxBytes: MOST_ANSWER,
+    }).catch((cause) => {
+      throw Object.assign(new IngleError('unavailable', 'The local API does not answer.'), { cause });
+    });
+    const text = fromUtf8(answer.body);
+    let value: unknown = null;
+    try {
+      value = text === '' ? null : JSON.parse(text);
+    } catch {
+      if (answer.status < 400) value = { text };
+    }
+    if (answer.status >= 400) throw fromBody(value, answer.status);
+    return value as Value;
+  }
+
+  return {
+    now: o.now,
+    speak: (text, lang) =>
+      audio
+        .Say({ text: text.slice(0, 1000), lang, slow: false, sink_id: '' }, SAY_MS)
+        .then(() => {}, noSound),
+    async listen({ seconds, phrases, lang }) {
+      const duration_ms = Math.round(Math.min(10, seconds) * 1000);
+      const { rate, samples } = await audio
+        .Record({ source_id: '', duration_ms }, duration_ms + 10_000)
+        .catch(noSound);
+      const id = crypto.randomUUID();
+      const { text } = await audio
+        .Recognize({ id, sound: wavOf(rate, samples), lang, phrases }, 40_000)
+        .catch(noSound);
+      return { heard: text !== '', text };
+    },
+    print(text, level) {
+      const line = plainLine(text);
+      if (line !== '') bus.publish(topics.print, { text: line, level });
+    },
+    async notify({ id, user, title, body }) {
+      await ask(
+        '/api/notices',
+        id,
+        { user: user === HOUSE ? '' : user, title, ...(body === null ? {} : { body }) },
+        {},
+      );
+    },
+    async skill({ id, user, role, skill, action, args }) {
+      const path = `/skills/${encodeURIComponent(skill)}/v1/actions/${encodeURIComponent(action)}`;
+      return ask(path, id, (args ?? {}) as object, await principal(user, role));
+    },
+    publish: (topic, payload) => bus.publish(topic, payload),
+    async schedule({ job_id, user, scenario_id, at, ctx }) {
+      await o.schedule().create({ job_id, user, scenario_id, at, ctx: ctx as never, missed: 'once' });
+    },
+    unschedule: (job_id) => o.schedule().remove(job_id),
+  };
+}
+
+/** 43 characters for a name of any length. */
+async function shortened(name: string): Promise<string> {
+  return toBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', Uint8Array.from(utf8(name)))));
+}

@@ -1,0 +1,48 @@
+// ingle-scenario: io.ingle.Scenario1, scenarios of the hub. Wires the engine to its file, the bus and the local API.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isTimeKnown, systemClock } from '../../firmware/scenario/clock.ts';
+import { librarySchema, type PrototypeRow } from '../../firmware/scenario/library.ts';
+import { scenarioSchema } from '../../firmware/scenario/records.ts';
+import { serveScenarios } from '../../firmware/scenario/serve.ts';
+import { askers, waysOf } from '../../firmware/scenario/ways.ts';
+import { dataOf, readConfig } from '../../firmware/system/config.ts';
+import { startService } from '../../firmware/system/service.ts';
+import { openStore } from '../../firmware/system/store.ts';
+import { readToken } from '../../firmware/system/token.ts';
+import { openVault } from '../../firmware/system/vault.ts';
+
+process.umask(0o077);
+const life = await startService('scenario');
+const { bus, log } = life;
+const config = readConfig();
+const data = dataOf(config, 'scenario');
+const store = await openStore(join(data, 'scenario.db'), [...scenarioSchema, librarySchema]);
+life.onStop(store.close);
+const clock = systemClock();
+// The image's scenarios lie beside the bundle, as the build has made them of their YAML.
+const file = process.env['INGLE_SCENARIOS'] ?? join(import.meta.dirname, 'scenarios.json');
+const builtin = existsSync(file)
+  ? (JSON.parse(readFileSync(file, 'utf8')) as Omit<PrototypeRow, 'installed_at'>[])
+  : [];
+const address = `http://${config.api.host}:${config.api.port}`;
+
+const scenarios = await serveScenarios(bus, {
+  ...{ store, clock, log, builtin },
+  vault: openVault(join(data, 'scenario.key'), 'ingle scenarios/1'),
+  limits: config.scenario.limits,
+  quotas: config.scenario.quotas,
+  zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  locale: config.language,
+  ways: (schedule) =>
+    waysOf({
+      ...{ bus, schedule, api: address, now: clock.wall },
+      token: () => readToken(join(dataOf(config, 'api'), 'token')),
+    }),
+  askerOf: askers(bus),
+  has: () => new Set(['mic', 'speaker']),
+});
+life.onStop(scenarios.stop);
+if (!isTimeKnown(clock)) log.warn('the time is not known yet, so nothing is started by it');
+life.ready();
+log.info('serving', { runs: scenarios.runs.size });
