@@ -149,7 +149,7 @@ export function waysOf(o: WaysOptions): Ways {
   };
 }
 
-/** 43 characters for a name of any length. */
+/** 44 characters for a name of any length. */
 async function shortened(name: string): Promise<string> {
-  return toBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', Uint8Array.from(utf8(name)))));
+  return `s${toBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', Uint8Array.from(utf8(name)))))}`;
 }

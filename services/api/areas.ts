@@ -13,6 +13,7 @@ import { browsersApi } from '../../firmware/people/browsers-api.ts';
 import { type Described, openapi } from '../../firmware/protocol/endpoint/openapi.ts';
 import { apiPage, pageStyle } from '../../firmware/protocol/endpoint/page.ts';
 import { pushApi } from '../../firmware/push/api.ts';
+import { scenariosApi } from '../../firmware/scenario/api.ts';
 import { appsApi } from '../../firmware/scenario-app/api.ts';
 import { setupApi } from '../../firmware/setup/api.ts';
 import { skillsApi } from '../../firmware/skills/api.ts';
@@ -43,6 +44,7 @@ export const areas = {
   packages: packagesApi,
   skills: skillsApi,
   apps: appsApi,
+  scenarios: scenariosApi,
   services: servicesApi,
   node: nodeApi,
   subnet: subnetApi,

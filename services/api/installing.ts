@@ -9,6 +9,7 @@ import type { Skills } from '../../firmware/skills/follow.ts';
 import { openInstaller } from '../../firmware/skills/install.ts';
 import { installedIn } from '../../firmware/skills/installed.ts';
 import { leaveSlot, wipeSlot } from '../../firmware/skills/leave.ts';
+import type { Publishers } from '../../firmware/skills/publishers.ts';
 import { readPublishers, writePublishers } from '../../firmware/skills/publisher-files.ts';
 import { changeTable, readPlaces, readSlots } from '../../firmware/skills/table.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
@@ -26,6 +27,8 @@ export interface Installing {
   endpoints: LocalEndpoint[];
   /** Whether unsigned packages are let in. */
   isDeveloper(): boolean;
+  /** Whose packages are taken. */
+  publishers(): Publishers;
   /** Takes up what an earlier process left. */
   begin(): Promise<void>;
   stop(): Promise<void>;
@@ -95,6 +98,7 @@ export async function installing(o: {
       },
     }),
     isDeveloper: developer.get,
+    publishers,
     async begin() {
       const isNews = await markDeveloper(config, developer.get());
       await installer.begin();

@@ -42,6 +42,7 @@ import { observe } from './observe.ts';
 import { peopleEndpoints } from './people.ts';
 import { notices } from './push.ts';
 import { desktopEndpoints } from './scenario.ts';
+import { scenarioEndpoints } from './scenarios.ts';
 import { skillEndpoints } from './screens.ts';
 import { listen } from './server.ts';
 import { serviceEndpoints } from './services.ts';
@@ -198,6 +199,10 @@ const dispatch: Dispatch = dispatcher({
     ...desktopEndpoints({ scenario: desktop.scenario, skills }),
     ...skillEndpoints({ store, skills, desktop, library }),
     ...appEndpoints({ skills, desktop, config, signer, log }),
+    ...scenarioEndpoints({
+      ...{ bus, library, pushes, publishers: installs.publishers, isDeveloper: installs.isDeveloper },
+      knows: (user) => following.owners().includes(user),
+    }),
   ],
   skills,
   desktop,
