@@ -5,13 +5,13 @@ import type { Language } from '../text/i18n.ts';
 import { localOf, type Now } from './dates.ts';
 import { listType, type SlotType, type SlotValue, slotTypes } from './kinds.ts';
 import { tokensOf } from './normal.ts';
-import { candidates, type Index, type Indexed, indexOf, type Pattern } from './pattern-index.ts';
+import { candidates, type Index, type Indexed, indexOf } from './pattern-index.ts';
 import { readings, type Sentence, sentenceOf } from './reading.ts';
-import { faultsOfRules, patternsOf, type Rule, type RuleSet, typeOf } from './schema.ts';
-import { FREE, MAX_FREE, type Node, parseTemplate } from './template.ts';
+import { type Parsed, type RuleSet, readRules } from './schema.ts';
+import { FREE, MAX_FREE } from './template.ts';
 
 export interface Compiled {
-  patterns: readonly Pattern[];
+  patterns: readonly Parsed[];
   types: ReadonlyMap<string, SlotType>;
   index: Index;
   board: Board;
@@ -40,41 +40,16 @@ export interface Recognized {
   specificity: Specificity;
 }
 
-/** The tree with the types that the rule gives to slots written without one. */
-function typed(node: Node, rule: Rule): Node {
-  if (node.kind === 'word') return node;
-  if (node.kind === 'slot') return { ...node, type: typeOf(rule, node) };
-  if (node.kind === 'optional') return { kind: 'optional', of: typed(node.of, rule) };
-  if (node.kind === 'choice') return { kind: 'choice', of: node.of.map((n) => typed(n, rule)) };
-  return { kind: 'sequence', parts: node.parts.map((n) => typed(n, rule)) };
-}
-
-function allPatterns(rules: readonly Rule[]): Pattern[] {
-  const all: Pattern[] = [];
-  for (const [at, rule] of rules.entries())
-    for (const { text, language } of patternsOf(rule, at))
-      all.push({
-        text,
-        node: typed(parseTemplate(text), rule),
-        rule,
-        at,
-        order: all.length,
-        ...(language ? { language } : {}),
-      });
-  return all;
-}
-
 /**
  * A rule set, ready to match.
  * @throws IngleError `invalid_request` with every fault of the rule set
  */
 export function compileIntents(ruleSet: unknown): Compiled {
-  const faults = faultsOfRules(ruleSet);
+  const { faults, patterns } = readRules(ruleSet);
   if (faults.length > 0) throw refusal(faults, "The rule set's");
-  const { rules, lists = {} } = ruleSet as RuleSet;
+  const { lists = {} } = ruleSet as RuleSet;
   const types = new Map<string, SlotType>(Object.entries(slotTypes));
   for (const [name, values] of Object.entries(lists)) types.set(name, listType(name, values));
-  const patterns = allPatterns(rules);
   return {
     patterns,
     types,

@@ -4,7 +4,6 @@ import { MAX_PHRASE, MAX_PHRASES, phraseForm } from '../audio/grammar.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Language } from '../text/i18n.ts';
 import type { Compiled } from './match.ts';
-import type { Pattern } from './pattern-index.ts';
 import type { Kind } from './reading.ts';
 import { languageOf, samplesOf } from './sample.ts';
 import {
@@ -146,7 +145,7 @@ export function speechGrammar(
 export function speechPhrases(compiled: Compiled): { phrases: string[]; isWhole: boolean } {
   const form = new RegExp(phraseForm);
   const isPhrase = (text: string) => text.length <= MAX_PHRASE && form.test(text);
-  const spoken = compiled.patterns.filter((p: Pattern) => languageOf(p) === 'en');
+  const spoken = compiled.patterns.filter((p) => languageOf(p) === 'en');
   const scope = scopeOfTypes(compiled.types);
   const how = saying('en', false, (w) => wordForm.en.test(w));
   const cuts = new Set<Cut>();
