@@ -149,16 +149,21 @@ export function speechPhrases(compiled: Compiled): { phrases: string[]; isWhole:
   const scope = scopeOfTypes(compiled.types);
   const how = saying('en', false, (w) => wordForm.en.test(w));
   const cuts = new Set<Cut>();
-  const columns = spoken.map((p) => {
+  // Of so many patterns that one sentence of each is enough, no more are looked for.
+  const isFew = spoken.length <= MAX_PHRASES;
+  const columns: string[][] = [];
+  for (const p of spoken) {
+    if (!isFew && columns.length > MAX_PHRASES) break;
     const node = pruned(p.node, scope, how, cuts);
-    return node ? samplesOf(compiled, { ...p, node }, { most: MAX_PHRASES + 1 }) : [];
-  });
+    const some = node ? samplesOf(compiled, { ...p, node }, { most: isFew ? MAX_PHRASES + 1 : 1 }) : [];
+    if (some.length > 0) columns.push(some);
+  }
   const all = new Set<string>();
   for (let i = 0; i <= MAX_PHRASES; i++)
     for (const column of columns) if (column[i] !== undefined) all.add(column[i]!);
   const said = [...all].filter(isPhrase);
   return {
     phrases: said.slice(0, MAX_PHRASES),
-    isWhole: cuts.size === 0 && said.length === all.size && said.length <= MAX_PHRASES,
+    isWhole: isFew && cuts.size === 0 && said.length === all.size && said.length <= MAX_PHRASES,
   };
 }

@@ -262,7 +262,7 @@ test('patterns and texts made to be slow are not', () => {
     worst = Math.max(worst, took);
     assert.ok(took < 400, `${took} ms for "${text.slice(0, 40)}…"`);
   }
-  console.log(`\nFIGURE slowest hostile sentence ${worst.toFixed(1)} ms`);
+  console.log(`\nFIGURE intents_slowest_hostile_sentence ${worst.toFixed(1)} ms`);
 });
 
 test('ten thousand patterns that all have the words of the sentence are still one look each', () => {
