@@ -4,7 +4,7 @@ import { IngleError } from '../protocol/errors.ts';
 import type { Language } from '../text/i18n.ts';
 import { localOf, type Now } from './dates.ts';
 import { listType, type SlotType, type SlotValue, slotTypes } from './kinds.ts';
-import { tokensOf } from './normal.ts';
+import { readText } from './normal.ts';
 import { candidates, type Index, type Indexed, indexOf } from './pattern-index.ts';
 import { readings, type Sentence, sentenceOf } from './reading.ts';
 import { type Parsed, type RuleSet, readRules } from './schema.ts';
@@ -29,9 +29,9 @@ export interface Specificity {
 
 export interface Recognized {
   intent: string;
-  /** Filled and fixed slots. A slot of a part that was not said is not there. */
+  /** Filled and fixed slots; free ones as they were written. A slot of a part that was not said is not there. */
   slots: Record<string, SlotValue>;
-  /** Of filled slots: their type, the words they took (as `tokensOf` has them), and the ISO 8601 form of a duration. */
+  /** Of filled slots: their type, the words they took, and the ISO 8601 form of a duration. */
   said: Record<string, { type: string; words: string; iso?: string }>;
   pattern: string;
   /** Place of the rule in the rule set. */
@@ -117,7 +117,13 @@ function fill(p: Indexed, s: Sentence, { types, board }: Compiled): number | und
 }
 
 /** Reads the filled slots off the board, from the end back. */
-function told(p: Indexed, s: Sentence, { types, board }: Compiled, score: number): Recognized {
+function told(
+  p: Indexed,
+  s: Sentence,
+  { types, board }: Compiled,
+  score: number,
+  wordsAt: (at: number, end: number) => string,
+): Recognized {
   const width = p.steps.length + 1;
   const out: Recognized = {
     intent: p.rule.intent,
@@ -133,7 +139,7 @@ function told(p: Indexed, s: Sentence, { types, board }: Compiled, score: number
     const step = p.steps[origin % width]!;
     if (step.kind === 'slot') {
       const [at, end] = [Math.floor(origin / width), Math.floor(cell / width)];
-      const words = s.tokens.slice(at, end).join(' ');
+      const words = wordsAt(at, end);
       const type = types.get(step.type);
       const value = type && readings(type.kind, s, at).find((r) => r.next === end)!.value;
       out.slots[step.name] = type ? type.tell(value!) : words;
@@ -165,7 +171,11 @@ export function recognize(
   text: string,
   o: { now: Now; language?: Language },
 ): Recognized | undefined {
-  const s = sentenceOf(tokensOf(text), localOf(o.now));
+  const { plain, tokens } = readText(text);
+  const s = sentenceOf(
+    tokens.map((t) => t.word),
+    localOf(o.now),
+  );
   let best: { pattern: Indexed; score: number } | undefined;
   if (s.tokens.length === 0) return undefined;
   for (const p of candidates(compiled.index, s.tokens, o.language)) {
@@ -178,5 +188,6 @@ export function recognize(
   if (!best) return undefined;
   const again = fill(best.pattern, s, compiled);
   if (again !== best.score) throw new IngleError('internal', 'A sentence matched in two ways.');
-  return told(best.pattern, s, compiled, best.score);
+  const wordsAt = (at: number, end: number) => plain.slice(tokens[at]!.from, tokens[end - 1]!.to);
+  return told(best.pattern, s, compiled, best.score, wordsAt);
 }

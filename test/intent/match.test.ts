@@ -53,6 +53,13 @@ test('of one pattern the same order picks the way it matches', () => {
   assert.equal(slots('(a {x}|b {y})', 'b c'), { y: 'c' });
 });
 
+test('a free slot has the words as they were written', () => {
+  const c = rulesOf(['add {x} to [the] list']);
+  const x = (text: string) => said(c, text)?.slots['x'];
+  assert.is(x('ADD Ёжик, O’Neill & "Söhne" to the list!'), `Ёжик, O'Neill & "Söhne`);
+  assert.is(x('add 1,5 kg ﬁgs (7:30pm) to list'), '1,5 kg figs (7:30pm');
+});
+
 test('a free slot takes one to eight words', () => {
   const c = rulesOf(['say {x} now']);
   assert.is(said(c, 'say now'), undefined);
