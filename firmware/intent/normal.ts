@@ -9,7 +9,7 @@ export const MAX_WORDS = 100;
  * apostrophes inside, and the signs that are said.
  */
 const form =
-  /\d{4}-\d{2}-\d{2}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}(?!\d)|\d{1,2}:\d{2}(?![\d:])|\d+(?:st|nd|rd|th|-?(?:ого|го|ое|е|й|я))(?!\p{L})|(?:(?<![\p{L}\p{N}.)])[-−])?\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*(?:'\p{L}[\p{L}\p{M}]*)*|[°%]/gu;
+  /\d{4}-\d{2}-\d{2}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}(?!\d)|\d{1,2}:\d{2}(?![\d:])|\d+(?:st|nd|rd|th|-?(?:ого|го|ое|е|й|я))(?!\p{L})|(?:(?<![\p{L}\p{N}.)])[-−])?\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*(?:'\p{L}[\p{L}\p{M}]*)*|[°%]/giu;
 
 /** "1,5" and "1.5" are one and a half; "1,000" is a thousand. */
 function numeral(token: string): string {
@@ -18,24 +18,37 @@ function numeral(token: string): string {
   return plain.replace(',', '.');
 }
 
-/**
- * The words of a text: NFKC, lower case, ё as е, no punctuation; "7pm" is two words, "twenty-five" as well.
- * A text that is too long has none.
- */
-export function tokensOf(text: string): string[] {
-  if (text.length > MAX_TEXT) return [];
-  const plain = text
-    .normalize('NFKC')
-    .toLowerCase()
-    .normalize('NFC')
-    .replaceAll('ё', 'е')
-    .replace(/[’‘ʼ`´]/g, "'");
-  if (plain.length > 2 * MAX_TEXT) return [];
-  const tokens = plain.match(form) ?? [];
-  if (tokens.length > MAX_WORDS) return [];
-  return tokens.map((t) =>
-    /^[-−]?\d+[.,\d]*$/.test(t) && !/^\d+\.\d+\.\d+$/.test(t)
-      ? numeral(t)
-      : t.replace(/^(\d+)-(?=\p{L})/u, '$1'),
-  );
+/** A word, and where it stands in the text it is of. */
+export interface Token {
+  word: string;
+  from: number;
+  to: number;
 }
+
+function wordOf(said: string): string {
+  const low = said.toLowerCase().normalize('NFC').replaceAll('ё', 'е');
+  const isNumber = /^[-−]?\d+[.,\d]*$/.test(low) && !/^\d+\.\d+\.\d+$/.test(low);
+  return isNumber ? numeral(low) : low.replace(/^(\d+)-(?=\p{L})/u, '$1');
+}
+
+/**
+ * A text's words with their places in `plain`, which is the text in NFKC, as its writer has it otherwise. A text that is
+ * too long has none.
+ */
+export function readText(text: string): { plain: string; tokens: Token[] } {
+  const none = { plain: '', tokens: [] };
+  if (text.length > MAX_TEXT) return none;
+  const plain = text.normalize('NFKC').replace(/[’‘ʼ`´]/g, "'");
+  if (plain.length > 2 * MAX_TEXT) return none;
+  const found = [...plain.matchAll(form)];
+  if (found.length > MAX_WORDS) return none;
+  const tokens = found.map(({ 0: said, index: from }) => ({
+    word: wordOf(said),
+    from,
+    to: from + said.length,
+  }));
+  return { plain, tokens };
+}
+
+/** The words of a text: small letters, ё as е, no punctuation; "7pm" is two words, "twenty-five" as well. */
+export const tokensOf = (text: string): string[] => readText(text).tokens.map((t) => t.word);

@@ -1,23 +1,15 @@
 // Which of many patterns a sentence can meet at all: those of whose needed words it has the rarest two. Pure.
 import type { Language } from '../text/i18n.ts';
 import { neededOf, type Program, programOf } from './program.ts';
-import type { Rule } from './schema.ts';
-import type { Node } from './template.ts';
-
-/** One pattern of a rule set. Its tree has the types of its rule's slots. */
-export interface Pattern {
-  text: string;
-  node: Node;
-  rule: Rule;
-  /** Its place among the patterns of the set, and that of its rule among the rules. */
-  order: number;
-  at: number;
-  language?: Language;
-}
+import type { Parsed } from './schema.ts';
 
 type Words = readonly string[];
 /** A pattern with its program, and the words it needs beside those it hangs on. */
-export type Indexed = Pattern & Program & { needs: readonly Words[] };
+export interface Indexed extends Parsed, Program {
+  /** Its place among all patterns. */
+  order: number;
+  needs: readonly Words[];
+}
 
 /**
  * Each pattern hangs on one needed word where few patterns need it, else on two; on each of the alternatives where it
@@ -44,7 +36,7 @@ function put<K>(into: Map<K, Indexed[]>, key: K, pattern: Indexed): void {
 }
 
 /** @param ofSlot the first words that a slot of a type can begin with, where they are listed */
-export function indexOf(patterns: readonly Pattern[], ofSlot: (type: string) => Words | undefined): Index {
+export function indexOf(patterns: readonly Parsed[], ofSlot: (type: string) => Words | undefined): Index {
   const needs = patterns.map((p) => neededOf(p.node, ofSlot));
   const uses = new Map<string, number>();
   for (const sets of needs)
@@ -68,6 +60,7 @@ export function indexOf(patterns: readonly Pattern[], ofSlot: (type: string) => 
     const needsOf = (left: readonly { words: Words }[]) => left.map(({ words }) => words);
     const ready = (left: readonly { words: Words }[]): Indexed => ({
       ...pattern,
+      order: i,
       ...programOf(pattern.node),
       needs: needsOf(left),
     });

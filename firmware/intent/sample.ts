@@ -2,7 +2,7 @@
 import type { Language } from '../text/i18n.ts';
 import { scriptOf } from './kinds.ts';
 import type { Compiled } from './match.ts';
-import type { Pattern } from './pattern-index.ts';
+import type { Parsed } from './schema.ts';
 import { pruned, type Saying, type Scope, saying, scopeOfKind, scopeOfTypes, spokenTree } from './spoken.ts';
 import { FREE, type Node } from './template.ts';
 
@@ -69,7 +69,7 @@ function* inRow(parts: readonly Node[], scope: Scope, how: Saying): Generator<st
 }
 
 /** The language in which a pattern is sampled: its own, else that of its script. */
-export const languageOf = ({ language, text }: Pick<Pattern, 'language' | 'text'>): Language =>
+export const languageOf = ({ language, text }: Pick<Parsed, 'language' | 'text'>): Language =>
   language ?? scriptOf(text);
 
 /**
@@ -79,7 +79,7 @@ export const languageOf = ({ language, text }: Pick<Pattern, 'language' | 'text'
  */
 export function samplesOf(
   compiled: Pick<Compiled, 'types'>,
-  pattern: Pattern,
+  pattern: Parsed,
   o: { most: number; seed?: number },
 ): string[] {
   const most = Math.min(o.most, MAX_SAMPLES);

@@ -4,7 +4,7 @@ import { type Fault, faultsOf, SAYS } from '../protocol/endpoint/check.ts';
 import { type Language, languages } from '../text/i18n.ts';
 import { type ListValue, type SlotValue, typeNames } from './kinds.ts';
 import { tokensOf } from './normal.ts';
-import { FREE, MAX_PATTERN, nameForm, slotsOf, tryTemplate } from './template.ts';
+import { FREE, MAX_PATTERN, type Node, nameForm, slotsOf, tryTemplate } from './template.ts';
 
 const closed = { additionalProperties: false };
 /** Rules of a set, patterns of a rule and language, values of a list, ways to say a value. */
@@ -99,14 +99,14 @@ export type RuleSet = T.Static<typeof ruleSetSchema>;
 export type Rule = RuleSet['rules'][number];
 
 /** A pattern of a rule, where it stands, and its language; none when it is for both. */
-export interface Written {
+interface Written {
   text: string;
   pointer: string;
   language?: Language;
 }
 
 /** All patterns of a rule, in their order. */
-export function patternsOf(rule: Rule, at: number): Written[] {
+function patternsOf(rule: Rule, at: number): Written[] {
   const pointer = `/rules/${at}`;
   return [
     ...(rule.pattern === undefined ? [] : [{ text: rule.pattern, pointer: `${pointer}/pattern` }]),
@@ -121,25 +121,46 @@ export function patternsOf(rule: Rule, at: number): Written[] {
 }
 
 /** The type a slot of a pattern has in its rule. */
-export const typeOf = (rule: Rule, slot: { name: string; type: string }): string =>
+const typeOf = (rule: Rule, slot: { name: string; type: string }): string =>
   slot.type === FREE ? (rule.slots?.[slot.name]?.type ?? FREE) : slot.type;
 
-function ruleFaults(rule: Rule, at: number, isType: (type: string) => boolean): Fault[] {
+/** A pattern with its tree, in which slots have the types of their rule. */
+export interface Parsed extends Written {
+  node: Node;
+  rule: Rule;
+  /** Place of the rule. */
+  at: number;
+}
+
+/** The tree with the types that the rule gives to slots written without one. */
+function typed(node: Node, rule: Rule): Node {
+  if (node.kind === 'word') return node;
+  if (node.kind === 'slot') return { ...node, type: typeOf(rule, node) };
+  if (node.kind === 'optional') return { kind: 'optional', of: typed(node.of, rule) };
+  if (node.kind === 'choice') return { kind: 'choice', of: node.of.map((n) => typed(n, rule)) };
+  return { kind: 'sequence', parts: node.parts.map((n) => typed(n, rule)) };
+}
+
+/** Reads a rule's patterns into `into`; what is wrong with them. */
+function readRule(rule: Rule, at: number, isType: (type: string) => boolean, into: Parsed[]): Fault[] {
   const faults: Fault[] = [];
   if (rule.pattern === undefined && rule.patterns === undefined)
     faults.push({ pointer: `/rules/${at}`, says: 'has neither "pattern" nor "patterns"' });
-  for (const { text, pointer } of patternsOf(rule, at)) {
+  for (const written of patternsOf(rule, at)) {
+    const { text, pointer } = written;
     const parsed = tryTemplate(text);
     if ('fault' in parsed) {
       faults.push({ pointer, says: `${parsed.fault.says} (at character ${parsed.fault.offset + 1})` });
       continue;
     }
-    for (const slot of slotsOf(parsed.node)) {
-      if (!isType(typeOf(rule, slot)))
-        faults.push({ pointer, says: `has a slot of the type "${typeOf(rule, slot)}", which is not there` });
-      if (rule.slots?.[slot.name]?.value !== undefined)
-        faults.push({ pointer, says: `fills the slot "${slot.name}", whose value is fixed` });
+    const node = rule.slots ? typed(parsed.node, rule) : parsed.node;
+    for (const { name, type } of slotsOf(node)) {
+      if (!isType(type))
+        faults.push({ pointer, says: `has a slot of the type "${type}", which is not there` });
+      if (rule.slots?.[name]?.value !== undefined)
+        faults.push({ pointer, says: `fills the slot "${name}", whose value is fixed` });
     }
+    into.push({ ...written, node, rule, at });
   }
   for (const [name, { type }] of Object.entries(rule.slots ?? {}))
     if (type !== undefined && !isType(type))
@@ -161,14 +182,18 @@ function listFaults(name: string, values: readonly ListValue[]): Fault[] {
   );
 }
 
-/** Everything that is wrong with a rule set, with JSON pointers; none when it can be compiled. */
-export function faultsOfRules(value: unknown): Fault[] {
+/** A rule set's patterns as trees, and everything that is wrong with it, with JSON pointers. */
+export function readRules(value: unknown): { faults: Fault[]; patterns: Parsed[] } {
+  const patterns: Parsed[] = [];
   const faults = faultsOf(ruleSetSchema, value);
-  if (faults.length > 0) return faults;
+  if (faults.length > 0) return { faults, patterns };
   const { rules, lists = {} } = value as RuleSet;
   const types = new Set<string>([FREE, ...typeNames, ...Object.keys(lists)]);
-  return [
-    ...Object.entries(lists).flatMap(([name, values]) => listFaults(name, values)),
-    ...rules.flatMap((r, i) => ruleFaults(r, i, (type) => types.has(type))),
-  ];
+  const isType = (type: string) => types.has(type);
+  for (const [name, values] of Object.entries(lists)) faults.push(...listFaults(name, values));
+  for (const [i, rule] of rules.entries()) faults.push(...readRule(rule, i, isType, patterns));
+  return { faults, patterns };
 }
+
+/** Everything that is wrong with a rule set, with JSON pointers; none when it can be compiled. */
+export const faultsOfRules = (value: unknown): Fault[] => readRules(value).faults;

@@ -4,7 +4,6 @@ import { MAX_PHRASE, MAX_PHRASES, phraseForm } from '../audio/grammar.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Language } from '../text/i18n.ts';
 import type { Compiled } from './match.ts';
-import type { Pattern } from './pattern-index.ts';
 import type { Kind } from './reading.ts';
 import { languageOf, samplesOf } from './sample.ts';
 import {
@@ -146,20 +145,25 @@ export function speechGrammar(
 export function speechPhrases(compiled: Compiled): { phrases: string[]; isWhole: boolean } {
   const form = new RegExp(phraseForm);
   const isPhrase = (text: string) => text.length <= MAX_PHRASE && form.test(text);
-  const spoken = compiled.patterns.filter((p: Pattern) => languageOf(p) === 'en');
+  const spoken = compiled.patterns.filter((p) => languageOf(p) === 'en');
   const scope = scopeOfTypes(compiled.types);
   const how = saying('en', false, (w) => wordForm.en.test(w));
   const cuts = new Set<Cut>();
-  const columns = spoken.map((p) => {
+  // Of so many patterns that one sentence of each is enough, no more are looked for.
+  const isFew = spoken.length <= MAX_PHRASES;
+  const columns: string[][] = [];
+  for (const p of spoken) {
+    if (!isFew && columns.length > MAX_PHRASES) break;
     const node = pruned(p.node, scope, how, cuts);
-    return node ? samplesOf(compiled, { ...p, node }, { most: MAX_PHRASES + 1 }) : [];
-  });
+    const some = node ? samplesOf(compiled, { ...p, node }, { most: isFew ? MAX_PHRASES + 1 : 1 }) : [];
+    if (some.length > 0) columns.push(some);
+  }
   const all = new Set<string>();
   for (let i = 0; i <= MAX_PHRASES; i++)
     for (const column of columns) if (column[i] !== undefined) all.add(column[i]!);
   const said = [...all].filter(isPhrase);
   return {
     phrases: said.slice(0, MAX_PHRASES),
-    isWhole: cuts.size === 0 && said.length === all.size && said.length <= MAX_PHRASES,
+    isWhole: isFew && cuts.size === 0 && said.length === all.size && said.length <= MAX_PHRASES,
   };
 }

@@ -7,14 +7,14 @@ import { type Kind, kindOfForms, kindOfPhrases, type Local, type Reading, type S
 const LAST = 24 * 60 - 1;
 const clock = (h: number, m: number): number => (((h * 60 + m) % 1440) + 1440) % 1440;
 
-/** "7:30", "19:05"; "24:00" is midnight. */
+/** "7:30", "7.30", "19:05"; "24:00" is midnight. */
 const written: Kind = {
   name: 'written_time',
   parts: {},
   spoken: { en: undefined, ru: undefined },
-  starts: (token) => token.includes(':'),
+  starts: (token) => /^\d.*\d$/.test(token),
   read({ tokens }: Sentence, at): Reading[] {
-    const [, h, m] = /^(\d{1,2}):(\d{2})$/.exec(tokens[at]!) ?? [];
+    const [, h, m] = /^(\d{1,2})[:.](\d{2})$/.exec(tokens[at]!) ?? [];
     const hour = Number(h);
     const isTime = h !== undefined && (hour < 24 || (hour === 24 && m === '00')) && Number(m) < 60;
     return isTime ? [{ next: at + 1, value: clock(hour, Number(m)) }] : [];

@@ -61,7 +61,9 @@ it('what is said with the grammar of a household is heard, and means what it say
     ] as const) {
       const began = performance.now();
       const said = await heard(text, folder, grammar);
-      console.log(`FIGURE "${text}" was heard as "${said}" in ${Math.round(performance.now() - began)} ms`);
+      console.log(
+        `\nFIGURE intents_heard "${text}" as "${said}", ${Math.round(performance.now() - began)} ms`,
+      );
       assert.is(recognize(c, said, { now })?.intent, intent, said);
     }
   } finally {

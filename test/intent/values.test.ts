@@ -109,6 +109,8 @@ test('times of day in English', () =>
     'five minutes to nine': '08:55',
     'quarter to one in the afternoon': '12:45',
     '7:30': '07:30',
+    '7.30': '07:30',
+    '7.5': undefined,
     '7:30 pm': '19:30',
     '7pm': '19:00',
     '7 a.m.': '07:00',
