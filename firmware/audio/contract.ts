@@ -88,6 +88,12 @@ export const audio1 = contract({
       out: { heard: 'b', phrase: 's' },
       errors: ['invalid_request', 'not_found', 'unavailable', 'conflict', 'not_supported'],
     },
+    Listen: {
+      doc: 'Listens until somebody has spoken or timeout_s (at most 30) is over, and says what it was: one of the phrases, or anything without any, where its model is installed. lang: en. The recording is erased.',
+      in: { source_id: 's', timeout_s: 'd', lang: 's', phrases: 'as' },
+      out: { heard: 'b', text: 's' },
+      errors: ['invalid_request', 'not_found', 'unavailable', 'conflict', 'not_supported', 'timeout'],
+    },
     ConfirmYes: {
       doc: 'Asks aloud whether the person hears the hub, and listens for a yes. No answer is no error.',
       in: { sink_id: 's', source_id: 's', lang: 's', timeout_s: 'd' },

@@ -28,24 +28,6 @@ const SAY_MS = 120_000;
 const API_MS = 30_000;
 const MOST_ANSWER = 256 * 1024;
 
-/** A WAV file of mono samples, 16 bit (RIFF, "Multimedia Programming Interface and Data Specifications 1.0"). */
-export function wavOf(rate: number, samples: Uint8Array): Uint8Array {
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + samples.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(rate * 2, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(samples.length, 40);
-  return Buffer.concat([head, samples]);
-}
-
 const noSound = (e: unknown): never => {
   throw isAbsent(e) ? new IngleError('not_supported', 'No sound service runs on this hub.') : e;
 };
@@ -114,17 +96,10 @@ export function waysOf(o: WaysOptions): Ways {
       audio
         .Say({ text: text.slice(0, 1000), lang, slow: false, sink_id: '' }, SAY_MS)
         .then(() => {}, noSound),
-    async listen({ seconds, phrases, lang }) {
-      const duration_ms = Math.round(Math.min(10, seconds) * 1000);
-      const { rate, samples } = await audio
-        .Record({ source_id: '', duration_ms }, duration_ms + 10_000)
-        .catch(noSound);
-      const id = crypto.randomUUID();
-      const { text } = await audio
-        .Recognize({ id, sound: wavOf(rate, samples), lang, phrases }, 40_000)
-        .catch(noSound);
-      return { heard: text !== '', text };
-    },
+    listen: ({ seconds, phrases, lang }) =>
+      audio
+        .Listen({ source_id: '', timeout_s: seconds, lang, phrases }, seconds * 1000 + 40_000)
+        .catch(noSound),
     print(text, level) {
       const line = plainLine(text);
       if (line !== '') bus.publish(topics.print, { text: line, level });

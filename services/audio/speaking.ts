@@ -6,12 +6,12 @@ import { type AudioText, audioTexts } from '../../firmware/text/audio.ts';
 import { type Language, pickLanguage, translator } from '../../firmware/text/i18n.ts';
 import type { AudioParts, Methods } from './parts.ts';
 import type { Recognizer } from './recognizer.ts';
-import { listen, recognise, speak } from './speech.ts';
+import { checkPhrases, listen, recognise, speak, transcribe } from './speech.ts';
 
 export function speaking(
   p: AudioParts,
   recording: Recognizer,
-): Methods<'VadListen' | 'ConfirmYes' | 'Say' | 'Recognize' | 'StopRecognizing'> {
+): Methods<'VadListen' | 'Listen' | 'ConfirmYes' | 'Say' | 'Recognize' | 'StopRecognizing'> {
   const { job, choice, log, runtime } = p;
   return {
     async VadListen({ source_id, timeout_s }) {
@@ -22,6 +22,27 @@ export function speaking(
           l.heard && l.short ? await recognise(l.samples, runtime, signal).catch(muteable(log)) : undefined;
         l.samples.fill(0);
         return { heard: l.heard, phrase: said?.phrase ?? '' };
+      });
+    },
+    async Listen({ source_id, timeout_s, lang, phrases }) {
+      if (lang !== 'en')
+        throw new IngleError(
+          'not_supported',
+          'This hub understands spoken English only: it has no other model.',
+          { lang },
+        );
+      checkPhrases(phrases);
+      const { device } = await choice.source(source_id);
+      return job.exclusive('Listen', async (signal) => {
+        const l = await listen(device.id, checkTimeout(timeout_s), { signal, onLevel: p.level(device.id) });
+        try {
+          return {
+            heard: l.heard,
+            text: l.heard ? await transcribe(l.samples, { phrases, runtime, signal }) : '',
+          };
+        } finally {
+          l.samples.fill(0);
+        }
       });
     },
     async ConfirmYes({ sink_id, source_id, lang, timeout_s }) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetch1 } from '../../../firmware/fetch/contract.ts';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
+import { scenario1 } from '../../../firmware/scenario/contract.ts';
 import { granting } from '../../../firmware/skills/grants.ts';
 import { type Slots, settleSlots, skillNames } from '../../../firmware/skills/table.ts';
 import { type Supervises, serveSupervisor } from '../../../firmware/supervisor/serve.ts';
@@ -107,7 +108,7 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
   });
   const uplink = async () => (await connection()).client(uplink1);
 
-  const kept = [uplink1.bus, ...skillNames(slots).keys()];
+  const kept = [uplink1.bus, scenario1.bus, ...skillNames(slots).keys()];
   const common = environmentOf(plan, { bus: daemon.address, runtime, apiPort: apiAt, kept }, o.env);
   const sandbox = await openSandbox({
     ...{ dist, skills, hub, socket: join(runtime, 'bus') },
@@ -152,7 +153,10 @@ export async function startHouse(o: HouseOptions = {}): Promise<House> {
     if (plan.isRootHere) await processes.until('root', answers(plan.local));
     await processes.until('uplink', owned(uplink1.bus));
     await processes.until('api', answers(`${api}/health/live`));
+    // It asks the local API for what skills do.
+    service('scenario', 'services/scenario');
     for (const [name, id] of skillNames(slots)) await processes.until(`skill ${id}`, owned(name));
+    await processes.until('scenario', owned(scenario1.bus));
     arrived(data);
   } catch (e) {
     await stop();
@@ -222,6 +226,7 @@ function supervisorOf(
       const units = new Map([
         ['ingle-api', 'api'],
         ['ingle-uplink', 'uplink'],
+        ['ingle-scenario', 'scenario'],
         ...[...skillNames(slots)].map(([at, id]): [string, string] => [unitOf(at)!, `skill ${id}`]),
       ]);
       return new Map(
