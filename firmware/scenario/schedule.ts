@@ -57,6 +57,15 @@ const MOST_MISSED = 24;
 /** A disk that does not take a tick is asked again so much later. */
 const AGAIN_MS = 10_000;
 const triggered = 'trigger:';
+/** What a start is refused for that no second try would change. */
+const final = new Set<string>([
+  'not_found',
+  'forbidden',
+  'conflict',
+  'invalid_request',
+  'not_supported',
+  'too_large',
+]);
 
 interface State extends ScheduleOptions {
   jobs: Map<string, JobRow>;
@@ -242,8 +251,8 @@ async function tick(
       await s.runs.start({ ...start, run_id, with: [record({ what: 'fired', run_id, why: null }), ...then] });
       return;
     } catch (e) {
-      // The disk does not take it: the tick is due until it does.
-      if (!(e instanceof IngleError) || e.code === 'unavailable') throw e;
+      // What may be better in a moment, as a disk that is full, leaves the tick due.
+      if (!(e instanceof IngleError) || !final.has(e.code)) throw e;
       reason = e.message;
     }
   s.log.notice('a time of a job passes without a run', { job: job_id, due_at, why: reason });

@@ -100,6 +100,7 @@ export async function startHub(
     INGLE_SKILLS: skills,
     INGLE_API_PORT: String(port),
     INGLE_CONFIG: '/nonexistent',
+    INGLE_SCENARIOS: resolve('dist/services/scenario/scenarios.json'),
     INGLE_LOG: process.env['INGLE_LOG'] ?? 'error',
     ...o.env,
   };
@@ -177,6 +178,16 @@ export async function startHub(
         ...programOf('services/skill-host/main.ts'),
         `${slot}`,
       ]);
+    },
+    /** Starts another service of the hub, and waits for its bus name. */
+    async startService(name: string, busName: string): Promise<void> {
+      spawn(name, programOf(`services/${name}/main.ts`));
+      const asker = await connect(bus.address);
+      await until(
+        tried(async () => (await asker.listNames()).includes(busName)),
+        `the service ${name}`,
+      );
+      asker.close();
     },
     async kill(name: string): Promise<void> {
       const child = children.get(name);

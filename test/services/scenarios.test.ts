@@ -1,0 +1,333 @@
+// timeout: 300 s
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions of scenarios
+// Scenarios over HTTP: a real ingle-api and a real ingle-scenario on one bus, kills of both included.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { scenario1 } from '../../firmware/scenario/contract.ts';
+import { type Bus, connect } from '../../firmware/system/bus.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { assertContract } from '../lab/contract.ts';
+import { until } from '../lab/wait.ts';
+import { owner, startHub, type TestHub } from './hub.ts';
+
+const person = (id: string, role: string) =>
+  ({ owner_id: id, role, household: owner.owner_id, elevated_until: 0 }) as never;
+const kid = person('person_kid', 'kid');
+const adult = person('person_adult', 'adult');
+
+const test = suite<{ hub: TestHub; bus: Bus; printed: string[] }>('scenarios over HTTP');
+test.before(async (c) => {
+  c.hub = await startHub({ env: { INGLE_LANG: 'en' } });
+  c.bus = await connect(c.hub.bus.address);
+  await c.bus.serve(uplink1, {
+    Status: () => ({
+      ...{
+        connected: true,
+        root: '',
+        owner_id: owner.owner_id,
+        subnet_id: '',
+        hub_id: '',
+        keys: '',
+        last_error: '',
+      },
+      ...{ expires_at: 0n, browsers: 0, channels: 0, pending: 0, insecure: false },
+    }),
+    ListPeople: () => ({
+      people: [
+        { id: 'person_kid', role: 'kid', name: 'Kim' },
+        { id: 'person_adult', role: 'adult', name: 'Ann' },
+      ].map((p) => ({ ...p, created_at: 0n, until: 0n, ended: false, invited_by: '', browsers: [] })),
+    }),
+    ListBrowsers: () => ({ browsers: [] }),
+  } as never);
+  c.printed = [];
+  await c.bus.subscribe('io.console.print', (_, p) => void c.printed.push((p as { text: string }).text));
+  await c.hub.startService('scenario', scenario1.bus);
+  await c.hub.ask('POST', '/api/skills/developer', { body: { on: true } });
+});
+test.after(async (c) => {
+  c.bus.close();
+  await c.hub.stop();
+});
+
+const prints = (id: string, text: string, more: object = {}) => ({
+  id,
+  call: 'io.console.print',
+  args: { text },
+  ...more,
+});
+const push = async (hub: TestHub, name: string, steps: unknown[], more: object = {}) => {
+  const prototype = { id: `test/${name}`, version: '1.0.0', dslVersion: '1', name, steps, ...more };
+  const r = await hub.ask('POST', '/api/scenarios/push', { body: { prototype } });
+  assert.is(r.status, 200, JSON.stringify(r.body));
+};
+const status = async (hub: TestHub, run_id: string) =>
+  (await hub.ask('GET', `/api/scenario/status?run_id=${run_id}`)).body;
+const over = async (hub: TestHub, run_id: string, state: string) => {
+  await until(async () => (await status(hub, run_id)).finished_at, `the end of ${run_id}`);
+  const s = await status(hub, run_id);
+  assert.is(s.state, state, JSON.stringify(s.error));
+  return s;
+};
+
+test('the service offers what its contract says, and its scenarios are right', async ({ hub, bus }) => {
+  await assertContract(bus, scenario1);
+  const { body } = await hub.ask('GET', '/api/scenarios/prototypes');
+  assert.ok(body.prototypes.length >= 10, `${body.prototypes.length}`);
+  assert.ok(
+    body.prototypes.every((p: { enabled: boolean }) => !p.enabled),
+    'nothing fires that nobody turned on',
+  );
+});
+
+test('a scenario runs, its steps are in its journal, and it is told on the bus', async ({
+  hub,
+  printed,
+  bus,
+}) => {
+  const told: string[] = [];
+  await bus.subscribe('scenario.*', (topic) => void told.push(topic));
+  await push(hub, 'hello', [prints('one', 'Hello ${ctx.user.role} ${ctx.x}'), prints('two', '${params.p}')], {
+    params: { p: 'P' },
+  });
+  const { body } = await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/hello', ctx: { x: 5 } } });
+  const s = await over(hub, body.run_id, 'DONE');
+  assert.equal(
+    s.journal.map((j: { step_name?: string; kind: string }) => `${j.step_name ?? ''} ${j.kind}`),
+    ['one begun', 'one done', 'two begun', 'two done', ' end'],
+  );
+  await until(() => printed.includes('Hello owner 5') && printed.includes('P'), 'the lines');
+  await until(() => told.includes('scenario.start') && told.includes('scenario.finish'), 'what is told');
+});
+
+test('what goes on is there after kill -9 of the service, and ends', async ({ hub, printed }) => {
+  await push(hub, 'long', [
+    prints('a', 'long a'),
+    { id: 'd', do: 'delay', for: '4s' },
+    prints('b', 'long b'),
+  ]);
+  const { body } = await hub.ask('POST', '/api/scenarios/test.long/run', { body: {} });
+  await until(() => printed.includes('long a'), 'the first line');
+  await hub.kill('scenario');
+  const away = await hub.ask('GET', '/api/scenarios/instances');
+  assert.ok([408, 503].includes(away.status), `${away.status}`);
+  await hub.startService('scenario', scenario1.bus);
+  await over(hub, body.instance_id, 'DONE');
+  await until(() => printed.includes('long b'), 'the last line');
+  assert.is(printed.filter((p) => p === 'long a').length, 1);
+});
+
+test('orders: pause, resume, stop, and what a state does not take', async ({ hub }) => {
+  await push(hub, 'orders', [{ id: 'd', do: 'delay', for: '1h' }]);
+  const { body } = await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/orders' } });
+  const order = (what: string) => hub.ask('POST', `/api/scenarios/instances/${body.run_id}/${what}`);
+  await until(async () => (await status(hub, body.run_id)).current_step, 'its step');
+  assert.is((await order('pause')).status, 200);
+  assert.is((await order('pause')).status, 409);
+  const listed = (await hub.ask('GET', '/api/scenarios/instances')).body.instances;
+  assert.is(listed.find((i: { run_id: string }) => i.run_id === body.run_id).instance, 'paused');
+  assert.is((await order('resume')).status, 200);
+  const again = await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/orders' } });
+  assert.equal([again.status, again.body.error], [409, 'conflict']);
+  assert.is((await hub.ask('POST', '/api/scenario/cancel', { body: { run_id: body.run_id } })).status, 200);
+  await over(hub, body.run_id, 'CANCELED');
+  assert.is((await order('kill')).status, 409);
+  assert.is((await hub.ask('POST', '/api/scenarios/instances/nobody/stop')).status, 404);
+});
+
+test('roles: who may start what, and see what is whose', async ({ hub }) => {
+  await push(hub, 'grown', [prints('x', 'grown')], { roles: ['adult'], multiUser: true });
+  const run = (as: never) => hub.ask('POST', '/api/scenario/run', { as, body: { id: 'test/grown' } });
+  const names = async (as: never) =>
+    (await hub.ask('GET', '/api/scenarios/prototypes', { as })).body.prototypes.map(
+      (p: { id: string }) => p.id,
+    );
+  assert.is((await run(kid)).status, 403);
+  assert.not((await names(kid)).includes('test/grown'));
+  const mine = await run(adult);
+  assert.is(mine.status, 200, JSON.stringify(mine.body));
+  await over(hub, mine.body.run_id, 'DONE');
+  const seen = (as: never) => hub.ask('GET', `/api/scenario/status?run_id=${mine.body.run_id}`, { as });
+  assert.is((await seen(adult)).status, 200);
+  assert.is((await seen(kid)).status, 404);
+  assert.is((await hub.ask('GET', '/api/scenarios/impl/person_adult/test.grown', { as: kid })).status, 403);
+  assert.is((await hub.ask('GET', '/api/scenarios/dead-letters', { as: kid })).status, 403);
+  const other = await hub.ask('POST', '/api/scenarios/test.grown/run', {
+    as: kid,
+    body: { user: 'person_adult' },
+  });
+  assert.is(other.status, 403);
+});
+
+test('a person changes what they may, and everything else is refused with its reason', async ({
+  hub,
+  printed,
+}) => {
+  await push(hub, 'mine', [prints('a', '${params.word}'), prints('b', 'second')], {
+    params: { word: 'first' },
+  });
+  const at = '/api/scenarios/impl/me/test.mine';
+  const change = (body: object) => hub.ask('PATCH', at, { body });
+  assert.is(
+    (await change({ params: { word: 'changed' }, rewrite: [{ match: { id: 'b' }, action: 'drop' }] })).status,
+    200,
+  );
+  const { body } = await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/mine' } });
+  await over(hub, body.run_id, 'DONE');
+  await until(() => printed.includes('changed'), 'the word');
+  assert.not(printed.includes('second'));
+  for (const action of ['add_step', 'add_slot', 'add_anchor', 'replace']) {
+    const r = await change({ rewrite: [{ match: { id: 'a' }, action, set: {} }] });
+    assert.equal([r.status, r.body.error], [400, 'invalid_request'], action);
+    assert.match(r.body.message, /\w{4}/);
+  }
+  assert.is((await change({ params: { other: 1 } })).status, 400);
+  const now = (await hub.ask('GET', at)).body;
+  assert.is((await change({ rev: now.rev + 7, enabled: true })).status, 409);
+  const rehearsed = await hub.ask('POST', '/api/scenarios/test.mine/rehearse', { body: {} });
+  assert.equal(
+    rehearsed.body.steps.map((s: { step: string; does: string }) => `${s.step} ${s.does}`),
+    ['a do', ' end'],
+  );
+});
+
+test('a schedule fires once, at its time, and over a kill', async ({ hub, printed }) => {
+  await push(hub, 'later', [prints('x', 'later ${ctx.n}')]);
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+  const make = (body: object) =>
+    hub.ask('POST', '/api/schedule/create', { body: { scenario_id: 'test/later', ...body } });
+  assert.is((await make({ at: at(3000), ctx: { n: 1 } })).status, 200);
+  const never = (await make({ cron: '0 0 1 1 *', zone: 'Europe/Berlin' })).body.job_id;
+  await hub.kill('scenario');
+  await hub.startService('scenario', scenario1.bus);
+  await until(() => printed.includes('later 1'), 'the line');
+  const { jobs } = (await hub.ask('GET', '/api/schedule/list')).body;
+  assert.equal(
+    jobs
+      .filter((j: { scenario_id: string }) => j.scenario_id === 'test/later')
+      .map((j: { job_id: string }) => j.job_id),
+    [never],
+  );
+  assert.is((await hub.ask('POST', '/api/schedule/delete', { body: { job_id: never } })).status, 200);
+  for (const body of [
+    {},
+    { cron: 'x' },
+    { cron: '* * * * *', at: at(1) },
+    { at: 'tomorrow' },
+    { at: '2020-01-01T00:00:00Z' },
+  ])
+    assert.is((await make(body)).status, 400, JSON.stringify(body));
+  assert.is(printed.filter((p) => p === 'later 1').length, 1);
+});
+
+test('an event of the bus starts what somebody turned on, and nothing before', async ({
+  hub,
+  bus,
+  printed,
+}) => {
+  await push(hub, 'door', [prints('x', 'door ${ctx.who}')], {
+    triggers: [
+      { type: 'event', topic: 'external.door', when: '$.payload.open', ctx: { who: '${$.payload.who}' } },
+    ],
+  });
+  bus.publish('external.door', { open: true, who: 'early' });
+  assert.is(
+    (await hub.ask('PATCH', '/api/scenarios/impl/me/test.door', { body: { enabled: true } })).status,
+    200,
+  );
+  bus.publish('external.door', { open: false, who: 'closed' });
+  bus.publish('external.door', { open: true, who: 'Ann' });
+  await until(() => printed.includes('door Ann'), 'the line');
+  assert.not(printed.some((p) => p.includes('early') || p.includes('closed')));
+});
+
+test('what is said starts the scenario of its intent, with what was said in its place', async ({
+  hub,
+  printed,
+}) => {
+  await push(hub, 'lamp', [prints('x', 'lamp in the ${ctx.room}')], {
+    triggers: [{ type: 'intent', name: 'lamp_on' }],
+  });
+  const rules = { rules: [{ intent: 'lamp_on', pattern: '(light|lamp) on in the {room}' }] };
+  assert.is((await hub.ask('PUT', '/api/intent/rules', { body: rules })).status, 200);
+  const say = (text: string, more: object = {}) =>
+    hub.ask('POST', '/api/intent/recognize', { body: { text, ...more } });
+  const told = await say('Lamp on in the kitchen', { start: false });
+  assert.equal(
+    [told.body.intent, told.body.slots, told.body.scenario_id, told.body.run_id],
+    ['lamp_on', { room: 'kitchen' }, 'test/lamp', ''],
+  );
+  const done = await say('light on in the hall');
+  await over(hub, done.body.run_id, 'DONE');
+  await until(() => printed.includes('lamp in the hall'), 'the line');
+  assert.equal((await say('colourless green ideas sleep')).body.intent, '');
+  const kept = (await hub.ask('GET', '/api/intent/rules')).body;
+  assert.equal(
+    kept.unmatched.map((u: { phrase: string }) => u.phrase),
+    ['colourless green ideas sleep'],
+  );
+  assert.is(
+    (await hub.ask('PUT', '/api/intent/rules', { body: { rules: [{ intent: 'x', pattern: '(((' }] } }))
+      .status,
+    400,
+  );
+  assert.is((await say('какая погода', { start: false })).body.intent, 'weather');
+});
+
+test('a run that failed is a dead letter, is replayed once and can be discarded', async ({ hub }) => {
+  await push(hub, 'fails', [prints('ok', 'fine'), { id: 'bad', call: 'nothing.like_this', timeout: '5s' }]);
+  const { body } = await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/fails' } });
+  const s = await over(hub, body.run_id, 'FAILED');
+  assert.is(s.error.step, 'bad');
+  const { letters } = (await hub.ask('GET', '/api/scenarios/dead-letters')).body;
+  const letter = letters.find((l: { run_id: string }) => l.run_id === body.run_id);
+  const again = await hub.ask('POST', `/api/scenarios/dead-letters/${letter.id}/replay`, {
+    body: { from: 'step' },
+  });
+  assert.is(again.status, 200, JSON.stringify(again.body));
+  await over(hub, again.body.run_id, 'FAILED');
+  assert.is(
+    (await hub.ask('POST', `/api/scenarios/dead-letters/${letter.id}/replay`, { body: {} })).status,
+    409,
+  );
+  assert.is((await hub.ask('DELETE', `/api/scenarios/dead-letters/${letter.id}`)).status, 200);
+  assert.is((await hub.ask('DELETE', `/api/scenarios/dead-letters/${letter.id}`)).status, 404);
+});
+
+test('a notice from a scenario stands on the desktop of the person, once', async ({ hub }) => {
+  await push(hub, 'tells', [
+    { id: 'n', call: 'notify', args: { title: { en: 'Ready', ru: 'Готово' }, body: 'The cake' } },
+  ]);
+  const { body } = await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/tells' } });
+  await over(hub, body.run_id, 'DONE');
+  assert.is((await hub.ask('POST', '/api/notices', { body: { title: '' } })).status, 400);
+  assert.is((await hub.ask('POST', '/api/notices', { as: kid, body: { title: 'x' } })).status, 403);
+});
+
+test('what no scenario can be is refused with every fault, and drafts without developer mode', async ({
+  hub,
+}) => {
+  const bad = { id: 'test/bad', version: '1.0.0', dslVersion: '1', name: 'Bad' };
+  for (const [more, pointers] of [
+    [{ version: '1', steps: [] }, ['/version']],
+    [
+      {
+        steps: [
+          { id: 'a', do: 'for' },
+          { id: 'b', call: 'a.b', args: { x: '${1 +}' } },
+        ],
+      },
+      ['/steps/0', '/steps/1/args/x'],
+    ],
+  ] as const) {
+    const r = await hub.ask('POST', '/api/scenarios/push', { body: { prototype: { ...bad, ...more } } });
+    assert.equal([r.status, r.body.error], [400, 'invalid_request']);
+    for (const pointer of pointers) assert.ok(r.body.message.includes(pointer), r.body.message);
+  }
+  await hub.ask('POST', '/api/skills/developer', { body: { on: false } });
+  const refused = await hub.ask('POST', '/api/scenarios/push', { body: { prototype: { id: 'test/x' } } });
+  assert.equal([refused.status, refused.body.error], [403, 'forbidden']);
+  assert.ok((await hub.ask('POST', '/api/scenarios/install', { raw: 'nonsense' })).status < 500);
+});
+
+test.run();
