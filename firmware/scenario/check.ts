@@ -148,7 +148,9 @@ function expressionFaults(
     const allowed = [...roots, ...aliases, ...items, ...(step.where === undefined ? [] : ['$'])];
     return [...faults, ...referenceFaults(p, references, allowed, ids)];
   });
-  return [...head, ...inSteps];
+  // A name that is wrong twice in one text is told once.
+  const once = new Map([...head, ...inSteps].map((f) => [`${f.pointer} ${f.says}`, f]));
+  return [...once.values()];
 }
 
 const includes = (p: Prototype, placed: readonly Placed[]) =>

@@ -144,7 +144,7 @@ function stepChange(w: Work, { rewrite, pointer }: Moving): Rewrite | undefined 
 function changeFor(w: Work, moving: Moving): Rewrite | undefined {
   const { rewrite, pointer } = moving;
   const { id } = rewrite.match;
-  if (rewrite.action === 'param.set') {
+  if (rewrite.action === 'param.set' && rewrite.set !== undefined) {
     const value = valueFor(w, id, rewrite.set, pointer, rewrite);
     return value === undefined ? undefined : { ...rewrite, set: value };
   }

@@ -12,8 +12,7 @@ export interface Need {
 interface Order {
   /** Steps in the order they are written. */
   place: ReadonlyMap<string, number>;
-  /** The steps that fill an alias. */
-  aliases: ReadonlyMap<string, readonly string[]>;
+  /** A step, and those of which one gives what it needs: several where they fill one alias. */
   needs: readonly { by: string; ids: readonly string[] }[];
 }
 
@@ -32,8 +31,9 @@ function orderOf(steps: readonly Step[]): Order {
       return ids ? [{ by, ids }] : [];
     });
   });
+  const once = new Map(needs.map((need) => [JSON.stringify(need), need]));
   const place = new Map(placed.flatMap(({ step }, i) => (idOf(step) ? [[idOf(step)!, i]] : [])));
-  return { place, aliases, needs };
+  return { place, needs: [...once.values()] };
 }
 
 /** What is left of the steps: whose result a step still needs, and whose place an anchor. */
