@@ -21,6 +21,8 @@ type Note = NonNullable<Implementation['notes']>[number];
 interface Moving {
   rewrite: Rewrite;
   pointer: string;
+  /** As the person made it. */
+  original: Rewrite;
 }
 
 interface Work {
@@ -170,8 +172,8 @@ function fitting(w: Work, all: readonly Moving[]): Rewrite[] {
     });
     const last = places.sort((a, b) => b.at - a.at)[0];
     if (!last) return left.map((m) => m.rewrite);
-    const { rewrite, pointer } = left[last.at]!;
-    aside(w, faultAt(pointer, 'does_not_fit', { why: last.fault.says }), rewrite, pointer, w.broken);
+    const { original, pointer } = left[last.at]!;
+    aside(w, faultAt(pointer, 'does_not_fit', { why: last.fault.says }), original, pointer, w.broken);
     left = left.filter((_, i) => i !== last.at);
   }
 }
@@ -208,8 +210,8 @@ export function migrate(implementation: Implementation, before: Prototype, after
   );
   const moving = (rewrite ?? []).flatMap((r, i): Moving[] => {
     const pointer = `/rewrite/${i}`;
-    const changed = changeFor(w, { rewrite: r, pointer });
-    return changed ? [{ rewrite: changed, pointer }] : [];
+    const changed = changeFor(w, { rewrite: r, pointer, original: r });
+    return changed ? [{ rewrite: changed, pointer, original: r }] : [];
   });
   const rewrites = fitting(w, moving);
   // The oldest go first; what they were is told.

@@ -91,13 +91,21 @@ const cases: [pointer: string, value: unknown, ...faults: string[]][] = [
   ['/steps/3/compensate', { slot: 'lamp', method: 'off' }],
   ['/steps/3/compensate', { slot: 'lamb', method: 'off' }, '/steps/3/compensate/slot unknown_slot'],
   ['/steps/3/compensate', { call: 'notify', slot: 'lamp' }, '/steps/3/compensate two_kinds'],
-  ['/steps/3/compensate', { call: 'notify', args: { a: '${no.x}' } }, '/steps/3/compensate/args/a unknown_name'],
+  [
+    '/steps/3/compensate',
+    { call: 'notify', args: { a: '${no.x}' } },
+    '/steps/3/compensate/args/a unknown_name',
+  ],
   ['/steps/3/retries', { max: 3, backoff: 'exp:2s..500ms' }, '/steps/3/retries/backoff bad_backoff'],
   ['/steps/3/retries', { max: 3, backoff: 'exp:500ms..2s' }],
   ['/steps/3', { include: 'parts.yaml#bye', if: 'true' }, '/steps/3 include_bare'],
   ['/steps/3', { include: 'parts.yaml#bye' }],
   ['/steps/3', { include: 'parts#bye' }, '/steps/3/include form'],
-  ['/steps/3', { id: 'a', call: 'skills.run', args: { skill: '${params.place}', action: 'x' } }, '/steps/3/args/skill must_be_plain'],
+  [
+    '/steps/3',
+    { id: 'a', call: 'skills.run', args: { skill: '${params.place}', action: 'x' } },
+    '/steps/3/args/skill must_be_plain',
+  ],
   ['/steps/3', { id: 'a', call: 'skills.handle', args: { skill: 'x' } }, '/steps/3/args/topic missing'],
   ['/anchors/news/after', 'nowhere', '/anchors/news/after unknown_step'],
   ['/triggers', [{ type: 'time', cron: '61 * * * *' }], '/triggers/0/cron bad_cron'],
@@ -158,9 +166,28 @@ test('a scenario nests and grows so far and no farther', () => {
 });
 
 test('a time table has five fields in their bounds, or is a name', () => {
-  for (const yes of ['* * * * *', '*/5 0-6 1,15 jan-MAR mon-fri', '0 9,21 * * 7', '@daily', '5-59/15 * * * *'])
+  for (const yes of [
+    '* * * * *',
+    '*/5 0-6 1,15 jan-MAR mon-fri',
+    '0 9,21 * * 7',
+    '@daily',
+    '5-59/15 * * * *',
+  ])
     assert.ok(isCronForm(yes), yes);
-  for (const no of ['', '* * * *', '60 * * * *', '* 24 * * *', '* * 0 * *', '* * * 13 *', '*/0 * * * *', '5/15 * * * *', '9-5 * * * *', '@never', '1- * * * *', 'x * * * *'])
+  for (const no of [
+    '',
+    '* * * *',
+    '60 * * * *',
+    '* 24 * * *',
+    '* * 0 * *',
+    '* * * 13 *',
+    '*/0 * * * *',
+    '5/15 * * * *',
+    '9-5 * * * *',
+    '@never',
+    '1- * * * *',
+    'x * * * *',
+  ])
     assert.not(isCronForm(no), no);
   assert.ok(isZone('Asia/Yerevan'));
   assert.not(isZone('Nowhere'));
@@ -254,7 +281,9 @@ test('whatever a document is, the checks tell its faults and never fail themselv
   const any = fc.oneof(
     fc.jsonValue({ maxDepth: 4 }),
     fc.record({
-      ...Object.fromEntries(Object.keys(good).map((k) => [k, fc.oneof(fc.constant((good as Json)[k]), fc.jsonValue())])),
+      ...Object.fromEntries(
+        Object.keys(good).map((k) => [k, fc.oneof(fc.constant((good as Json)[k]), fc.jsonValue())]),
+      ),
     }),
   );
   fc.assert(

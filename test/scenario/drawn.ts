@@ -2,7 +2,11 @@
 import fc from 'fast-check';
 import type { Implementation, Prototype, Step } from '../../firmware/scenario/schema.ts';
 
-const slots = { weather: { cap: 'weather' }, lamp: { cap: 'light.dim', optional: true }, sound: { cap: 'sound' } };
+const slots = {
+  weather: { cap: 'weather' },
+  lamp: { cap: 'light.dim', optional: true },
+  sound: { cap: 'sound' },
+};
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 const paramNames = ['n', 't', 'on', 'l', 'o', 'any'];
 const value = fc.oneof(fc.integer(), fc.string({ maxLength: 5 }), fc.boolean());
@@ -95,7 +99,15 @@ export const prototypes: fc.Arbitrary<Prototype> = fc
 const rewrite = fc.record(
   {
     match: fc.record({
-      id: fc.constantFrom(...names, ...names, ...names, ...paramNames, ...settingNames, ...Object.keys(slots), 'nobody'),
+      id: fc.constantFrom(
+        ...names,
+        ...names,
+        ...names,
+        ...paramNames,
+        ...settingNames,
+        ...Object.keys(slots),
+        'nobody',
+      ),
     }),
     action: fc.constantFrom(
       'drop',
@@ -132,18 +144,24 @@ const neat = (r: { match: { id: string }; action: string; set?: unknown; ref?: s
 
 export const implementations: fc.Arbitrary<Implementation> = fc
   .record(
-  {
-    rewriteVersion: fc.nat(9),
-    params: fc.dictionary(fc.constantFrom(...paramNames, 'other'), fc.oneof(value, fc.constant([1]), fc.constant({ x: 1 }))),
-    io: fc.record({ settings: fc.dictionary(fc.constantFrom(...settingNames, 'other'), value) }),
-    bindings: fc.record({
-      slots: fc.dictionary(fc.constantFrom(...Object.keys(slots), 'other'), fc.constant({ skill: 'weather' })),
-      devices: fc.dictionary(fc.constantFrom('dev'), fc.constant({ device_id: 'x' })),
-    }),
-    rewrite: fc.array(fc.oneof(rewrite.map(neat), rewrite), { maxLength: 8 }),
-    enabled: fc.boolean(),
-  },
-  { requiredKeys: ['rewriteVersion'] },
-)
+    {
+      rewriteVersion: fc.nat(9),
+      params: fc.dictionary(
+        fc.constantFrom(...paramNames, 'other'),
+        fc.oneof(value, fc.constant([1]), fc.constant({ x: 1 })),
+      ),
+      io: fc.record({ settings: fc.dictionary(fc.constantFrom(...settingNames, 'other'), value) }),
+      bindings: fc.record({
+        slots: fc.dictionary(
+          fc.constantFrom(...Object.keys(slots), 'other'),
+          fc.constant({ skill: 'weather' }),
+        ),
+        devices: fc.dictionary(fc.constantFrom('dev'), fc.constant({ device_id: 'x' })),
+      }),
+      rewrite: fc.array(fc.oneof(rewrite.map(neat), rewrite), { maxLength: 8 }),
+      enabled: fc.boolean(),
+    },
+    { requiredKeys: ['rewriteVersion'] },
+  )
   // Plain objects, as JSON gives them.
   .map((i) => JSON.parse(JSON.stringify(i)) as Implementation);

@@ -8,7 +8,14 @@ import { walk } from '../../firmware/scenario/walk.ts';
 const test = suite('included steps');
 const say = (id: string): Step => ({ id, do: 'say', text: id });
 const made = (steps: Step[], files: Record<string, unknown> = {}, include?: string[], most?: number) => {
-  const p: Prototype = { id: 'x', version: '1.0.0', dslVersion: '1', name: 'x', steps, ...(include ? { include } : {}) };
+  const p: Prototype = {
+    id: 'x',
+    version: '1.0.0',
+    dslVersion: '1',
+    name: 'x',
+    steps,
+    ...(include ? { include } : {}),
+  };
   const { prototype, faults } = withIncludes(p, 'scenario.yaml', new Map(Object.entries(files)), most);
   return {
     prototype,
@@ -43,14 +50,20 @@ test('a fragment may include others, and no circle is followed', () => {
   const { ids, faults } = made([{ include: 'a.yaml#one' }, { include: 'b.yaml#three' }], files);
   assert.equal(ids, ['s1', 's2', 's3']);
   assert.equal(faults, ['b.yaml/two/1/include circle']);
-  assert.equal(made([{ include: 'a.yaml#self' }], { 'a.yaml': { self: [{ include: 'a.yaml#self' }] } }).faults, [
-    'a.yaml/self/0/include circle',
-  ]);
+  assert.equal(
+    made([{ include: 'a.yaml#self' }], { 'a.yaml': { self: [{ include: 'a.yaml#self' }] } }).faults,
+    ['a.yaml/self/0/include circle'],
+  );
 });
 
 test('a file or fragment that is not there is told where it is named', () => {
-  const files = { 'a.yaml': { one: [{ include: 'a.yaml#constructor' }], two: 'text', three: [{ text: 1 }] }, 'n.yaml': null };
-  const steps = ['no.yaml#x', 'n.yaml#x', 'a.yaml#one', 'a.yaml#two', 'a.yaml#three'].map((include) => ({ include }));
+  const files = {
+    'a.yaml': { one: [{ include: 'a.yaml#constructor' }], two: 'text', three: [{ text: 1 }] },
+    'n.yaml': null,
+  };
+  const steps = ['no.yaml#x', 'n.yaml#x', 'a.yaml#one', 'a.yaml#two', 'a.yaml#three'].map((include) => ({
+    include,
+  }));
   assert.equal(made(steps, files).faults, [
     'scenario.yaml/steps/0/include no_fragment',
     'scenario.yaml/steps/1/include no_fragment',
@@ -76,7 +89,9 @@ test('fragments that grow by powers end at the bound, at once', () => {
   assert.is(faults.length, 1);
   assert.match(faults[0]!, /too_many_included/);
   assert.equal(made([say('a'), say('b')], {}, undefined, 2).faults, []);
-  assert.equal(made([say('a'), say('b')], {}, undefined, 1).faults, ['scenario.yaml/steps/1 too_many_included']);
+  assert.equal(made([say('a'), say('b')], {}, undefined, 1).faults, [
+    'scenario.yaml/steps/1 too_many_included',
+  ]);
 });
 
 test.run();

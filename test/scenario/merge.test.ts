@@ -15,9 +15,12 @@ const test = suite('the effective scenario');
 
 /** What of an implementation passes the check, part by part. */
 function passing(p: Prototype, i: Implementation): Implementation {
-  const isGood = (part: Partial<Implementation>) => checkImplementation({ rewriteVersion: 1, ...part }, p).length === 0;
-  const some = <V>(of: Record<string, V> | undefined, part: (one: Record<string, V>) => Partial<Implementation>) =>
-    Object.fromEntries(Object.entries(of ?? {}).filter(([k, v]) => isGood(part({ [k]: v }))));
+  const isGood = (part: Partial<Implementation>) =>
+    checkImplementation({ rewriteVersion: 1, ...part }, p).length === 0;
+  const some = <V>(
+    of: Record<string, V> | undefined,
+    part: (one: Record<string, V>) => Partial<Implementation>,
+  ) => Object.fromEntries(Object.entries(of ?? {}).filter(([k, v]) => isGood(part({ [k]: v }))));
   const rewrite: Rewrite[] = [];
   for (const r of i.rewrite ?? []) if (isGood({ rewrite: [...rewrite, r] })) rewrite.push(r);
   return {
@@ -41,7 +44,10 @@ function powers(p: Prototype): string[] {
     `kind ${idOf(step)} ${Array.isArray(step.do) ? 'list' : step.do} ${listPointer.length > 6}`,
   ]);
 }
-const rest = ({ steps: _, params: __, io, slots: ___, ...more }: Prototype) => ({ ...more, io: { ...io, settings: 0 } });
+const rest = ({ steps: _, params: __, io, slots: ___, ...more }: Prototype) => ({
+  ...more,
+  io: { ...io, settings: 0 },
+});
 
 test('no implementation that passes gives a scenario what its prototype lacks', () => {
   let changed = 0;
@@ -109,11 +115,20 @@ const p: Prototype = {
   io: { output: ['voice', 'console'], settings: { 'output.active': 'voice' } },
   steps: [
     { id: 'a', do: 'say', text: 'a' },
-    { id: 'b', do: [{ id: 'b1', do: 'say', text: '1' }, { id: 'b2', do: 'say', text: '2' }] },
+    {
+      id: 'b',
+      do: [
+        { id: 'b1', do: 'say', text: '1' },
+        { id: 'b2', do: 'say', text: '2' },
+      ],
+    },
     { id: 'c', do: 'say', text: 'c' },
   ],
 };
-const order = (s: Prototype) => walk(s.steps).map(({ step }) => step.id).join(' ');
+const order = (s: Prototype) =>
+  walk(s.steps)
+    .map(({ step }) => step.id)
+    .join(' ');
 
 test('objects are merged deeply, lists and plain values take the place', () => {
   const { scenario } = effective(p, {

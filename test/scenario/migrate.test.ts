@@ -46,7 +46,9 @@ test('each member of the old one is in the new one, or told and kept aside; and 
       const now = new Map(members(implementation).filter(([at]) => !at.startsWith('/rewrite/')));
       const all = [...repaired, ...broken];
       for (const [at, value] of members(old)) {
-        const stays = at.startsWith('/rewrite/') ? rewrites.includes(text(value)) : text(now.get(at)) === text(value);
+        const stays = at.startsWith('/rewrite/')
+          ? rewrites.includes(text(value))
+          : text(now.get(at)) === text(value);
         if (stays) continue;
         told++;
         const named = all.filter((f) => under(f.pointer, at));
@@ -59,7 +61,10 @@ test('each member of the old one is in the new one, or told and kept aside; and 
           );
       }
       for (const f of all) {
-        assert.ok(members(old).some(([at]) => under(f.pointer, at)), f.pointer);
+        assert.ok(
+          members(old).some(([at]) => under(f.pointer, at)),
+          f.pointer,
+        );
         assert.match(saidIn(f, 'ru'), /[а-я]/);
       }
     }),
@@ -72,7 +77,11 @@ test('a version that changes nothing changes nothing of what fits', () => {
   fc.assert(
     fc.property(prototypes, implementations, (p, i) => {
       if (checkImplementation(i, p).length > 0) return;
-      assert.equal(migrate(i, p, { ...p, version: '9.0.0' }), { implementation: i, repaired: [], broken: [] });
+      assert.equal(migrate(i, p, { ...p, version: '9.0.0' }), {
+        implementation: i,
+        repaired: [],
+        broken: [],
+      });
     }),
   );
 });
@@ -86,7 +95,8 @@ const version = (more: Partial<Prototype>): Prototype => ({
   steps: [say('a'), say('b'), say('c'), say('d')],
   ...more,
 });
-const codes = (faults: readonly { pointer: string; code: string }[]) => faults.map((f) => `${f.pointer} ${f.code}`);
+const codes = (faults: readonly { pointer: string; code: string }[]) =>
+  faults.map((f) => `${f.pointer} ${f.code}`);
 
 test('a step that is called otherwise is followed by its "was"', () => {
   const { implementation, repaired, broken } = migrate(
@@ -124,14 +134,21 @@ test('a drop is kept aside where the step is gone, and where another now needs i
 });
 
 test('parameters widen, go aside where they are gone, and are asked for where they do not fit', () => {
-  const old: Implementation = { rewriteVersion: 1, params: { n: 5, one: 'x', gone: 1, t: 'text', o: { a: 1 } } };
+  const old: Implementation = {
+    rewriteVersion: 1,
+    params: { n: 5, one: 'x', gone: 1, t: 'text', o: { a: 1 } },
+  };
   const { implementation, repaired, broken } = migrate(
     old,
     version({ params: { n: 1, one: '', gone: 0, t: '', o: { a: 0 } } }),
     version({ params: { n: '1', one: [], t: 4, o: { b: 0 } } }),
   );
   assert.equal(implementation.params, { n: '5', one: ['x'] });
-  assert.equal(codes(repaired), ['/params/n param_widened', '/params/one param_widened', '/params/gone param_gone']);
+  assert.equal(codes(repaired), [
+    '/params/n param_widened',
+    '/params/one param_widened',
+    '/params/gone param_gone',
+  ]);
   assert.equal(codes(broken), ['/params/t param_type', '/params/o param_type']);
   assert.equal(
     implementation.notes!.map((n) => [n.pointer, n.value]),
@@ -159,7 +176,11 @@ test('a skill stays bound only where it offers all that the slot now wants', () 
 });
 
 test('there is room for many things that are kept, and the oldest that go are told', () => {
-  const notes = Array.from({ length: MOST_NOTES }, (_, i) => ({ pointer: `/params/p${i}`, code: 'param_gone', value: i }));
+  const notes = Array.from({ length: MOST_NOTES }, (_, i) => ({
+    pointer: `/params/p${i}`,
+    code: 'param_gone',
+    value: i,
+  }));
   const { implementation, broken } = migrate(
     { rewriteVersion: 1, params: { x: 1 }, notes },
     version({ params: { x: 0 } }),
