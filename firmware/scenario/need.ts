@@ -16,16 +16,26 @@ interface Order {
   needs: readonly { by: string; ids: readonly string[] }[];
 }
 
+type Reads = { root: string; member?: string }[];
+/** What a step reads and cannot do without; parsed once, as the same steps are looked at after each change. */
+const reads = new WeakMap<Step, Reads>();
+function readsOf(step: Step): Reads {
+  const known =
+    reads.get(step) ??
+    readStep(step, '').references.flatMap(({ root, member, isSoft }) => (isSoft ? [] : [{ root, member }]));
+  reads.set(step, known);
+  return known;
+}
+
 function orderOf(steps: readonly Step[]): Order {
   const placed = walk(steps);
   const aliases = new Map<string, string[]>();
   for (const { step } of placed)
     if (step.alias && idOf(step)) aliases.set(step.alias, [...(aliases.get(step.alias) ?? []), idOf(step)!]);
-  const needs = placed.flatMap(({ step, pointer }) => {
+  const needs = placed.flatMap(({ step }) => {
     const by = idOf(step);
     if (by === undefined) return [];
-    return readStep(step, pointer).references.flatMap(({ root, member, isSoft }) => {
-      if (isSoft) return [];
+    return readsOf(step).flatMap(({ root, member }) => {
       if (root === 'steps') return member === undefined ? [] : [{ by, ids: [member] }];
       const ids = aliases.get(root);
       return ids ? [{ by, ids }] : [];

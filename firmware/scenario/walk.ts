@@ -34,10 +34,14 @@ export function walk(list: readonly Step[], listPointer = '/steps', parents: rea
   });
 }
 
-/** The same steps with each list changed by `change`, from the outside in. */
+/** The same steps with each list changed by `change`, from the outside in. Steps without lists stay the same objects. */
 export function mapLists(list: readonly Step[], change: (list: readonly Step[]) => Step[]): Step[] {
-  return change(list).map((step) => ({
-    ...step,
-    ...Object.fromEntries(listsIn(step).map(([field, steps]) => [field, mapLists(steps, change)])),
-  }));
+  return change(list).map((step) => {
+    const lists = listsIn(step);
+    if (lists.length === 0) return step;
+    return {
+      ...step,
+      ...Object.fromEntries(lists.map(([field, steps]) => [field, mapLists(steps, change)])),
+    };
+  });
 }

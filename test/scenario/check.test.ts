@@ -6,6 +6,7 @@ import { checkPrototype } from '../../firmware/scenario/check.ts';
 import { checkImplementation } from '../../firmware/scenario/check-implementation.ts';
 import { isCronForm, isZone } from '../../firmware/scenario/cron-form.ts';
 import { saidIn } from '../../firmware/scenario/fault.ts';
+import { migrate } from '../../firmware/scenario/migrate.ts';
 import type { Prototype } from '../../firmware/scenario/schema.ts';
 import { scenarioTexts } from '../../firmware/text/scenario.ts';
 
@@ -243,6 +244,43 @@ test('a step may be dropped with all that need it, in any order', () => {
   assert.equal(faults('tell', 'look'), []);
   assert.equal(faults('each', 'look'), ['/rewrite/1 needed_by_step']);
   assert.equal(faults('each', 'one'), ['/rewrite/1/match/id gone']);
+});
+
+test('a way of output that the scenario does not name cannot be set, also where it lists none', () => {
+  const { output: _, ...io } = good.io;
+  const bare = { ...prototype, io } as unknown as Prototype;
+  const set = (value: string) =>
+    codes(checkImplementation({ rewriteVersion: 1, io: { settings: { 'output.active': value } } }, bare));
+  assert.equal(set('voice'), []);
+  assert.equal(set('phone'), ['/io/settings/output.active no_output']);
+});
+
+test('the largest scenario with the most changes is judged and brought to a new version in seconds', () => {
+  const ids = Array.from({ length: 499 }, (_, i) => `s${i}`);
+  const text = (i: number) =>
+    `\${${
+      ids
+        .slice(Math.max(0, i - 60), i)
+        .map((id) => `steps.${id}.result`)
+        .join(' or ') || '1'
+    }}`;
+  const large = {
+    ...prototype,
+    anchors: {},
+    steps: ids.map((id, i) => ({ id, do: 'say' as const, text: text(i) })),
+  };
+  const rewrite = ids.slice(0, 200).map((id) => ({ match: { id }, action: 'drop' }));
+  const began = performance.now();
+  const faults = checkImplementation({ rewriteVersion: 1, rewrite }, large);
+  const judged = performance.now();
+  assert.ok(faults.length > 200);
+  const { implementation, broken } = migrate({ rewriteVersion: 1, rewrite }, large, large);
+  const done = performance.now();
+  assert.ok(broken.length > 0);
+  assert.equal(checkImplementation(implementation, large), []);
+  console.log(`FIGURE scenario.check.largest_ms ${Math.round(judged - began)}`);
+  console.log(`FIGURE scenario.migrate.largest_ms ${Math.round(done - judged)}`);
+  assert.ok(done - began < 8000);
 });
 
 test('each forbidden change says why and what to do, in both languages', () => {
