@@ -4,7 +4,7 @@ import { below, faultAt, type ScenarioFault } from './fault.ts';
 import { brokenNeeds } from './need.ts';
 import { type Prototype, type Rewrite, rewriteActions, type Step } from './schema.ts';
 import { isPartOf, settingFaults, valueFaults } from './value-type.ts';
-import { idOf, mapLists, walk } from './walk.ts';
+import { findStep, idOf, mapLists, walk } from './walk.ts';
 
 type Action = (typeof rewriteActions)[number];
 type Values = Record<string, unknown>;
@@ -66,9 +66,8 @@ function moved(steps: readonly Step[], step: Step, ref: string, isAfter: boolean
 function stepFaults(p: Prototype, now: Rewritten, r: Rewrite, pointer: string): ScenarioFault[] {
   const { id } = r.match;
   const missing = (name: string, at: string) =>
-    faultAt(at, walk(p.steps).some(({ step }) => idOf(step) === name) ? 'gone' : 'no_step', { id: name });
-  const placed = walk(now.steps);
-  const found = placed.find(({ step }) => idOf(step) === id);
+    faultAt(at, findStep(p.steps, name) ? 'gone' : 'no_step', { id: name });
+  const found = findStep(now.steps, id);
   if (!found) return [missing(id, `${pointer}/match/id`)];
   if (r.action === 'drop') {
     now.steps = without(now.steps, id);
@@ -77,9 +76,9 @@ function stepFaults(p: Prototype, now: Rewritten, r: Rewrite, pointer: string): 
   }
   const ref = r.ref!;
   if (ref === id) return [faultAt(`${pointer}/ref`, 'self_ref')];
-  const to = placed.find(({ step }) => idOf(step) === ref);
+  const to = findStep(now.steps, ref);
   if (!to) return [missing(ref, `${pointer}/ref`)];
-  if (to.listPointer !== found.listPointer) return [faultAt(`${pointer}/ref`, 'other_list', { id: ref })];
+  if (to.list !== found.list) return [faultAt(`${pointer}/ref`, 'other_list', { id: ref })];
   now.steps = moved(now.steps, found.step, ref, r.action === 'move_after');
   return [];
 }

@@ -175,6 +175,20 @@ test('a skill stays bound only where it offers all that the slot now wants', () 
   assert.equal(to('weather', undefined).implementation.bindings, { slots: {} });
 });
 
+test('two hundred drops of which each is only wrong without the next are judged in seconds', () => {
+  const ids = Array.from({ length: 499 }, (_, i) => `s${i}`);
+  const chain = version({
+    steps: ids.map((id, i) => say(id, { text: i > 0 ? `\${steps.${ids[i - 1]}.result}` : 'x' })),
+  });
+  const rewrite = ids.slice(0, 200).map((id) => ({ match: { id }, action: 'drop' }));
+  const began = performance.now();
+  const { broken, implementation } = migrate({ rewriteVersion: 1, rewrite }, chain, chain);
+  const took = Math.round(performance.now() - began);
+  console.log(`FIGURE scenario.migrate.chain_ms ${took}`);
+  assert.equal([broken.length, implementation.rewrite], [200, []]);
+  assert.ok(took < 8000);
+});
+
 test('there is room for many things that are kept, and the oldest that go are told', () => {
   const notes = Array.from({ length: MOST_NOTES }, (_, i) => ({
     pointer: `/params/p${i}`,
