@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
+import { checkPrototype } from '../../firmware/scenario/check.ts';
 import { checkImplementation } from '../../firmware/scenario/check-implementation.ts';
 import { saidIn } from '../../firmware/scenario/fault.ts';
 import { migrate } from '../../firmware/scenario/migrate.ts';
@@ -35,10 +36,21 @@ function members(i: Implementation): [string, unknown][] {
 const under = (pointer: string, at: string) => pointer === at || pointer.startsWith(`${at}/`);
 const text = (v: unknown) => JSON.stringify(v);
 
+/** The same prototype with a step called otherwise. */
+const renamed = (p: Prototype, id: string, now: string): Prototype =>
+  JSON.parse(
+    JSON.stringify(p)
+      .replace(`"id":"${id}"`, `"id":"${now}","was":"${id}"`)
+      .replaceAll(`"after":"${id}"`, `"after":"${now}"`)
+      .replaceAll(`steps.${id}.`, `steps.${now}.`),
+  );
+
 test('each member of the old one is in the new one, or told and kept aside; and the new one fits', () => {
   let told = 0;
   fc.assert(
-    fc.property(prototypes, prototypes, implementations, (before, after, old) => {
+    fc.property(prototypes, prototypes, implementations, fc.boolean(), (before, drawn, old, isRenamed) => {
+      const after = isRenamed ? renamed(drawn, 'a', 'now_a') : drawn;
+      assert.equal(checkPrototype(after), []);
       const { implementation, repaired, broken } = migrate(old, before, after);
       assert.equal(checkImplementation(implementation, after), []);
       assert.equal(faultsOf(implementationSchema, implementation), []);
