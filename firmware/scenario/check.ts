@@ -58,6 +58,17 @@ function doubles(placed: readonly Placed[]): ScenarioFault[] {
   });
 }
 
+/** An old id leads to one step, and not from one that is there. */
+function oldNames(placed: readonly Placed[]): ScenarioFault[] {
+  const taken = new Set(placed.flatMap(({ step }) => idOf(step) ?? []));
+  return placed.flatMap(({ step: { was }, pointer }) => {
+    if (was === undefined) return [];
+    const isTaken = taken.has(was);
+    taken.add(was);
+    return isTaken ? [faultAt(below(pointer, 'was'), 'was_taken', { id: was })] : [];
+  });
+}
+
 function nameFaults({ step, pointer }: Placed): ScenarioFault[] {
   const faults: ScenarioFault[] = [];
   const isPart = kindOf(step) === 'include';
@@ -145,10 +156,22 @@ function expressionFaults(
     const { references, faults } = readStep(step, pointer);
     const loops = parents.filter((s) => s.do === 'for');
     const items = loops.length > 0 ? ['item', ...loops.flatMap((s) => s.as ?? [])] : [];
-    const allowed = [...roots, ...aliases, ...items, ...(step.where === undefined ? [] : ['$'])];
-    return [...faults, ...referenceFaults(p, references, allowed, ids)];
+    const allowed = [...roots, ...aliases, ...items];
+    // Only which events count is asked of the event.
+    const isOfEvent = (r: Reference) => r.root === '$' && r.pointer === below(pointer, 'where');
+    return [
+      ...faults,
+      ...referenceFaults(
+        p,
+        references.filter((r) => !isOfEvent(r)),
+        allowed,
+        ids,
+      ),
+    ];
   });
-  return [...head, ...inSteps];
+  // A name that is wrong twice in one text is told once.
+  const once = new Map([...head, ...inSteps].map((f) => [`${f.pointer} ${f.says}`, f]));
+  return [...once.values()];
 }
 
 const includes = (p: Prototype, placed: readonly Placed[]) =>
@@ -185,6 +208,7 @@ export function checkPrototype(value: unknown, around: Surroundings = {}): Scena
   return [
     ...triggerFaults(p, isCron),
     ...doubles(placed),
+    ...oldNames(placed),
     ...placed.flatMap((at) => [
       ...kindFaults(at.step, at.pointer),
       ...nameFaults(at),

@@ -8,6 +8,7 @@ import type { Vault } from '../system/vault.ts';
 import { compareVersions } from '../update/version.ts';
 import { checkPrototype } from './check.ts';
 import { checkCron } from './cron.ts';
+import type { ScenarioFault } from './fault.ts';
 import { type Effective, effective } from './merge.ts';
 import { migrate } from './migrate.ts';
 import type { Implementation, Prototype } from './schema.ts';
@@ -30,7 +31,7 @@ export interface ImplementationRow {
   implementation: Implementation;
   /** Counts the changes. */
   rev: number;
-  problems: { pointer: string; code: string; says: string; repaired: boolean }[];
+  problems: (ScenarioFault & { repaired: boolean })[];
 }
 
 export interface Library {
@@ -215,8 +216,7 @@ async function carry(s: State, row: ImplementationRow & { version: string }): Pr
   const after = find(s, row.id);
   const before = s.versions.get(row.id)!.get(row.version) ?? after;
   const m = migrate(row.implementation, before.prototype, after.prototype);
-  const told = (faults: typeof m.repaired, repaired: boolean) =>
-    faults.map(({ pointer, code, says }) => ({ pointer, code, says, repaired }));
+  const told = (faults: typeof m.repaired, repaired: boolean) => faults.map((f) => ({ ...f, repaired }));
   const problems = [...told(m.broken, false), ...told(m.repaired, true)];
   await put(s, { ...row, implementation: m.implementation, rev: row.rev + 1, problems }, after.version);
 }

@@ -1,6 +1,4 @@
 // Texts of a scenario for a person: one text, or one for each language. Which is said is decided when it is said. Pure.
-import type { Value } from './expression.ts';
-
 const isTag = (key: string) => /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/.test(key);
 
 /** Whether a value is a text for each language. */
@@ -29,24 +27,4 @@ export function chosenFor<V>(value: V | Record<string, V>, locale: string): V {
 export function localizedText(value: unknown, locale: string): string {
   const text = chosenFor<unknown>(value, locale);
   return typeof text === 'string' ? text : typeof text === 'number' ? String(text) : '';
-}
-
-/** Arguments of the hub's own actions that a person reads, hears or says. */
-const forPeople: Readonly<Record<string, readonly string[]>> = {
-  notify: ['title', 'body'],
-  'io.console.print': ['text'],
-  'io.voice.tts.speak': ['text'],
-  'io.voice.stt.listen': ['phrases'],
-};
-
-/** The arguments of an action with the texts for people chosen. Arguments of skills are theirs and stay. */
-export function localizedArgs(
-  action: string,
-  args: Readonly<Record<string, Value>>,
-  locale: string,
-): Record<string, Value> {
-  const names = Object.hasOwn(forPeople, action) ? forPeople[action]! : [];
-  return Object.fromEntries(
-    Object.entries(args).map(([key, v]) => [key, names.includes(key) ? chosenFor<Value>(v, locale) : v]),
-  );
 }

@@ -1,7 +1,7 @@
 // What a new version of a prototype makes of what a person changed: what a rule can repair is repaired, the rest is kept
 // aside, and all of it is told. Pure.
-import { checkImplementation } from './check-implementation.ts';
 import { below, faultAt, type ScenarioFault } from './fault.ts';
+import { rewritten } from './rewrite.ts';
 import { type Implementation, MOST_NOTES, type Prototype, type Rewrite, rewriteActions } from './schema.ts';
 import { isPartOf, settingFaults, typeOf, valueFaults } from './value-type.ts';
 import { idOf, walk } from './walk.ts';
@@ -21,6 +21,8 @@ type Note = NonNullable<Implementation['notes']>[number];
 interface Moving {
   rewrite: Rewrite;
   pointer: string;
+  /** As the person made it. */
+  original: Rewrite;
 }
 
 interface Work {
@@ -144,7 +146,7 @@ function stepChange(w: Work, { rewrite, pointer }: Moving): Rewrite | undefined 
 function changeFor(w: Work, moving: Moving): Rewrite | undefined {
   const { rewrite, pointer } = moving;
   const { id } = rewrite.match;
-  if (rewrite.action === 'param.set') {
+  if (rewrite.action === 'param.set' && rewrite.set !== undefined) {
     const value = valueFor(w, id, rewrite.set, pointer, rewrite);
     return value === undefined ? undefined : { ...rewrite, set: value };
   }
@@ -159,20 +161,25 @@ function changeFor(w: Work, moving: Moving): Rewrite | undefined {
   return (rewriteActions as readonly string[]).includes(rewrite.action) ? stepChange(w, moving) : rewrite;
 }
 
-/** Takes changes away, the last first, until those that are left fit together. */
+const isNeed = (f: ScenarioFault) => f.code.startsWith('needed_');
+
+/**
+ * Takes changes away until those that are left fit together: first those that break what a step needs, as others may
+ * only be wrong because of them.
+ */
 function fitting(w: Work, all: readonly Moving[]): Rewrite[] {
   let left = all;
   for (;;) {
-    const faults = checkImplementation({ rewriteVersion: 0, rewrite: left.map((m) => m.rewrite) }, w.after);
-    const places = faults.flatMap((f) => {
-      const at = /^\/rewrite\/(\d+)/.exec(f.pointer);
-      return at ? [{ fault: f, at: Number(at[1]) }] : [];
-    });
-    const last = places.sort((a, b) => b.at - a.at)[0];
-    if (!last) return left.map((m) => m.rewrite);
-    const { rewrite, pointer } = left[last.at]!;
-    aside(w, faultAt(pointer, 'does_not_fit', { why: last.fault.says }), rewrite, pointer, w.broken);
-    left = left.filter((_, i) => i !== last.at);
+    const rewrite = left.map((m) => m.rewrite);
+    const { faults } = rewritten(w.after, rewrite);
+    if (faults.length === 0) return rewrite;
+    const some = faults.some(isNeed) ? faults.filter(isNeed) : faults;
+    const away = new Map(some.map((f) => [Number(f.pointer.split('/')[2]), f]));
+    for (const [i, { says }] of away) {
+      const { original, pointer } = left[i]!;
+      aside(w, faultAt(pointer, 'does_not_fit', { why: says }), original, pointer, w.broken);
+    }
+    left = left.filter((_, i) => !away.has(i));
   }
 }
 
@@ -208,8 +215,8 @@ export function migrate(implementation: Implementation, before: Prototype, after
   );
   const moving = (rewrite ?? []).flatMap((r, i): Moving[] => {
     const pointer = `/rewrite/${i}`;
-    const changed = changeFor(w, { rewrite: r, pointer });
-    return changed ? [{ rewrite: changed, pointer }] : [];
+    const changed = changeFor(w, { rewrite: r, pointer, original: r });
+    return changed ? [{ rewrite: changed, pointer, original: r }] : [];
   });
   const rewrites = fitting(w, moving);
   // The oldest go first; what they were is told.

@@ -5,7 +5,7 @@ import { brokenNeeds } from './depends.ts';
 import { below, faultAt, type ScenarioFault } from './fault.ts';
 import { type Prototype, type Rewrite, rewriteActions, type Step } from './schema.ts';
 import { isPartOf, settingFaults, valueFaults } from './value-type.ts';
-import { idOf, mapLists, walk } from './walk.ts';
+import { findStep, idOf, mapLists, walk } from './walk.ts';
 
 type Action = (typeof rewriteActions)[number];
 type Values = Record<string, unknown>;
@@ -27,6 +27,8 @@ const refused: Record<string, 'no_add_step' | 'no_add_slot' | 'no_add_anchor'> =
   add_anchor: 'no_add_anchor',
 };
 const isAction = (text: string): text is Action => (rewriteActions as readonly string[]).includes(text);
+/** Changes of the steps. */
+const orders: readonly string[] = ['drop', 'move_before', 'move_after'];
 const takes: Record<Action, 'set' | 'ref' | undefined> = {
   drop: undefined,
   move_before: 'ref',
@@ -65,9 +67,8 @@ function moved(steps: readonly Step[], step: Step, ref: string, isAfter: boolean
 function stepFaults(p: Prototype, now: Rewritten, r: Rewrite, pointer: string): ScenarioFault[] {
   const { id } = r.match;
   const missing = (name: string, at: string) =>
-    faultAt(at, walk(p.steps).some(({ step }) => idOf(step) === name) ? 'gone' : 'no_step', { id: name });
-  const placed = walk(now.steps);
-  const found = placed.find(({ step }) => idOf(step) === id);
+    faultAt(at, findStep(p.steps, name) ? 'gone' : 'no_step', { id: name });
+  const found = findStep(now.steps, id);
   if (!found) return [missing(id, `${pointer}/match/id`)];
   if (r.action === 'drop') {
     now.steps = without(now.steps, id);
@@ -76,9 +77,9 @@ function stepFaults(p: Prototype, now: Rewritten, r: Rewrite, pointer: string): 
   }
   const ref = r.ref!;
   if (ref === id) return [faultAt(`${pointer}/ref`, 'self_ref')];
-  const to = placed.find(({ step }) => idOf(step) === ref);
+  const to = findStep(now.steps, ref);
   if (!to) return [missing(ref, `${pointer}/ref`)];
-  if (to.listPointer !== found.listPointer) return [faultAt(`${pointer}/ref`, 'other_list', { id: ref })];
+  if (to.list !== found.list) return [faultAt(`${pointer}/ref`, 'other_list', { id: ref })];
   now.steps = moved(now.steps, found.step, ref, r.action === 'move_after');
   return [];
 }
@@ -112,21 +113,19 @@ function settingChange(p: Prototype, now: Rewritten, r: Rewrite, pointer: string
   return [];
 }
 
-/** The change that a broken need is told at: the last that moved or dropped one of the two. */
-function toldAt(
-  p: Prototype,
-  rewrites: readonly Rewrite[],
-  actions: readonly string[],
-  ids: string[],
-): string {
-  const isOf = (r: Rewrite) => {
-    const step = walk(p.steps).find((at) => idOf(at.step) === r.match.id)?.step;
-    const inside = step ? walk([step]).map((at) => idOf(at.step)) : [];
-    return actions.includes(r.action) && ids.some((id) => inside.includes(id) || r.ref === id);
+/** Tells a broken need at the last change of one of its actions that moved or dropped one of the two, else at the last. */
+function tellingAt(p: Prototype, rewrites: readonly Rewrite[]) {
+  const steps = new Map(walk(p.steps).map(({ step }) => [idOf(step), step]));
+  const touched = rewrites.map(({ match, ref }) => {
+    const step = steps.get(match.id);
+    return new Set([...(step ? walk([step]).map((at) => idOf(at.step)) : []), ref]);
+  });
+  return (actions: readonly string[], ids: readonly string[]): string => {
+    const isOf = (r: Rewrite, i: number) =>
+      actions.includes(r.action) && ids.some((id) => touched[i]!.has(id));
+    const of = rewrites.findLastIndex(isOf);
+    return `/rewrite/${of >= 0 ? of : rewrites.findLastIndex((r) => actions.includes(r.action))}`;
   };
-  const of = rewrites.findLastIndex(isOf);
-  const any = rewrites.findLastIndex((r) => actions.includes(r.action));
-  return `/rewrite/${of >= 0 ? of : any}`;
 }
 
 /** Does the changes. Those that may not be are told, and not done. */
@@ -135,16 +134,17 @@ export function rewritten(p: Prototype, rewrites: readonly Rewrite[]): Rewritten
   for (const [i, r] of rewrites.entries()) {
     const pointer = `/rewrite/${i}`;
     const shape = shapeFaults(r, pointer);
-    const change = ['drop', 'move_before', 'move_after'].includes(r.action) ? stepFaults : settingChange;
+    const change = orders.includes(r.action) ? stepFaults : settingChange;
     now.faults.push(...(shape.length > 0 ? shape : change(p, now, r, pointer)));
   }
+  // An order that nobody changed is as good as the prototype's.
+  if (!rewrites.some((r) => orders.includes(r.action))) return now;
   const { missing, late, anchors } = brokenNeeds(p, now.steps);
-  const moves = ['move_before', 'move_after'];
-  for (const { id, by } of missing)
-    now.faults.push(faultAt(toldAt(p, rewrites, ['drop'], [id]), 'needed_by_step', { id, by }));
-  for (const { id, by } of anchors)
-    now.faults.push(faultAt(toldAt(p, rewrites, ['drop'], [id]), 'needed_by_anchor', { id, by }));
-  for (const { id, by } of late)
-    now.faults.push(faultAt(toldAt(p, rewrites, [...moves, 'drop'], [id, by]), 'needed_before', { id, by }));
+  const at = tellingAt(p, rewrites);
+  now.faults.push(
+    ...missing.map(({ id, by }) => faultAt(at(['drop'], [id]), 'needed_by_step', { id, by })),
+    ...anchors.map(({ id, by }) => faultAt(at(['drop'], [id]), 'needed_by_anchor', { id, by })),
+    ...late.map(({ id, by }) => faultAt(at(orders, [id, by]), 'needed_before', { id, by })),
+  );
   return now;
 }

@@ -371,7 +371,15 @@ export const implementationSchema = T.Object(
     ),
     io: T.Optional(
       T.Object(
-        { settings: T.Optional(T.Unsafe<Record<string, unknown>>({ type: 'object', maxProperties: 32 })) },
+        {
+          settings: T.Optional(
+            T.Unsafe<Record<string, unknown>>({
+              type: 'object',
+              maxProperties: 32,
+              propertyNames: { pattern: settingForm },
+            }),
+          ),
+        },
         closed,
       ),
     ),

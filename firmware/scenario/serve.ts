@@ -7,6 +7,7 @@ import { fromVariant, type Implementation as Serves, toDict, type Variant } from
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import type { Vault } from '../system/vault.ts';
+import { pickLanguage } from '../text/i18n.ts';
 import { builtinActions, type Ways } from './builtin.ts';
 import { type Clock, isTimeKnown } from './clock.ts';
 import { scenario1 } from './contract.ts';
@@ -173,7 +174,11 @@ const askingFrom = (given: Record<string, Value>): Asking & { run_id?: string } 
 
 type Methods = Serves<typeof scenario1>;
 
-function listed(p: Parts, { id, version, prototype, publisher }: PrototypeRow, user: string): object {
+function listed(
+  p: Parts,
+  { id, version, prototype, publisher }: PrototypeRow,
+  { user, locale }: Asker,
+): object {
   const { implementation, rev, problems } = p.library.implementation(userOf(prototype, user), id);
   const { name, doc, icon, roles, params, paramDocs, slots, triggers, multiUser, io } = prototype;
   return {
@@ -181,7 +186,7 @@ function listed(p: Parts, { id, version, prototype, publisher }: PrototypeRow, u
     multiUser: multiUser ?? false,
     versions: p.library.versions(id),
     enabled: rev > 0 && implementation.enabled !== false,
-    problems,
+    problems: problems.map((f) => ({ ...f, says: saidIn(f, pickLanguage([locale ?? p.o.locale])) })),
   };
 }
 
@@ -202,7 +207,7 @@ function libraryMethods(p: Parts) {
       prototypes: library
         .active()
         .filter((r) => mayManage(asker.role) || mayStart(r.prototype, asker.role))
-        .map((r) => dict(listed(p, r, asker.user))),
+        .map((r) => dict(listed(p, r, askerFrom(asker)))),
     }),
     async Install({ prototype, readme, publisher }) {
       const value = json(prototype) as unknown as Prototype;

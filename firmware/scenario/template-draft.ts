@@ -14,9 +14,9 @@ export function draftOf(
   { id, name }: { id: string; name: Localizable },
   around: Surroundings = {},
 ): Prototype {
-  const { $schema: _, ...rest } = template;
-  const steps = mapLists(template.steps, (list) => list.map(({ was: __, ...step }): Step => step));
-  const draft: Prototype = { ...structuredClone(rest), id, name, version: '0.1.0', steps };
+  const { $schema: _, steps, ...rest } = structuredClone(template);
+  const fresh = mapLists(steps, (list) => list.map(({ was: __, ...step }): Step => step));
+  const draft: Prototype = { ...rest, id, name, version: '0.1.0', steps: fresh };
   const faults = checkPrototype(draft, around);
   if (faults.length > 0) throw refusal(faults, 'The draft has a fault:');
   return draft;

@@ -48,7 +48,10 @@ export function mergedValue(of: unknown, value: unknown): unknown {
   return { ...of, ...Object.fromEntries(merged) };
 }
 
-/** `output.active` and `input.active` are ways that the scenario has; no other way may be set. */
+/**
+ * `output.active` and `input.active` are ways that the scenario has: no other way may be set, and none but the default
+ * where it names none.
+ */
 export function settingFaults(
   value: unknown,
   of: unknown,
@@ -57,10 +60,10 @@ export function settingFaults(
   pointer: string,
 ): ScenarioFault[] {
   const faults = valueFaults(value, of, pointer);
-  const options = name === 'output.active' ? io.output : name === 'input.active' ? io.input : undefined;
-  if (faults.length > 0 || !options) return faults;
-  const ways = Array.isArray(value) ? value : [value];
-  return ways.every((w) => options.includes(w as string))
+  const way = /^(input|output)\.active$/.exec(name)?.[1] as 'input' | 'output' | undefined;
+  if (faults.length > 0 || !way) return faults;
+  const options = io[way] ?? [of].flat().filter((w) => typeof w === 'string');
+  return [value].flat().every((w) => options.includes(w as string))
     ? []
     : [faultAt(pointer, 'no_output', { options: options.join(', ') })];
 }

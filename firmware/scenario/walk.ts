@@ -34,10 +34,29 @@ export function walk(list: readonly Step[], listPointer = '/steps', parents: rea
   });
 }
 
-/** The same steps with each list changed by `change`, from the outside in. */
+/** The step of an id, and the list it stands in. */
+export function findStep(
+  list: readonly Step[],
+  id: string,
+): { step: Step; list: readonly Step[] } | undefined {
+  for (const step of list) {
+    if (idOf(step) === id) return { step, list };
+    for (const [, steps] of listsIn(step)) {
+      const found = findStep(steps, id);
+      if (found) return found;
+    }
+  }
+  return undefined;
+}
+
+/** The same steps with each list changed by `change`, from the outside in. Steps without lists stay the same objects. */
 export function mapLists(list: readonly Step[], change: (list: readonly Step[]) => Step[]): Step[] {
-  return change(list).map((step) => ({
-    ...step,
-    ...Object.fromEntries(listsIn(step).map(([field, steps]) => [field, mapLists(steps, change)])),
-  }));
+  return change(list).map((step) => {
+    const lists = listsIn(step);
+    if (lists.length === 0) return step;
+    return {
+      ...step,
+      ...Object.fromEntries(lists.map(([field, steps]) => [field, mapLists(steps, change)])),
+    };
+  });
 }

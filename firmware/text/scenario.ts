@@ -6,6 +6,7 @@ const en = {
   form: '{says}',
   expression: 'does not parse: {why}',
   twice: 'is there twice; give each step an id of its own',
+  was_taken: 'names "{id}", which is a step here, or which another step was; an old id leads to one step',
   no_id: 'has no id; give it one, as its record and rewrites name it by that',
   two_ids: 'has an id and another name; keep one of them',
   two_conditions: 'has if and when, which are the same; keep one of them',
@@ -91,6 +92,8 @@ const ru: Record<keyof typeof en, Text> = {
   form: 'не подходит по форме ({says})',
   expression: 'не разбирается: {why}',
   twice: 'повторяется; дайте каждому шагу свой id',
+  was_taken:
+    'называет «{id}», а это имя шага здесь или прежнее имя другого шага; старый id ведёт к одному шагу',
   no_id: 'не имеет id; задайте его: по нему шаг называют журнал и правки',
   two_ids: 'имеет id и другое name; оставьте что-то одно',
   two_conditions: 'имеет if и when, а это одно и то же; оставьте что-то одно',

@@ -15,6 +15,9 @@ import { checkDevice } from '../../firmware/device/device.ts';
 import { checkInterest } from '../../firmware/interest/request.ts';
 import { faultsOf, SAYS } from '../../firmware/protocol/endpoint/check.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
+import { checkPrototype } from '../../firmware/scenario/check.ts';
+import { checkImplementation } from '../../firmware/scenario/check-implementation.ts';
+import type { Prototype } from '../../firmware/scenario/schema.ts';
 import { scenarioFaults } from '../../firmware/scenario-app/schema.ts';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { checkMeta } from '../../firmware/skills/package-meta.ts';
@@ -46,6 +49,25 @@ const skills = readdirSync('services/skills', { withFileTypes: true })
   .filter((e) => e.isDirectory())
   .map((e) => json(JSON.parse(read(`services/skills/${e.name}/manifest.json`))));
 const scenarios = ['shopping'].map((id) => json(parse(read(`services/skills/${id}/scenario.yaml`))));
+const home = 'firmware/scenario/prototypes/home';
+const prototypes = readdirSync(home).map((id) => json(parse(read(`${home}/${id}/1.0.0/scenario.yaml`))));
+/** Whose parameters, settings, slots and steps the good implementations name. */
+const medicine = prototypes.find((p) => p['id'] === 'home/medicine_reminder') as unknown as Prototype;
+const implementation = {
+  rewriteVersion: 3,
+  params: { medicine: 'Iron', wait: '5m' },
+  io: { settings: { 'output.active': 'phone' } },
+  bindings: { slots: {}, devices: { button: { device_id: 'b1' } } },
+  rewrite: [
+    { match: { id: 'thanks' }, action: 'drop' },
+    { match: { id: 'rounds' }, action: 'param.set', set: [1] },
+  ],
+  notes: [{ pointer: '/params/old', code: 'param_gone', value: 5 }],
+  enabled: true,
+};
+/** Rules beyond a schema are those with a code of their own. */
+const scenarioSays = (faults: { code: string; says: string }[]) =>
+  faults.map((f) => (f.code === 'form' ? f.says : `beyond: ${f.code}`));
 const panel = {
   id: 'panel_1',
   version: '2.0.0-rc.1+b5',
@@ -195,6 +217,35 @@ const kinds: Record<string, Kind> = {
       { ...scenarios[0], routes: {} },
       { ...scenarios[0], theme: { tokens: 'neon' } },
       { ...scenarios[0], menu: [{}] },
+    ].map(json),
+  },
+  'scenario-prototype': {
+    good: prototypes,
+    faults: (value) => scenarioSays(checkPrototype(value)),
+    beyond: /^beyond: /,
+    bad: [
+      {},
+      { ...prototypes[0], id: 'A' },
+      { ...prototypes[0], version: '1' },
+      { ...prototypes[0], dslVersion: '2' },
+      { ...prototypes[0], name: { EN: 'x' } },
+      { ...prototypes[0], steps: [{ id: 'a', do: 'shout' }] },
+      { ...prototypes[0], steps: [{ id: 'a', do: [{ do: [{ more: 1 }] }] }] },
+      { ...prototypes[0], triggers: [{ type: 'moon' }] },
+      { ...prototypes[0], slots: { 'a b': { cap: 'x' } } },
+    ].map(json),
+  },
+  'scenario-implementation': {
+    good: [json(implementation), { rewriteVersion: 0 }],
+    faults: (value) => scenarioSays(checkImplementation(value, medicine)),
+    beyond: /^beyond: /,
+    bad: [
+      {},
+      { ...implementation, rewriteVersion: '1' },
+      { ...implementation, rewrite: [{ match: {}, action: 'drop' }] },
+      { ...implementation, rewrite: [{ match: { id: 'a' }, action: 'drop', more: 1 }] },
+      { ...implementation, bindings: { slots: { a: { skill: 'A' } } } },
+      { ...implementation, steps: [] },
     ].map(json),
   },
   desktop: {
@@ -348,7 +399,7 @@ test.before(async () => {
   for (const [name, schema] of Object.entries(published)) valid[name] = ajv.compile(schema);
 });
 
-test('the build publishes a schema of manifests, packages, desktops, device files, views, interest and weather, and nothing else', () => {
+test('the build publishes a schema of manifests, packages, scenarios, desktops, device files, views, interest and weather, and nothing else', () => {
   assert.equal(Object.keys(published).sort(), Object.keys(kinds).sort());
 });
 

@@ -7,11 +7,11 @@ import * as assert from 'uvu/assert';
 import { type Hooks, openHooks } from '../../firmware/hooks/hooks.ts';
 import { hooksSchema } from '../../firmware/hooks/records.ts';
 import { digestOf } from '../../firmware/hooks/signature.ts';
-import { openVault } from '../../firmware/system/vault.ts';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { openStore, type Store } from '../../firmware/system/store.ts';
+import { openVault } from '../../firmware/system/vault.ts';
 
 const test = suite('hooks');
 const T0 = 1_800_000_000;

@@ -81,6 +81,17 @@ test('kids and guests reach nothing but their own desktop, and people no elevate
       .map((e) => e.path)
       .sort(),
     [
+      // Which scenarios they may start, the scenarios say themselves.
+      ...[
+        '/api/intent/recognize',
+        '/api/scenario/cancel',
+        '/api/scenario/run',
+        '/api/scenario/runs',
+        '/api/scenario/status',
+        '/api/scenarios/instances',
+      ],
+      ...['kill', 'pause', 'resume', 'stop'].map((o) => `/api/scenarios/instances/{iid}/${o}`),
+      ...['/api/scenarios/prototypes', '/api/scenarios/{id}/rehearse', '/api/scenarios/{id}/run'],
       ...[
         '/api/skills/actions',
         '/docs/index',
@@ -102,7 +113,16 @@ test('kids and guests reach nothing but their own desktop, and people no elevate
     ],
   );
   const more = open('kid').filter((e) => !open('guest').includes(e));
-  assert.equal([...new Set(more.map((e) => e.path))].sort(), ['/api/mcp', '/api/openapi.json', '/api/push']);
+  assert.equal([...new Set(more.map((e) => e.path))].sort(), [
+    ...['/api/mcp', '/api/openapi.json', '/api/push'],
+    ...[
+      '/api/scenarios/dead-letters',
+      '/api/scenarios/dead-letters/{id}',
+      '/api/scenarios/dead-letters/{id}/replay',
+    ],
+    ...['/api/scenarios/impl/{user}/{id}', '/api/scenarios/instances/stopByActivity'],
+    ...['/api/schedule/create', '/api/schedule/delete', '/api/schedule/list'],
+  ]);
   for (const role of ['admin', 'adult'] as const) assert.equal(open(role), open('kid'));
 });
 

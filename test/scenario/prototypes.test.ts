@@ -158,8 +158,8 @@ test('a timer takes the minutes it is told, else those that are set', () => {
 test('a medicine is confirmed by an event and not by a wait that was in vain', () => {
   const { set } = stepOf(of('medicine_reminder'), 'confirmed');
   const after = (result: unknown) => fill(templateOf(set), { steps: { confirmed: { result } } });
-  assert.equal(after(null), { is_taken: false });
-  assert.equal(after({ topic: 'external.medicine.taken', payload: {} }), { is_taken: true });
+  assert.equal(after({ by: 'timeout', payload: null }), { is_taken: false });
+  assert.equal(after({ by: 'event', payload: {} }), { is_taken: true });
 });
 
 test('who says nothing, or "stop", is not asked for another thing', () => {
