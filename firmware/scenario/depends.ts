@@ -12,9 +12,19 @@ export interface Dependence {
 interface Order {
   /** Steps in the order they are written. */
   place: ReadonlyMap<string, number>;
-  /** The steps that fill an alias. */
-  aliases: ReadonlyMap<string, readonly string[]>;
+  /** A step, and those of which one gives what it needs: several where they fill one alias. */
   needs: readonly { by: string; ids: readonly string[] }[];
+}
+
+type Reads = { root: string; member?: string }[];
+/** What a step reads and cannot do without; parsed once, as the same steps are looked at after each change. */
+const reads = new WeakMap<Step, Reads>();
+function readsOf(step: Step): Reads {
+  const known =
+    reads.get(step) ??
+    readStep(step, '').references.flatMap(({ root, member, isSoft }) => (isSoft ? [] : [{ root, member }]));
+  reads.set(step, known);
+  return known;
 }
 
 function orderOf(steps: readonly Step[]): Order {
@@ -22,18 +32,18 @@ function orderOf(steps: readonly Step[]): Order {
   const aliases = new Map<string, string[]>();
   for (const { step } of placed)
     if (step.alias && idOf(step)) aliases.set(step.alias, [...(aliases.get(step.alias) ?? []), idOf(step)!]);
-  const needs = placed.flatMap(({ step, pointer }) => {
+  const needs = placed.flatMap(({ step }) => {
     const by = idOf(step);
     if (by === undefined) return [];
-    return readStep(step, pointer).references.flatMap(({ root, member, isSoft }) => {
-      if (isSoft) return [];
+    return readsOf(step).flatMap(({ root, member }) => {
       if (root === 'steps') return member === undefined ? [] : [{ by, ids: [member] }];
       const ids = aliases.get(root);
       return ids ? [{ by, ids }] : [];
     });
   });
+  const once = new Map(needs.map((need) => [JSON.stringify(need), need]));
   const place = new Map(placed.flatMap(({ step }, i) => (idOf(step) ? [[idOf(step)!, i]] : [])));
-  return { place, aliases, needs };
+  return { place, needs: [...once.values()] };
 }
 
 /** What is left of the steps: whose result a step still needs, and whose place an anchor. */

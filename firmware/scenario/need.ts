@@ -10,7 +10,6 @@ export interface Failure {
   step?: string;
 }
 
-<<<<<<< HEAD
 /** A wait as it was written down. Times are Unix milliseconds; `up` is a clock that is never set, of the boot `boot`. */
 export interface Asleep {
   since: number;
@@ -37,43 +36,6 @@ export type Entry = { at: number } & (
 export interface Locks {
   scope: string;
   names: readonly string[];
-=======
-interface Order {
-  /** Steps in the order they are written. */
-  place: ReadonlyMap<string, number>;
-  /** A step, and those of which one gives what it needs: several where they fill one alias. */
-  needs: readonly { by: string; ids: readonly string[] }[];
-}
-
-type Reads = { root: string; member?: string }[];
-/** What a step reads and cannot do without; parsed once, as the same steps are looked at after each change. */
-const reads = new WeakMap<Step, Reads>();
-function readsOf(step: Step): Reads {
-  const known =
-    reads.get(step) ??
-    readStep(step, '').references.flatMap(({ root, member, isSoft }) => (isSoft ? [] : [{ root, member }]));
-  reads.set(step, known);
-  return known;
-}
-
-function orderOf(steps: readonly Step[]): Order {
-  const placed = walk(steps);
-  const aliases = new Map<string, string[]>();
-  for (const { step } of placed)
-    if (step.alias && idOf(step)) aliases.set(step.alias, [...(aliases.get(step.alias) ?? []), idOf(step)!]);
-  const needs = placed.flatMap(({ step }) => {
-    const by = idOf(step);
-    if (by === undefined) return [];
-    return readsOf(step).flatMap(({ root, member }) => {
-      if (root === 'steps') return member === undefined ? [] : [{ by, ids: [member] }];
-      const ids = aliases.get(root);
-      return ids ? [{ by, ids }] : [];
-    });
-  });
-  const once = new Map(needs.map((need) => [JSON.stringify(need), need]));
-  const place = new Map(placed.flatMap(({ step }, i) => (idOf(step) ? [[idOf(step)!, i]] : [])));
-  return { place, needs: [...once.values()] };
->>>>>>> e45a81c9319b9b78315d415ddbb46a0dfcfed2cf
 }
 
 interface Common {

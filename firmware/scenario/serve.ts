@@ -14,6 +14,7 @@ import { scenario1 } from './contract.ts';
 import { nextTime } from './cron.ts';
 import { openEngine, type Runs, type RunView } from './engine.ts';
 import type { Value } from './expression.ts';
+import { saidIn } from './fault.ts';
 import {
   type Asker,
   type Asking,

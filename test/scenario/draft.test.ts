@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
 import { checkPrototype } from '../../firmware/scenario/check.ts';
-import { chosenFor, localizedArgs, localizedText } from '../../firmware/scenario/localized.ts';
+import { chosenFor, localizedText } from '../../firmware/scenario/localized.ts';
 import { draftOf } from '../../firmware/scenario/template-draft.ts';
 import { walk } from '../../firmware/scenario/walk.ts';
 import { stored } from './stored.ts';
@@ -55,17 +55,6 @@ test('a text is told in the language of the reader, else in English, else as it 
   for (const none of [null, undefined, [], {}, { en: { a: 1 } }, true])
     assert.is(localizedText(none, 'en'), '');
   assert.equal(chosenFor<string[] | undefined>({ en: ['yes'], ru: ['да'] }, 'ru'), ['да']);
-});
-
-test('arguments for people are chosen, and those of skills stay as they are', () => {
-  const both = { en: 'a', ru: 'б' };
-  assert.equal(localizedArgs('notify', { title: both, body: 'x', id: both }, 'ru'), {
-    title: 'б',
-    body: 'x',
-    id: both,
-  });
-  assert.equal(localizedArgs('lamp.say', { text: both }, 'ru'), { text: both });
-  assert.equal(localizedArgs('constructor', { text: both }, 'ru'), { text: both });
 });
 
 test.run();
