@@ -155,9 +155,7 @@ function marshalable(value: unknown, depth = 0): unknown {
     if (typeof v.signature === 'string' && 'value' in v)
       return new lib.Variant(v.signature, marshalable(v.value, into(1)));
     const inside = into(2);
-    return Object.fromEntries(
-      Object.entries(value).map(([k, x]) => [marshalable(k), marshalable(x, inside)]),
-    );
+    return Object.fromEntries(Object.entries(value).map(([k, x]) => [nameOf(k), marshalable(x, inside)]));
   }
   // The daemon throws out whoever sends one (D-Bus specification, "Basic types").
   if (typeof value === 'string' && value.includes('\0'))
@@ -165,6 +163,12 @@ function marshalable(value: unknown, depth = 0): unknown {
   return value;
 }
 
+/** dbus-next takes a dictionary with a key of these names for something else. */
+function nameOf(key: string): unknown {
+  if (key === 'constructor' || key === '__proto__')
+    throw new IngleError('invalid_request', `No name in it may be "${key}".`);
+  return marshalable(key);
+}
 const wire = (body: readonly unknown[]): unknown[] => body.map((x) => marshalable(x));
 
 /** @throws IngleError `unavailable` when no daemon answers */

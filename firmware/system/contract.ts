@@ -228,9 +228,10 @@ export function toVariant(value: unknown): Variant {
 
 /** A JSON object as `a{sv}`. */
 export function toDict(value: Record<string, unknown>): Record<string, Variant> {
-  const out: Record<string, Variant> = {};
-  for (const [k, v] of Object.entries(value)) if (v !== undefined) out[k] = toVariant(v);
-  return out;
+  // Entry by entry, as a key may be called `__proto__`.
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([k, v]) => (v === undefined ? [] : [[k, toVariant(v)]])),
+  );
 }
 
 /** The JSON behind a variant, or behind a container of variants. */

@@ -82,6 +82,7 @@ test('the services of npm start are those it runs, and one it holds is stopped a
     'ingle-api running',
     // Nothing of this house fetches, and whoever does wakes it.
     'ingle-fetch activatable',
+    'ingle-scenario running',
     `ingle-uplink ${state}`,
     ...skills,
   ];

@@ -39,6 +39,8 @@ const pathOf = (e: Endpoint) =>
     .replace('{skill_id}', e.path.startsWith('/api/skill') ? 'lamp' : 'hub_status')
     .replace('{name}', 'ingle-api')
     .replace('{path*}', 'refresh')
+    .replace('{iid}', 'a')
+    .replace('{user}', 'me')
     .replace('{id}', 'A'.repeat(22))
     .replace('{version}', '1.2.0')
     .replace('{key}', key);
@@ -57,12 +59,43 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
     room: `${owner.owner_id}/hub_status/view:main`,
     ...{ pins: ['hub_status'], groups: [{ name: 'Home', skills: ['hub_status'] }] },
     ...{ endpoint: 'https://push.example.org/', keys: browserKeys, language: 'en' },
+    ...{
+      id: 'home/quiet_hours',
+      scenario_id: 'home/quiet_hours',
+      user: 'me',
+      title: 'Hello',
+      tag: 'a',
+      rules: [],
+    },
+    ...{
+      cron: '0 9 * * *',
+      zone: 'UTC',
+      missed: 'once',
+      grace_ms: 1000,
+      priority: 'NORM',
+      job_id: 'a',
+      run_id: 'a',
+    },
+    ...{
+      ctx: {},
+      io: {},
+      ioOverride: {},
+      lists: {},
+      bindings: {},
+      params: {},
+      prototype: {},
+      rewrite: [],
+      rev: 0,
+    },
+    ...{ from: 'start', activity: 'music' },
     ...{ key, name: 'Acme', ids: ['lamp'], version: '1.2.0', role: 'guest', until: 0, to: 0 },
   };
   return Object.fromEntries(
     Object.entries(e.body.properties)
       // There is no preview that could be opened.
       .filter(([k]) => k !== 'preview')
+      // A job has either a cron expression or one time.
+      .filter(([k]) => k !== 'at')
       .map(([k, s]) => [k, known[k] ?? ((s as { type?: string }).type === 'boolean' ? true : '')]),
   );
 }
@@ -196,6 +229,8 @@ test('answers are as they are declared', async ({ hub }) => {
         // What is on trial takes no other order meanwhile.
         ['not_supported', 'unavailable', 'forbidden', 'internal'].includes(r.body.error) ||
           (name.startsWith('packages.') && r.body.error === 'conflict') ||
+          // Nobody runs scenarios here, and a run has to be named.
+          (name === 'scenarios.status' && r.body.error === 'invalid_request') ||
           // No hook has the id asked for, and nobody has signed.
           (endpoint.path.includes('{id}') && ['not_found', 'invalid_request'].includes(r.body.error)),
         `${name}: ${JSON.stringify(r.body)}`,

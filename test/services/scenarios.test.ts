@@ -3,6 +3,8 @@
 // Scenarios over HTTP: a real ingle-api and a real ingle-scenario on one bus, kills of both included.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
+import { scenariosApi } from '../../firmware/scenario/api.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
@@ -328,6 +330,38 @@ test('what no scenario can be is refused with every fault, and drafts without de
   const refused = await hub.ask('POST', '/api/scenarios/push', { body: { prototype: { id: 'test/x' } } });
   assert.equal([refused.status, refused.body.error], [403, 'forbidden']);
   assert.ok((await hub.ask('POST', '/api/scenarios/install', { raw: 'nonsense' })).status < 500);
+});
+
+test('what it answers is as it is declared, and no name in a context upsets the bus', async ({ hub }) => {
+  const run = (await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/hello' } })).body;
+  await over(hub, run.run_id, 'DONE');
+  const asked: [keyof typeof scenariosApi, string, string, object?][] = [
+    ['prototypes', 'GET', '/api/scenarios/prototypes'],
+    ['implementation', 'GET', '/api/scenarios/impl/me/home.radio'],
+    ['rehearse', 'POST', '/api/scenarios/test.hello/rehearse', { ctx: { x: [null, { y: 1.5 }] } }],
+    ['instances', 'GET', '/api/scenarios/instances'],
+    ['deadLetters', 'GET', '/api/scenarios/dead-letters'],
+    ['status', 'GET', `/api/scenario/status?run_id=${run.run_id}`],
+    ['runs', 'GET', '/api/scenario/runs?scenario_id=test/hello'],
+    ['jobs', 'GET', '/api/schedule/list'],
+    ['recognize', 'POST', '/api/intent/recognize', { text: 'good night', start: false }],
+    ['rules', 'GET', '/api/intent/rules'],
+    ['sync', 'POST', '/api/scenarios/sync'],
+    ['stopByActivity', 'POST', '/api/scenarios/instances/stopByActivity', { activity: 'none' }],
+  ];
+  for (const [name, method, path, body] of asked) {
+    const r = await hub.ask(method, path, body ? { body } : {});
+    assert.is(r.status, 200, `${name}: ${JSON.stringify(r.body)}`);
+    assert.equal(faultsOf(scenariosApi[name].answer!, r.body), [], name);
+  }
+  for (const raw of [
+    '{"id":"test/hello","ctx":{"__proto__":{"x":1}}}',
+    '{"id":"test/hello","ctx":{"a":{"constructor":1}}}',
+  ]) {
+    const r = await hub.ask('POST', '/api/scenario/run', { raw });
+    assert.equal([r.status, r.body.error], [400, 'invalid_request'], raw);
+  }
+  assert.is((await hub.ask('GET', '/api/scenario/status')).status, 400);
 });
 
 test.run();
