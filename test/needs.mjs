@@ -20,6 +20,7 @@ const needs = {
     ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
   ],
   'bench/api.ts': [['/usr/bin/wrk', 'wrk']],
+  'bench/steps.ts': [['/usr/lib/postgresql/15/bin/postgres', 'postgresql-15']],
   'bench/audio.ts': [
     ['/usr/lib/python3/dist-packages/numpy/__init__.py', 'python3-numpy'],
     ['/usr/lib/python3/dist-packages/scipy/__init__.py', 'python3-scipy'],

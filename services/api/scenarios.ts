@@ -273,7 +273,7 @@ function planHandlers(o: ScenariosOfApi) {
     },
     async notice(asked) {
       const { user = '', ...payload } = asked.body;
-      const to = user === '' ? asked.owner_id : user;
+      const to = user === '' || user === 'me' ? asked.owner_id : user;
       if (!o.knows(to)) throw new IngleError('not_found', 'The hub knows nobody of this id.');
       const line = {
         id: crypto.randomUUID(),
