@@ -9,6 +9,7 @@ import { type Engine, type EngineOptions, journal, type Live, liveOf } from './l
 import { openLocks } from './locks.ts';
 import type { Entry } from './need.ts';
 import type { Priority } from './places.ts';
+import type { Program } from './program.ts';
 import type { Op, RunRow } from './records.ts';
 import { checkOrder, type InstanceOrder, type InstanceState, instanceOf } from './states.ts';
 
@@ -73,7 +74,22 @@ export interface Runs {
 
 export const hashOf = (source: string): string => createHash('sha256').update(source).digest('base64url');
 
-export function openEngine(o: EngineOptions): Runs {
+/** Runs of one scenario have one program while any of them is there. */
+function sharing(compile: EngineOptions['compile']): EngineOptions['compile'] {
+  const kept = new Map<string, WeakRef<Program>>();
+  return (source) => {
+    const hash = hashOf(source);
+    const known = kept.get(hash)?.deref();
+    if (known) return known;
+    const program = compile(source);
+    for (const [key, ref] of kept) if (!ref.deref()) kept.delete(key);
+    kept.set(hash, new WeakRef(program));
+    return program;
+  };
+}
+
+export function openEngine(given: EngineOptions): Runs {
+  const o = { ...given, compile: sharing(given.compile) };
   const e: Engine = {
     o,
     runs: new Map(),

@@ -70,6 +70,8 @@ export interface Household {
   setRules(rules: RuleSet, bindings: Readonly<Record<string, string>>): void;
   /** The skill that somebody bound to a slot. */
   boundTo(user: string, id: string, slot: string): string | undefined;
+  /** Whether an event of the bus would start something. */
+  isHearing(): boolean;
   stop(): void;
 }
 
@@ -111,6 +113,7 @@ export function openHousehold(o: HouseholdOptions): Household {
       const { prototype } = s.library.find(id);
       return s.library.effective(userOf(prototype, user), id).bindings.slots?.[slot]?.skill;
     },
+    isHearing: () => s.hears.size > 0,
     stop() {
       for (const end of s.hears.values()) end();
     },

@@ -50,10 +50,13 @@ export interface ServeOptions {
   ways(schedule: () => Schedule): Ways;
   askerOf(user: string): Promise<Asker | undefined>;
   has(): ReadonlySet<string>;
+  onCall?(): void;
 }
 
 export interface Scenarios {
   runs: Runs;
+  /** Whether a run is open, a job planned or a topic heard: then the process has to be there. */
+  isNeeded(): boolean;
   stop(): Promise<void>;
 }
 
@@ -143,6 +146,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   });
   return {
     runs,
+    isNeeded: () => runs.size > 0 || schedule.list().some((j) => j.enabled) || household.isHearing(),
     async stop() {
       household.stop();
       schedule.stop();

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTimeKnown, systemClock } from '../../firmware/scenario/clock.ts';
+import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { librarySchema, type PrototypeRow } from '../../firmware/scenario/library.ts';
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
 import { serveScenarios } from '../../firmware/scenario/serve.ts';
@@ -11,6 +12,9 @@ import { startService } from '../../firmware/system/service.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import { readToken } from '../../firmware/system/token.ts';
 import { openVault } from '../../firmware/system/vault.ts';
+
+/** The service ends after this time without a call, with nothing to wait for, milliseconds. */
+const IDLE_MS = 60_000;
 
 process.umask(0o077);
 const life = await startService('scenario');
@@ -34,6 +38,7 @@ const scenarios = await serveScenarios(bus, {
   quotas: config.scenario.quotas,
   zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   locale: config.language,
+  onCall: life.touch,
   ways: (schedule) =>
     waysOf({
       ...{ bus, schedule, api: address, now: clock.wall },
@@ -46,3 +51,5 @@ life.onStop(scenarios.stop);
 if (!isTimeKnown(clock)) log.warn('the time is not known yet, so nothing is started by it');
 life.ready();
 log.info('serving', { runs: scenarios.runs.size });
+// Where the bus starts nothing (npm start), somebody keeps it running.
+if (!config.kept.includes(scenario1.bus)) life.leaveWhenIdle(IDLE_MS, scenarios.isNeeded);
