@@ -58,8 +58,9 @@ export function brokenNeeds(p: Prototype, steps: readonly Step[]) {
     const left = had.filter((id) => after.place.has(id));
     if (had.length > 0 && left.length === 0) missing.push({ id: had[0]!, by });
     // Whoever came after one that gave it still comes after one.
-    const isBehind = (o: Order) => left.some((id) => o.place.get(id)! < o.place.get(by)!);
-    if (left.length > 0 && isBehind(before) && !isBehind(after)) late.push({ id: left[0]!, by });
+    const isBehind = (o: Order, some: readonly string[]) =>
+      some.some((id) => o.place.get(id)! < o.place.get(by)!);
+    if (left.length > 0 && isBehind(before, had) && !isBehind(after, left)) late.push({ id: left[0]!, by });
   }
   const anchors = Object.entries(p.anchors ?? {})
     .filter(([, { after: id }]) => before.place.has(id) && !after.place.has(id))

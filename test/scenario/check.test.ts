@@ -296,6 +296,58 @@ test('the largest scenario with the most changes is judged and brought to a new 
   assert.ok(done - began < 8000);
 });
 
+test('no expression comes in, however deep it lies, and no way among several that the scenario lacks', () => {
+  const faults = (i: Json) => codes(checkImplementation({ rewriteVersion: 1, ...i }, prototype));
+  const set = (id: string, value: unknown) => faults({ params: { [id]: value } });
+  assert.equal(set('days', [1, ['${vars.n}']]), ['/params/days/1/0 no_expressions']);
+  assert.equal(set('who', { a: [null, { b: 'x ${vars.n}' }] }), ['/params/who/a/1/b no_expressions']);
+  assert.equal(set('who', { a: [null, 1] }), []);
+  assert.equal(set('days', [null]), []);
+  assert.equal(set('look', null), ['/params/look wrong_type']);
+  assert.equal(set('look', []), ['/params/look wrong_type']);
+  assert.equal(set('days', {}), ['/params/days wrong_type']);
+  const io = { ...good.io, settings: { 'output.active': ['voice'], 'input.active': null } };
+  const ways = (name: string, value: unknown) =>
+    codes(
+      checkImplementation({ rewriteVersion: 1, io: { settings: { [name]: value } } }, {
+        ...prototype,
+        io,
+      } as unknown as Prototype),
+    );
+  assert.equal(ways('output.active', ['console', 'voice']), []);
+  assert.equal(ways('output.active', ['voice', 'phone']), ['/io/settings/output.active no_output']);
+  assert.equal(ways('input.active', null), ['/io/settings/input.active no_output']);
+});
+
+test('of several steps that fill one alias any may go but the last, and one stays before who reads it', () => {
+  const fill = (id: string) => ({ id, call: 'notify', alias: 'got' });
+  const p = {
+    ...prototype,
+    anchors: {},
+    steps: [fill('a'), fill('b'), { id: 'r', do: 'say', text: '${got.x}' }, fill('c'), { id: 'z', set: {} }],
+  } as unknown as Prototype;
+  const faults = (...rewrite: Json[]) => codes(checkImplementation({ rewriteVersion: 1, rewrite }, p));
+  const drop = (id: string) => ({ match: { id }, action: 'drop' });
+  const after = (id: string, ref: string) => ({ match: { id }, action: 'move_after', ref });
+  assert.equal(faults(drop('a')), []);
+  assert.equal(faults(drop('c'), { match: { id: 'loud' }, action: 'param.set', set: 1 }), []);
+  assert.equal(faults(drop('a'), drop('b')), ['/rewrite/1 needed_before']);
+  assert.equal(faults(drop('a'), drop('b'), drop('c')), ['/rewrite/2 needed_by_step']);
+  assert.equal(faults(after('a', 'z')), []);
+  assert.equal(faults(after('a', 'z'), after('b', 'z')), ['/rewrite/1 needed_before']);
+  assert.equal(
+    faults(after('z', 'c'), drop('c'), { match: { id: 'loud' }, action: 'param.set', set: 1 }),
+    [],
+  );
+  const told = faults(
+    drop('a'),
+    { match: { id: 'loud' }, action: 'param.set', set: 1 },
+    drop('b'),
+    drop('z'),
+  );
+  assert.equal(told, ['/rewrite/2 needed_before']);
+});
+
 test('each forbidden change says why and what to do, in both languages', () => {
   const said = new Set<string>();
   for (const action of ['add_step', 'add_slot', 'add_anchor', 'replace', 'param.add']) {
