@@ -69,6 +69,19 @@ const cases: [pointer: string, value: unknown, ...faults: string[]][] = [
   ['/steps/1/if', 'now.temp_c >', '/steps/1/if expression'],
   ['/steps/1/id', 'look', '/steps/1/id twice'],
   ['/steps/2/steps/1/id', 'look', '/steps/2/steps/1/id twice'],
+  ['/steps/0/alias', 'true', '/steps/0/alias reserved', '/steps/1/if unknown_name'],
+  ['/steps/2/as', 'item', '/steps/2/steps/0/text unknown_name'],
+  ['/steps/2/as', 'steps', '/steps/2/as reserved'],
+  ['/steps/3/compensate', { slot: 'lamp' }, '/steps/3/compensate/method missing'],
+  ['/steps/3/compensate', { call: 'notify', method: 'x' }, '/steps/3/compensate/method stray'],
+  ['/steps/3/compensate', { call: 'notify' }],
+  ['/include', ['parts.yaml#all']],
+  [
+    '/steps/3',
+    { id: 'a', call: 'skills.run', args: { skill: 5, action: 'x' } },
+    '/steps/3/args/skill must_be_plain',
+  ],
+  ['/steps/3', { id: 'a', call: 'skills.run', args: { skill: 'lamp', action: 'x' } }],
   ['/steps/1/was', 'say'],
   ['/steps/1/was', 'last', '/steps/1/was was_taken'],
   ['/steps/1/was', 'tell', '/steps/1/was was_taken'],
@@ -168,10 +181,20 @@ test('time tables, zones and actions are asked of who knows them', () => {
   assert.equal(codes(found), ['/steps/2/steps/1/call unknown_action']);
 });
 
+test('what a part of another file may give is not missed before it is put in', () => {
+  const open = changed('/include', ['parts.yaml#all']);
+  (open['steps'] as Json[])[1]!['text'] = '${steps.elsewhere.result} ${other.x}';
+  assert.equal(checkPrototype(open), []);
+});
+
 test('a scenario nests and grows so far and no farther', () => {
   const deep = (n: number): unknown => (n === 0 ? [] : [{ id: `s${n}`, do: deep(n - 1) }]);
   assert.equal(checkPrototype({ ...good, anchors: {}, steps: deep(7) }), []);
-  assert.is(checkPrototype({ ...good, anchors: {}, steps: deep(9) })[0]!.code, 'too_deep');
+  assert.is(checkPrototype({ ...good, anchors: {}, steps: deep(8) })[0]!.code, 'too_deep');
+  const loops = (n: number): unknown =>
+    n === 0 ? [] : [{ id: `s${n}`, do: 'for', each: '[1]', steps: loops(n - 1) }];
+  assert.equal(checkPrototype({ ...good, anchors: {}, steps: loops(7) }), []);
+  assert.is(checkPrototype({ ...good, anchors: {}, steps: loops(8) })[0]!.code, 'too_deep');
   const many = Array.from({ length: 6 }, (_, i) => ({
     id: `l${i}`,
     do: Array.from({ length: 90 }, (__, k) => ({ id: `s${i}_${k}`, set: {} })),
