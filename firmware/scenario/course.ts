@@ -130,7 +130,7 @@ function timeOf(r: Run, t: Template | undefined): number | undefined {
 function close(r: Run, n: Node, status: 'done' | 'failed', result: Value): void {
   r.bag.put('steps', n.key, { status, result });
   if (n.alias !== undefined) r.bag.put('aliases', n.alias, result);
-  if (status === 'done') for (const [name, t] of n.set) r.bag.put('vars', name, filled(r, t));
+  for (const [name, t] of n.set) r.bag.put('vars', name, filled(r, t));
   r.frames.at(-1)!.index++;
 }
 

@@ -14,7 +14,7 @@ interface Common {
   /** The step's id, or its place where it has none ("2.1"); no two nodes have the same. */
   key: string;
   when?: Expression;
-  /** Variables that are set once the step is done, in order. */
+  /** Variables that are set once the step is done, or has failed and the run goes on, in order. */
   set: readonly (readonly [name: string, value: Template])[];
   /** The name of its result for later steps. */
   alias?: string;

@@ -142,9 +142,9 @@ export function rewritten(p: Prototype, rewrites: readonly Rewrite[]): Rewritten
   const { missing, late, anchors } = brokenNeeds(p, now.steps);
   const at = tellingAt(p, rewrites);
   now.faults.push(
-    ...missing.map(({ id, by }) => faultAt(at(['drop'], [id]), 'needed_by_step', { id, by })),
+    ...missing.map(({ id, by, ids }) => faultAt(at(['drop'], ids), 'needed_by_step', { id, by })),
     ...anchors.map(({ id, by }) => faultAt(at(['drop'], [id]), 'needed_by_anchor', { id, by })),
-    ...late.map(({ id, by }) => faultAt(at(orders, [id, by]), 'needed_before', { id, by })),
+    ...late.map(({ id, by, ids }) => faultAt(at(orders, ids), 'needed_before', { id, by })),
   );
   return now;
 }

@@ -65,7 +65,7 @@ export function waysOf(o: WaysOptions): Ways {
     headers: Record<string, string>,
   ): Promise<Value> {
     const answer = await exchange(`${o.api}${path}`, {
-      method: 'POST',
+      method: body ? 'POST' : 'GET',
       headers: {
         ...headers,
         'x-service-token': o.token(),
@@ -73,7 +73,7 @@ export function waysOf(o: WaysOptions): Ways {
         // A key is longer than ids may be, and the same for the same effect.
         'idempotency-key': await shortened(id),
       },
-      body: JSON.stringify(body),
+      ...(body ? { body: JSON.stringify(body) } : {}),
       timeoutMs: API_MS,
       maxBytes: MOST_ANSWER,
     }).catch((cause) => {
@@ -113,8 +113,17 @@ export function waysOf(o: WaysOptions): Ways {
       );
     },
     async skill({ id, user, role, skill, action, args }) {
-      const path = `/skills/${encodeURIComponent(skill)}/v1/actions/${encodeURIComponent(action)}`;
-      return ask(path, id, (args ?? {}) as object, await principal(user, role));
+      const at = `/skills/${encodeURIComponent(skill)}/v1/`;
+      const who = await principal(user, role);
+      const given = (args ?? {}) as object;
+      try {
+        return await ask(`${at}actions/${encodeURIComponent(action)}`, id, given, who);
+      } catch (e) {
+        if (!(e instanceof IngleError) || e.code !== 'not_found') throw e;
+        // Not one of its declared actions: a path of its own, which is read where nothing is given.
+        const isRead = Object.keys(given).length === 0;
+        return ask(at + encodeURIComponent(action), id, isRead ? undefined : given, who);
+      }
     },
     publish: (topic, payload) => bus.publish(topic, payload),
     async schedule({ job_id, user, scenario_id, at, ctx }) {

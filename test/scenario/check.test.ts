@@ -69,6 +69,19 @@ const cases: [pointer: string, value: unknown, ...faults: string[]][] = [
   ['/steps/1/if', 'now.temp_c >', '/steps/1/if expression'],
   ['/steps/1/id', 'look', '/steps/1/id twice'],
   ['/steps/2/steps/1/id', 'look', '/steps/2/steps/1/id twice'],
+  ['/steps/0/alias', 'true', '/steps/0/alias reserved', '/steps/1/if unknown_name'],
+  ['/steps/2/as', 'item', '/steps/2/steps/0/text unknown_name'],
+  ['/steps/2/as', 'steps', '/steps/2/as reserved'],
+  ['/steps/3/compensate', { slot: 'lamp' }, '/steps/3/compensate/method missing'],
+  ['/steps/3/compensate', { call: 'notify', method: 'x' }, '/steps/3/compensate/method stray'],
+  ['/steps/3/compensate', { call: 'notify' }],
+  ['/include', ['parts.yaml#all']],
+  [
+    '/steps/3',
+    { id: 'a', call: 'skills.run', args: { skill: 5, action: 'x' } },
+    '/steps/3/args/skill must_be_plain',
+  ],
+  ['/steps/3', { id: 'a', call: 'skills.run', args: { skill: 'lamp', action: 'x' } }],
   ['/steps/1/was', 'say'],
   ['/steps/1/was', 'last', '/steps/1/was was_taken'],
   ['/steps/1/was', 'tell', '/steps/1/was was_taken'],
@@ -168,10 +181,20 @@ test('time tables, zones and actions are asked of who knows them', () => {
   assert.equal(codes(found), ['/steps/2/steps/1/call unknown_action']);
 });
 
+test('what a part of another file may give is not missed before it is put in', () => {
+  const open = changed('/include', ['parts.yaml#all']);
+  (open['steps'] as Json[])[1]!['text'] = '${steps.elsewhere.result} ${other.x}';
+  assert.equal(checkPrototype(open), []);
+});
+
 test('a scenario nests and grows so far and no farther', () => {
   const deep = (n: number): unknown => (n === 0 ? [] : [{ id: `s${n}`, do: deep(n - 1) }]);
   assert.equal(checkPrototype({ ...good, anchors: {}, steps: deep(7) }), []);
-  assert.is(checkPrototype({ ...good, anchors: {}, steps: deep(9) })[0]!.code, 'too_deep');
+  assert.is(checkPrototype({ ...good, anchors: {}, steps: deep(8) })[0]!.code, 'too_deep');
+  const loops = (n: number): unknown =>
+    n === 0 ? [] : [{ id: `s${n}`, do: 'for', each: '[1]', steps: loops(n - 1) }];
+  assert.equal(checkPrototype({ ...good, anchors: {}, steps: loops(7) }), []);
+  assert.is(checkPrototype({ ...good, anchors: {}, steps: loops(8) })[0]!.code, 'too_deep');
   const many = Array.from({ length: 6 }, (_, i) => ({
     id: `l${i}`,
     do: Array.from({ length: 90 }, (__, k) => ({ id: `s${i}_${k}`, set: {} })),
@@ -294,6 +317,58 @@ test('the largest scenario with the most changes is judged and brought to a new 
   console.log(`FIGURE scenario.check.largest_ms ${Math.round(judged - began)}`);
   console.log(`FIGURE scenario.migrate.largest_ms ${Math.round(done - judged)}`);
   assert.ok(done - began < 8000);
+});
+
+test('no expression comes in, however deep it lies, and no way among several that the scenario lacks', () => {
+  const faults = (i: Json) => codes(checkImplementation({ rewriteVersion: 1, ...i }, prototype));
+  const set = (id: string, value: unknown) => faults({ params: { [id]: value } });
+  assert.equal(set('days', [1, ['${vars.n}']]), ['/params/days/1/0 no_expressions']);
+  assert.equal(set('who', { a: [null, { b: 'x ${vars.n}' }] }), ['/params/who/a/1/b no_expressions']);
+  assert.equal(set('who', { a: [null, 1] }), []);
+  assert.equal(set('days', [null]), []);
+  assert.equal(set('look', null), ['/params/look wrong_type']);
+  assert.equal(set('look', []), ['/params/look wrong_type']);
+  assert.equal(set('days', {}), ['/params/days wrong_type']);
+  const io = { ...good.io, settings: { 'output.active': ['voice'], 'input.active': null } };
+  const ways = (name: string, value: unknown) =>
+    codes(
+      checkImplementation({ rewriteVersion: 1, io: { settings: { [name]: value } } }, {
+        ...prototype,
+        io,
+      } as unknown as Prototype),
+    );
+  assert.equal(ways('output.active', ['console', 'voice']), []);
+  assert.equal(ways('output.active', ['voice', 'phone']), ['/io/settings/output.active no_output']);
+  assert.equal(ways('input.active', null), ['/io/settings/input.active no_output']);
+});
+
+test('of several steps that fill one alias any may go but the last, and one stays before who reads it', () => {
+  const fill = (id: string) => ({ id, call: 'notify', alias: 'got' });
+  const p = {
+    ...prototype,
+    anchors: {},
+    steps: [fill('a'), fill('b'), { id: 'r', do: 'say', text: '${got.x}' }, fill('c'), { id: 'z', set: {} }],
+  } as unknown as Prototype;
+  const faults = (...rewrite: Json[]) => codes(checkImplementation({ rewriteVersion: 1, rewrite }, p));
+  const drop = (id: string) => ({ match: { id }, action: 'drop' });
+  const after = (id: string, ref: string) => ({ match: { id }, action: 'move_after', ref });
+  assert.equal(faults(drop('a')), []);
+  assert.equal(faults(drop('c'), { match: { id: 'loud' }, action: 'param.set', set: 1 }), []);
+  assert.equal(faults(drop('a'), drop('b')), ['/rewrite/1 needed_before']);
+  assert.equal(faults(drop('a'), drop('b'), drop('c')), ['/rewrite/2 needed_by_step']);
+  assert.equal(faults(after('a', 'z')), []);
+  assert.equal(faults(after('a', 'z'), after('b', 'z')), ['/rewrite/1 needed_before']);
+  assert.equal(
+    faults(after('z', 'c'), drop('c'), { match: { id: 'loud' }, action: 'param.set', set: 1 }),
+    [],
+  );
+  const told = faults(
+    drop('a'),
+    { match: { id: 'loud' }, action: 'param.set', set: 1 },
+    drop('b'),
+    drop('z'),
+  );
+  assert.equal(told, ['/rewrite/2 needed_before']);
 });
 
 test('each forbidden change says why and what to do, in both languages', () => {

@@ -139,6 +139,28 @@ test('objects are merged deeply, lists and plain values take the place', () => {
   assert.equal(scenario.params, { look: { a: 1, deep: { b: 9, c: 3 } }, days: [], n: 7 });
 });
 
+test('settings take what is set, by the map and by a change', () => {
+  const io = {
+    output: ['voice', 'console'] as ('voice' | 'console')[],
+    settings: { 'output.active': 'voice', rate: 1, tone: 'low' },
+  };
+  const e = effective(
+    { ...p, io },
+    {
+      rewriteVersion: 1,
+      io: { settings: { rate: 2 } },
+      rewrite: [
+        { match: { id: 'output.active' }, action: 'io.set', set: 'console' },
+        { match: { id: 'weather' }, action: 'cap.narrow', set: 'weather.today' },
+      ],
+    },
+  );
+  assert.equal(e.scenario.io, { ...io, settings: { 'output.active': 'console', rate: 2, tone: 'low' } });
+  assert.equal(e.scenario.slots, { weather: { cap: 'weather.today' } });
+  assert.is(e.isEnabled, true);
+  assert.equal(e.notes, []);
+});
+
 test('changes are made one after the other, each upon what the one before has left', () => {
   const { scenario, dropped } = effective(p, {
     rewriteVersion: 1,

@@ -174,6 +174,28 @@ test('parameters widen, go aside where they are gone, and are asked for where th
   );
 });
 
+test('only what loses nothing is widened: numbers and truths to texts, one plain value to a list', () => {
+  const to = (value: unknown, of: unknown) => {
+    const { implementation, repaired, broken } = migrate(
+      { rewriteVersion: 1, params: { x: value } },
+      version({ params: { x: value as string } }),
+      version({ params: { x: of as string } }),
+    );
+    return [implementation.params!['x'], ...codes([...repaired, ...broken])];
+  };
+  const [wide, wrong] = ['/params/x param_widened', '/params/x param_type'];
+  assert.equal(to(true, ''), ['true', wide]);
+  assert.equal(to(5, ''), ['5', wide]);
+  assert.equal(to([1], ''), [undefined, wrong]);
+  assert.equal(to({ a: 1 }, ''), [undefined, wrong]);
+  assert.equal(to(5, []), [[5], wide]);
+  assert.equal(to({ a: 1 }, []), [undefined, wrong]);
+  assert.equal(to(null, []), [undefined, wrong]);
+  assert.equal(to('5', 5), [undefined, wrong]);
+  assert.equal(to(1, true), [undefined, wrong]);
+  assert.equal(to('x', null), ['x']);
+});
+
 test('a skill stays bound only where it offers all that the slot now wants', () => {
   const to = (before: string, cap: string | undefined) =>
     migrate(
