@@ -7,6 +7,8 @@ import { idOf, walk } from './walk.ts';
 export interface Dependence {
   id: string;
   by: string;
+  /** The steps of which a change may have broken it. */
+  ids: readonly string[];
 }
 
 interface Order {
@@ -56,10 +58,12 @@ export function brokenNeeds(p: Prototype, steps: readonly Step[]) {
     if (!after.place.has(by) || ids.includes(by)) continue;
     const had = ids.filter((id) => before.place.has(id));
     const left = had.filter((id) => after.place.has(id));
-    if (had.length > 0 && left.length === 0) missing.push({ id: had[0]!, by });
+    if (had.length > 0 && left.length === 0) missing.push({ id: had.at(-1)!, by, ids: had });
     // Whoever came after one that gave it still comes after one.
-    const isBehind = (o: Order) => left.some((id) => o.place.get(id)! < o.place.get(by)!);
-    if (left.length > 0 && isBehind(before) && !isBehind(after)) late.push({ id: left[0]!, by });
+    const isBehind = (o: Order, some: readonly string[]) =>
+      some.some((id) => o.place.get(id)! < o.place.get(by)!);
+    if (left.length > 0 && isBehind(before, had) && !isBehind(after, left))
+      late.push({ id: left[0]!, by, ids: [...had, by] });
   }
   const anchors = Object.entries(p.anchors ?? {})
     .filter(([, { after: id }]) => before.place.has(id) && !after.place.has(id))

@@ -2,21 +2,12 @@
 import type { Value } from './expression.ts';
 import type { Retries } from './program.ts';
 
-<<<<<<< HEAD
 /** What went wrong in a step or a run: a code of protocol/errors.ts or of an action, and words for a person. */
 export interface Failure {
   code: string;
   message: string;
   /** The step it went wrong in. */
   step?: string;
-=======
-/** `by` reads what `id` gave, and has nothing to put in its place. */
-export interface Need {
-  id: string;
-  by: string;
-  /** The steps of which a change may have broken it. */
-  ids: readonly string[];
->>>>>>> b25a4fce034f9fc14ff042668706cb225d8c4be3
 }
 
 /** A wait as it was written down. Times are Unix milliseconds; `up` is a clock that is never set, of the boot `boot`. */
@@ -53,7 +44,6 @@ interface Common {
   locks?: Locks;
 }
 
-<<<<<<< HEAD
 interface Doing extends Common {
   action: string;
   slot?: string;
@@ -70,29 +60,6 @@ interface Doing extends Common {
   begun: boolean;
   /** What it did is undone where its end is not known, so its beginning is written down. */
   isUndoable: boolean;
-=======
-/** What is left of the steps: whose result a step still needs, and whose place an anchor. */
-export function brokenNeeds(p: Prototype, steps: readonly Step[]) {
-  const before = orderOf(p.steps);
-  const after = orderOf(steps);
-  const missing: Need[] = [];
-  const late: Need[] = [];
-  for (const { by, ids } of before.needs) {
-    if (!after.place.has(by) || ids.includes(by)) continue;
-    const had = ids.filter((id) => before.place.has(id));
-    const left = had.filter((id) => after.place.has(id));
-    if (had.length > 0 && left.length === 0) missing.push({ id: had.at(-1)!, by, ids: had });
-    // Whoever came after one that gave it still comes after one.
-    const isBehind = (o: Order, some: readonly string[]) =>
-      some.some((id) => o.place.get(id)! < o.place.get(by)!);
-    if (left.length > 0 && isBehind(before, had) && !isBehind(after, left))
-      late.push({ id: left[0]!, by, ids: [...had, by] });
-  }
-  const anchors = Object.entries(p.anchors ?? {})
-    .filter(([, { after: id }]) => before.place.has(id) && !after.place.has(id))
-    .map(([by, { after: id }]) => ({ id, by }));
-  return { missing, late, anchors };
->>>>>>> b25a4fce034f9fc14ff042668706cb225d8c4be3
 }
 export interface ActNeed extends Doing {
   kind: 'act';

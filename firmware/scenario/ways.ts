@@ -61,7 +61,7 @@ export function waysOf(o: WaysOptions): Ways {
   async function ask(
     path: string,
     id: string,
-    body: object,
+    body: object | undefined,
     headers: Record<string, string>,
   ): Promise<Value> {
     const answer = await exchange(`${o.api}${path}`, {
