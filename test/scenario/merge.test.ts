@@ -1,3 +1,4 @@
+// gate: out, thousands of drawn cases
 // What a person changed can only narrow a scenario, whatever it is.
 import fc from 'fast-check';
 import { suite } from 'uvu';

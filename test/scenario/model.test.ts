@@ -1,3 +1,4 @@
+// gate: out, thousands of drawn cases
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions of scenarios
 // Random scenarios against a plain model: a recursive reader of the same steps that knows nothing of journals.
 import fc from 'fast-check';
