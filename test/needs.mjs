@@ -49,6 +49,7 @@ const needs = {
     ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
   ],
   root: [['/usr/bin/openssl', 'openssl']],
+  'scenario/killed.test.ts': [['/usr/bin/strace', 'strace']],
   services: [
     ['/usr/bin/espeak-ng', 'espeak-ng'],
     ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
