@@ -45,7 +45,6 @@ export function asleepNow(c: Clock, ms?: number): Asleep {
     since,
     boot: c.boot,
     up: c.up(),
-    isTimeKnown: isTimeKnown(c),
     ...(ms === undefined ? {} : { due: since + ms }),
   };
 }
@@ -59,5 +58,5 @@ export function leftOf(a: Asleep, c: Clock): number {
   if (a.due === undefined) return Number.POSITIVE_INFINITY;
   const ms = a.due - a.since;
   if (a.boot === c.boot) return Math.max(0, ms - (c.up() - a.up));
-  return a.isTimeKnown ? leftSince(a.since, ms, c) : ms;
+  return leftSince(a.since, ms, c);
 }

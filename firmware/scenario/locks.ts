@@ -46,9 +46,13 @@ export function openLocks(): LockTable {
     },
     before(holder) {
       const out: Record<string, string> = {};
-      const names = waiting.get(holder) ?? [];
-      for (const n of names) {
-        const who = held.get(n) ?? [...waiting].find(([h, w]) => h !== holder && w.includes(n))?.[0];
+      const ahead: [string, readonly string[]][] = [];
+      for (const one of waiting) {
+        if (one[0] === holder) break;
+        ahead.push(one);
+      }
+      for (const n of waiting.get(holder) ?? []) {
+        const who = held.get(n) ?? ahead.find(([, w]) => w.includes(n))?.[0];
         if (who !== undefined) out[n] = who;
       }
       return out;

@@ -16,8 +16,6 @@ export interface Asleep {
   due?: number;
   boot: string;
   up: number;
-  /** `due` is as good as the clock was: false where the time was not known when the wait began. */
-  isTimeKnown: boolean;
 }
 
 /** What the journal of a run holds. `seq` numbers what a run needed; `at` is Unix milliseconds. */

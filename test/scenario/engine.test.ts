@@ -429,4 +429,61 @@ test('a method is asked of the skill that is bound to the slot, whose name the r
   );
 });
 
+test('what did not answer is asked the same again, and what answered with an error anew', async () => {
+  const answers = ['unavailable', 'rate_limited', 'timeout', ''];
+  const lab = await openLab({
+    actions: {
+      'test.shaky': {
+        perform: async () => {
+          const code = answers.shift();
+          if (code) throw new IngleError(code as 'timeout', 'No.');
+          return 1;
+        },
+      },
+    },
+  });
+  const run = await lab.start([{ id: 's', call: 'test.shaky', retries: { max: 5, backoff: '1s' } }]);
+  await lab.clock.pass(5000);
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'DONE');
+  assert.equal(
+    lab.effects.map((e) => e.key.split('/').at(-1)),
+    ['1', '1', '2', '2'],
+  );
+});
+
+test('the same id starts the same run, once', async () => {
+  const lab = await openLab();
+  const start = () => lab.start([says('once')], {}, { run_id: 'mine' });
+  const [one] = [await start()];
+  await lab.runs.ended('mine');
+  const two = await start();
+  assert.equal([one.run_id, two.run_id, two.state], ['mine', 'mine', 'DONE']);
+  assert.equal(lab.did(), ['test.do(once)']);
+});
+
+test('what must hold goes on holding over a restart, or begins anew, as its step says', async () => {
+  for (const [away, left] of [
+    ['counts', 5],
+    ['anew', 10],
+  ] as const) {
+    const lab = await openLab();
+    const step = { id: 'h', do: 'held_for', topic: 'room.temp', where: '$.payload.t > 20', for: '10m', away };
+    await lab.start([step, says('held')]);
+    await settle();
+    await lab.say('room.temp', { t: 25 });
+    await lab.clock.pass(3 * 60_000);
+    await lab.runs.stop();
+    const next = await openLab({
+      store: lab.store,
+      clock: lab.clock.restart(2 * 60_000),
+      effects: lab.effects,
+    });
+    await next.runs.recover();
+    await next.clock.pass(left * 60_000 - 1);
+    assert.equal(next.did(), [], away);
+    await next.clock.pass(1);
+    assert.equal(next.did(), ['test.do(held)'], away);
+  }
+});
+
 test.run();

@@ -154,6 +154,27 @@ test('a clock that is set back fires nothing twice, and set on fires what it lef
   ]);
 });
 
+test('a clock that was days ahead for a while leaves no job waiting for then, and no tick is told twice', async () => {
+  const lab = await open();
+  await lab.schedule.create(job({ cron: '0 * * * *', missed: 'skip' }));
+  const day = 24 * 3_600_000;
+  lab.clock.set(lab.clock.wall() + 10 * day);
+  await lab.schedule.clockChanged();
+  await lab.clock.pass(hours(1));
+  assert.is(lab.effects.length, 2, 'the hour it was set to, and the next');
+  lab.clock.set(lab.clock.wall() - 10 * day);
+  await lab.schedule.clockChanged();
+  await lab.clock.pass(hours(2));
+  assert.is(lab.effects.length, 4, 'it goes on by the time that it is');
+  // The same days come again: what was skipped then has its record.
+  lab.clock.set(lab.clock.wall() + 10 * day);
+  await lab.schedule.clockChanged();
+  await lab.clock.pass(hours(2));
+  const all = await lab.records.ticks('j', 0);
+  assert.is(new Set(all.map((t) => t.due_at)).size, all.length);
+  assert.ok(lab.schedule.list()[0]!.next_at! > lab.clock.wall());
+});
+
 test('jobs of triggers follow what is wanted, and those of people stay', async () => {
   const lab = await open();
   await lab.schedule.create(job({ job_id: 'mine', cron: '0 9 * * *' }));
