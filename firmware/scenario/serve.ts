@@ -11,7 +11,7 @@ import { builtinActions, type Ways } from './builtin.ts';
 import { type Clock, isTimeKnown } from './clock.ts';
 import { scenario1 } from './contract.ts';
 import { nextTime } from './cron.ts';
-import { openEngine, type Runs, type RunView } from './engine.ts';
+import { isResumable, openEngine, type Runs, type RunView } from './engine.ts';
 import type { Value } from './expression.ts';
 import {
   type Asker,
@@ -175,12 +175,17 @@ type Methods = Serves<typeof scenario1>;
 
 function listed(p: Parts, { id, version, prototype, publisher }: PrototypeRow, user: string): object {
   const { implementation, rev, problems } = p.library.implementation(userOf(prototype, user), id);
-  const { name, doc, icon, roles, params, paramDocs, slots, triggers, multiUser, io } = prototype;
+  const { name, doc, icon, roles, params, paramDocs, slots, triggers, multiUser, io, policy } = prototype;
+  const bound = implementation.bindings?.slots ?? {};
   return {
     ...{ id, version, publisher, name, doc, icon, roles, params, paramDocs, slots, triggers, io },
     multiUser: multiUser ?? false,
+    policy: policy ?? 'single',
     versions: p.library.versions(id),
     enabled: rev > 0 && implementation.enabled !== false,
+    unbound: Object.entries(slots ?? {}).flatMap(([slot, { optional }]) =>
+      optional || Object.hasOwn(bound, slot) ? [] : [slot],
+    ),
     problems,
   };
 }
@@ -192,10 +197,10 @@ function libraryMethods(p: Parts) {
     p.changed(what);
   };
   const shown = (user: string, id: string) => {
-    const { prototype } = library.find(id);
+    const { prototype, readme } = library.find(id);
     const of = userOf(prototype, user);
     const row = library.implementation(of, id);
-    return { implementation: dict({ ...row, effective: library.effective(of, id).scenario }) };
+    return { implementation: dict({ ...row, effective: library.effective(of, id).scenario, readme }) };
   };
   return {
     Prototypes: ({ asker }) => ({
@@ -305,11 +310,20 @@ function runMethods(p: Parts) {
           latency_ms,
           kind: entry.kind,
           ...('error' in entry && entry.error ? { error: entry.error } : {}),
+          ...(entry.kind === 'error' && entry.again !== undefined ? { again: entry.again } : {}),
+          ...(entry.kind === 'asleep' && entry.due !== undefined ? { due: entry.due } : {}),
+          ...(entry.kind === 'woke' ? { by: entry.by } : {}),
+          ...(entry.kind === 'order' ? { what: entry.what } : {}),
         }),
       );
       return { run: dict(shownRun(view)), journal };
     },
-    DeadLetters: async () => ({ letters: (await records.letters()).map(dict) }),
+    async DeadLetters() {
+      const letters = await records.letters();
+      const journals = await Promise.all(letters.map(({ run_id }) => records.journal(run_id)));
+      const may = (i: number) => isResumable(journals[i]!.map((row) => row.entry));
+      return { letters: letters.map((l, i) => dict({ ...l, from_step: l.step !== null && may(i) })) };
+    },
     async Replay({ id, from }) {
       if (from !== 'start' && from !== 'step')
         throw new IngleError('invalid_request', 'It is replayed from its start or from the step.', {
