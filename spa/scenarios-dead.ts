@@ -18,7 +18,7 @@ function One({ of: l, page }: { of: Letter; page: Page }) {
   };
   const about = html`<span class="sr">: ${name}, ${timeOf(l.at)}</span>`;
   return html`<li class="v-card" data-letter=${l.id}>
-    <div><h4>${name}</h4><p class="soft small">${timeOf(l.at)}${l.step && ` · ${say('failed_in', { step: stepName(l.step) })}`}</p></div>
+    <div><h3>${name}</h3><p class="soft small">${timeOf(l.at)}${l.step && ` · ${say('failed_in', { step: stepName(l.step) })}`}</p></div>
     <p>${whyOf(l.error)} ${helpOf(l.error)}</p>
     <div class="v-row">
       ${

@@ -69,18 +69,29 @@ function Item({ of: s, page }: { of: Scenario; page: Page }) {
     </dl>
     <${Wants} of=${s} page=${page} />
     <div class="v-row"><${RunNow} of=${s} page=${page} />
-      <button type="button" class="button quiet" id=${`open-${s.id}`} onClick=${() => page.go({ at: 'one', id: s.id })}>${say(
-        isHousehold() ? 'settings_open' : 'open',
-      )}<span class="sr">: ${words(s.name)}</span></button></div>
+      ${
+        // What needs somebody leads there already.
+        !(isWanting(s) && isHousehold()) &&
+        html`<button type="button" class="button quiet" id=${`open-${s.id}`} onClick=${() => page.go({ at: 'one', id: s.id })}>${say(
+          isHousehold() ? 'settings_open' : 'open',
+        )}<span class="sr">: ${words(s.name)}</span></button>`
+      }</div>
   </li>`;
 }
 
 export function List({ page }: { page: Page }) {
   const all = [...page.known.scenarios].sort((a, b) => words(a.name).localeCompare(words(b.name)));
-  const groups = [
-    ['list_wanting', all.filter(isWanting)],
-    ['list_others', all.filter((s) => !isWanting(s))],
-  ] as const;
+  const [wanting, ready] = [all.filter(isWanting), all.filter((s) => !isWanting(s))];
+  // Who can decide nothing is asked nothing.
+  const groups = isHousehold()
+    ? ([
+        ['list_wanting', wanting],
+        ['list_others', ready],
+      ] as const)
+    : ([
+        ['list_others', ready],
+        ['list_unready', wanting],
+      ] as const);
   if (all.length === 0)
     return html`<div class="v-empty"><div class="face">${glyph('play')}</div><h3>${say('none')}</h3><p>${say('none_lead')}</p></div>`;
   return html`<p class="soft">${say('lead')}</p>${groups.map(

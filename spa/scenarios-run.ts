@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { glyph } from './glyphs.ts';
 import { Bones } from './open.ts';
 import { faceOf } from './scenarios-face.ts';
-import { hub, isHousehold, type Line, type Run, type Step, say } from './scenarios-hub.ts';
+import { hub, isHousehold, type Line, type Run, type Scenario, type Step, say } from './scenarios-hub.ts';
 import { useLive } from './scenarios-live.ts';
 import type { Page } from './scenarios-page.ts';
 import {
@@ -48,7 +48,7 @@ export function Runs({ page }: { page: Page }) {
 }
 
 /** Why it failed, and the next step. */
-function Failed({ run, page }: { run: Run; page: Page }) {
+function Failed({ run, page, steps }: { run: Run; page: Page; steps: Step[] }) {
   const { error } = run;
   const letter = page.known.letters.find((l) => l.run_id === run.run_id);
   const s = page.known.scenarios.find((x) => x.id === run.scenario_id);
@@ -60,7 +60,7 @@ function Failed({ run, page }: { run: Run; page: Page }) {
   ) =>
     html`<button type="button" class=${`button ${kind}`} id=${`${key}-${run.run_id}`} disabled=${key.startsWith('re') && page.still} onClick=${go}>${say(key)}</button>`;
   return html`<div class="note bad">${glyph('info')}<div class="v-stack tight">
-    <b>${error.step ? say('failed_in', { step: stepName(error.step) }) : say('failed')}</b>
+    <b>${error.step ? say('failed_in', { step: stepName(error.step, steps, s) }) : say('failed')}</b>
     <span>${whyOf(error)}</span><span>${helpOf(error)}</span>
     <div class="v-row">
       ${letter?.replayed_by && button('watch_replay', 'second', () => page.go({ at: 'run', id: letter.replayed_by! }))}
@@ -90,15 +90,15 @@ function Orders({ run, page, again }: { run: Run; page: Page; again(): Promise<v
   if (all.length === 0) return null;
   return html`<div><div class="v-row">${all.map(
     (what) =>
-      html`<button type="button" key=${what} class=${`button ${what === 'stop' ? 'second' : 'second'}`} disabled=${page.still} onClick=${send(what)}>${say(what)}</button>`,
+      html`<button type="button" key=${what} class="button second" disabled=${page.still} onClick=${send(what)}>${say(what)}</button>`,
   )}</div><p class="soft small">${say('stop_hint')}</p></div>`;
 }
 
 const marks = { ok: 'check', bad: 'close', warn: 'info', plain: 'dots' } as const;
 
-function Timeline({ lines, steps }: { lines: Line[]; steps: Step[] }) {
+function Timeline({ lines, steps, of }: { lines: Line[]; steps: Step[]; of: Scenario | undefined }) {
   const told = lines.flatMap((l) => {
-    const what = toldOf(l, steps);
+    const what = toldOf(l, steps, of);
     return what ? [{ ...what, n: l.n, at: l.at }] : [];
   });
   if (told.length === 0) return html`<p class="soft">${say('timeline_none')}</p>`;
@@ -114,7 +114,7 @@ function Timeline({ lines, steps }: { lines: Line[]; steps: Step[] }) {
 }
 
 export function OneRun({ id, page }: { id: string; page: Page }) {
-  const [got, setGot] = useState<{ run: Run; journal: Line[] } | null>(null);
+  const [got, setGot] = useState<Got | null>(null);
   const [steps, setSteps] = useState<Step[]>([]);
   const load = async () => {
     const now = await hub.run(id);
@@ -127,25 +127,43 @@ export function OneRun({ id, page }: { id: string; page: Page }) {
       );
   };
   const { again, error } = useLive(`run ${id}`, load, !got || !isOver(got.run));
-  if (!got)
-    return error
-      ? html`<div class="v-empty"><h3 id="scenarios-head" tabindex="-1">${say(error.code === 'not_found' ? 'run_gone' : 'run_unread')}</h3><p>${errorText(error.code)}</p>
-        <div class="v-row center"><button type="button" class="button second" onClick=${() => void again()}>${t('retry')}</button>
-        <button type="button" class="button quiet" onClick=${() => page.go({ at: 'runs' })}>${say('tab_runs')}</button></div></div>`
-      : html`<h3 id="scenarios-head" tabindex="-1" class="sr">${say('run')}</h3><${Bones} title=${say('run')} />`;
+  const run = got?.run ?? page.known.runs.find((r) => r.run_id === id);
+  const s = run && page.known.scenarios.find((x) => x.id === run.scenario_id);
+  const took = run?.finished_at ? run.finished_at - run.started_at : null;
+  const missing = !got && error;
+  const title = run
+    ? nameOf(page.known.scenarios, run.scenario_id)
+    : say(missing ? (error.code === 'not_found' ? 'run_gone' : 'run_unread') : 'run');
+  // The head stays the same element whatever comes: it has the focus.
+  return html`<div class="scene">${faceOf(s?.icon)}<div><h3 id="scenarios-head" tabindex="-1">${title}</h3>
+      ${run && html`<p class="soft small">${timeOf(run.started_at)} · ${beganBy(run.origin)}${took !== null && ` · ${say('took', { time: lengthOf(took) })}`}</p>`}</div>
+      ${run && html`<span class=${`pill ${toneOf(run)} stands`} role="status" data-stands=${run.state}>${standsOf(run)}</span>`}</div>
+    ${
+      missing
+        ? html`<p>${errorText(error.code)}</p><div class="v-row"><button type="button" class="button second" onClick=${() => void again()}>${t('retry')}</button>
+          <button type="button" class="button quiet" onClick=${() => page.go({ at: 'runs' })}>${say('tab_runs')}</button></div>`
+        : got
+          ? html`<${Body} got=${got} steps=${steps} page=${page} again=${again} />`
+          : html`<${Bones} title=${say('run')} />`
+    }`;
+}
+
+interface Got {
+  run: Run;
+  journal: Line[];
+}
+
+function Body({ got, steps, page, again }: { got: Got; steps: Step[]; page: Page; again(): Promise<void> }) {
   const { run, journal } = got;
   const s = page.known.scenarios.find((x) => x.id === run.scenario_id);
   const waits = waitsOf(run, page.known);
-  const took = run.finished_at === null ? null : run.finished_at - run.started_at;
-  return html`<div class="scene">${faceOf(s?.icon)}<div><h3 id="scenarios-head" tabindex="-1">${nameOf(page.known.scenarios, run.scenario_id)}</h3>
-      <p class="soft small">${timeOf(run.started_at)} · ${beganBy(run.origin)}${took !== null && ` · ${say('took', { time: lengthOf(took) })}`}</p></div>
-      <span class=${`pill ${toneOf(run)} stands`} role="status" data-stands=${run.state}>${standsOf(run)}</span></div>
+  return html`
     ${waits && html`<p class="note">${glyph('info')}<span>${waits}</span></p>`}
-    <${Failed} run=${run} page=${page} />
+    <${Failed} run=${run} page=${page} steps=${steps} />
     <${Orders} run=${run} page=${page} again=${again} />
     <section class="v-card" aria-labelledby="timeline"><h4 id="timeline">${say('timeline')}</h4>
-      <${Timeline} lines=${journal} steps=${steps} />
-      ${!isOver(run) && run.instance === 'running' && !waits && run.current_step && html`<p class="soft"><span class="spin"></span> ${say('now_at', { step: stepName(run.current_step, steps) })}</p>`}
+      <${Timeline} lines=${journal} steps=${steps} of=${s} />
+      ${!isOver(run) && run.instance === 'running' && !waits && run.current_step && html`<p class="soft"><span class="spin"></span> ${say('now_at', { step: stepName(run.current_step, steps, s) })}</p>`}
     </section>
     ${
       s &&

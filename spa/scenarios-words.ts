@@ -31,9 +31,8 @@ export const nameOf = (all: readonly Scenario[], id: string): string => {
 
 const format = (o: Intl.DateTimeFormatOptions, at: number) =>
   new Intl.DateTimeFormat(app().language, o).format(at);
-export const clockOf = (at: number): string => format({ hour: '2-digit', minute: '2-digit' }, at);
-export const secondsOf = (at: number): string =>
-  format({ hour: '2-digit', minute: '2-digit', second: '2-digit' }, at);
+export const clockOf = (at: number): string => format({ timeStyle: 'short' }, at);
+export const secondsOf = (at: number): string => format({ timeStyle: 'medium' }, at);
 export const dayOf = (at: number): string => format({ weekday: 'long', day: 'numeric', month: 'long' }, at);
 /** `today 22:00`, of a time near now; else with its day. */
 export function timeOf(at: number): string {
@@ -121,10 +120,15 @@ function allSteps(steps: readonly Step[]): Step[] {
 }
 export const stepsOf = (steps: readonly Step[]) => allSteps(steps);
 
-export function stepName(key: string, steps: readonly Step[] = []): string {
-  const found = allSteps(steps).find((s) => (s.id ?? s.name) === idOf(key));
-  const text = found && words(found.text);
-  return text && !text.includes('${') ? `${plain(key)}: “${text}”` : plain(key);
+/** A step by its id, and what it says, or whose skill does what, where that is known. */
+export function stepName(key: string, steps: readonly Step[] = [], s?: Scenario): string {
+  const found = allSteps(steps).find((x) => (x.id ?? x.name) === idOf(key));
+  // What is filled in when it runs is not known here.
+  const text = found && words(found.text).replace(/\$\{[^}]*\}/g, '…');
+  if (text) return `${plain(key)} (“${text}”)`;
+  return found?.slot === undefined
+    ? plain(key)
+    : `${plain(key)} (${slotName(s, found.slot)}: ${found.method ?? ''})`;
 }
 
 function slotName(s: Scenario | undefined, slot: string): string {
@@ -220,8 +224,8 @@ export interface Told {
 }
 
 /** A line of a run's journal; undefined for what says nothing to a person. */
-export function toldOf(l: Line, steps: readonly Step[]): Told | undefined {
-  const step = l.step_name === null ? '' : stepName(l.step_name, steps);
+export function toldOf(l: Line, steps: readonly Step[], s?: Scenario): Told | undefined {
+  const step = l.step_name === null ? '' : stepName(l.step_name, steps, s);
   const why = l.error ? whyOf(l.error) : '';
   const took = l.latency_ms !== null && l.latency_ms >= 1000 ? ` · ${lengthOf(l.latency_ms)}` : '';
   switch (l.kind) {

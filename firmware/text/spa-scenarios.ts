@@ -12,6 +12,7 @@ const en = {
   tab_dead: 'Failed',
   list_wanting: 'What needs you first',
   list_others: 'Ready to use',
+  list_unready: 'Not ready yet',
   none: 'No scenarios for you yet',
   none_lead:
     'Ask whoever runs the hub which of its scenarios you may use. They install more with “ingle scenario install”.',
@@ -189,6 +190,7 @@ const ru: Record<keyof typeof en, Text> = {
   tab_dead: 'Сбои',
   list_wanting: 'Сначала требуют внимания',
   list_others: 'Готовы к работе',
+  list_unready: 'Ещё не готовы',
   none: 'Для вас сценариев пока нет',
   none_lead:
     'Спросите того, кто управляет хабом, какие сценарии вам доступны. Новые он устанавливает командой «ingle scenario install».',
