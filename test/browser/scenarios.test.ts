@@ -241,7 +241,9 @@ test('a run that waits says for what, is paused, resumed and stopped', async () 
 
 test('by keyboard alone: found, looked through, run and left, with the focus back where it was', async () => {
   const { page } = owner;
+  await win(page).waitFor({ state: 'detached' });
   await page.keyboard.press('Control+k');
+  await page.locator('dialog.palette input').waitFor();
   await page.keyboard.type('scenar');
   await page.keyboard.press('Enter');
   await tab(page, 'Scenarios').waitFor();
