@@ -37,7 +37,7 @@ export function Switch({ of: s, page }: { of: Scenario; page: Page }) {
       await hub.change(s.id, { enabled: !s.enabled });
       toast(say(s.enabled ? 'turned_off' : 'turned_on', { name: words(s.name) }));
     });
-  return html`<input type="checkbox" class="switch" role="switch" id=${`on-${s.id}`} checked=${s.enabled} disabled=${page.still}
+  return html`<input type="checkbox" class="switch" role="switch" id=${`on-${s.id}`} checked=${s.enabled} disabled=${page.still || (s.unbound.length > 0 && !s.enabled)}
     aria-label=${say('by_itself', { name: words(s.name) })} onChange=${turn} />`;
 }
 

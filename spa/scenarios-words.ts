@@ -125,10 +125,10 @@ export function stepName(key: string, steps: readonly Step[] = [], s?: Scenario)
   const found = allSteps(steps).find((x) => (x.id ?? x.name) === idOf(key));
   // What is filled in when it runs is not known here.
   const text = found && words(found.text).replace(/\$\{[^}]*\}/g, '…');
-  if (text) return `${plain(key)} (“${text}”)`;
+  if (text) return say('step_says', { text });
   return found?.slot === undefined
     ? plain(key)
-    : `${plain(key)} (${slotName(s, found.slot)}: ${found.method ?? ''})`;
+    : say('step_slot', { slot: slotName(s, found.slot), method: found.method ?? '' });
 }
 
 function slotName(s: Scenario | undefined, slot: string): string {

@@ -1,7 +1,6 @@
 // The page of scenarios: what there is, the week, what ran, what failed; one scenario and one run.
 import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { toIngleError } from '../firmware/protocol/errors.ts';
 import { useFocusInside } from './focus.ts';
 import { glyph } from './glyphs.ts';
 import { Bones } from './open.ts';
@@ -12,11 +11,12 @@ import { hub, isHousehold, isManager, type Known, say } from './scenarios-hub.ts
 import { List } from './scenarios-list.ts';
 import { useLive } from './scenarios-live.ts';
 import { One } from './scenarios-one.ts';
+import { startsOf, useOrders } from './scenarios-orders.ts';
 import type { Page, Tab, Trouble, View } from './scenarios-page.ts';
 import { OneRun, Runs } from './scenarios-run.ts';
 import { Week } from './scenarios-week.ts';
-import { isOver, nameOf } from './scenarios-words.ts';
-import { toast, useApp } from './store.ts';
+import { isOver } from './scenarios-words.ts';
+import { useApp } from './store.ts';
 import { errorText, t } from './text.ts';
 
 function Tabs({ at, known, go }: { at: Tab; known: Known; go(to: Tab): void }) {
@@ -54,7 +54,7 @@ function Told({ trouble }: { trouble: Trouble }) {
 }
 
 /** Where the focus goes when a part of the page takes the place of another. */
-function useWay() {
+function useWay(pressed: { current: string }) {
   const [way, setWay] = useState<{ views: View[]; from: string[]; back: string | null }>({
     ...{ views: [{ at: 'list' }], from: [], back: null },
   });
@@ -78,7 +78,11 @@ function useWay() {
     go: (next: View) =>
       setWay(({ views, from }) =>
         ['one', 'run'].includes(next.at)
-          ? { views: [...views, next], from: [...from, document.activeElement?.id ?? ''], back: null }
+          ? {
+              views: [...views, next],
+              from: [...from, document.activeElement?.id || pressed.current],
+              back: null,
+            }
           : { views: [next], from: [], back: null },
       ),
     goBack: () =>
@@ -91,16 +95,17 @@ function useWay() {
 export function Scenarios() {
   const { link } = useApp();
   const [known, setKnown] = useState<Known | null>(null);
-  const [trouble, setTrouble] = useState<Trouble | null>(null);
-  const [busy, setBusy] = useState(false);
-  const { view, before, go: goTo, goBack } = useWay();
+  const now = useRef<Known | null>(null);
   const box = useFocusInside();
   const isSoon = known?.runs.some((r) => !isOver(r)) ?? false;
   const ask = async () => {
-    const [now] = await Promise.all([hub.known(), owner, sheet]);
-    setKnown(now);
+    const [all] = await Promise.all([hub.known(), owner, sheet]);
+    now.current = all;
+    setKnown(all);
   };
   const { again, error } = useLive('all', ask, isSoon);
+  const { order, busy, trouble, forget, pressed } = useOrders(again);
+  const { view, before, go: goTo, goBack } = useWay(pressed);
   const away = link !== 'up';
   const offline =
     away &&
@@ -114,67 +119,17 @@ export function Scenarios() {
     }</div>`;
 
   const go = (next: View) => {
-    setTrouble(null);
+    forget();
     goTo(next);
   };
   const back = () => {
-    setTrouble(null);
+    forget();
     goBack();
-  };
-  const lookAgain = () => {
-    setTrouble(null);
-    void again();
-  };
-  const order: Page['order'] = (work, help) => {
-    setTrouble(null);
-    setBusy(true);
-    void work()
-      .then(again, async (e) => {
-        const { code } = toIngleError(e);
-        setTrouble(
-          help?.(code) ?? {
-            text: errorText(code),
-            way: { text: say('look_again'), go: lookAgain },
-          },
-        );
-        await again();
-      })
-      .finally(() => setBusy(false));
-  };
-  const watch = async (run: string) => {
-    await again();
-    go({ at: 'run', id: run });
   };
   const page: Page = {
     ...{ known, go, order },
     still: away || busy,
-    start: (id) =>
-      order(
-        async () => watch(await hub.start(id)),
-        (code) => {
-          const open = known.runs.find((r) => r.scenario_id === id && !isOver(r));
-          const way = { text: say('settings_open'), go: () => go({ at: 'one', id }) };
-          if (code !== 'conflict') return { text: errorText(code), way };
-          return open
-            ? {
-                text: say('runs_already'),
-                way: { text: say('watch'), go: () => go({ at: 'run', id: open.run_id }) },
-              }
-            : { text: say('cannot_start', { name: nameOf(known.scenarios, id) }), way };
-        },
-      ),
-    replay: (letter, from) =>
-      order(
-        async () => {
-          const run = await hub.replay(letter, from);
-          toast(say('replaying'));
-          await watch(run);
-        },
-        (code) =>
-          code === 'conflict'
-            ? { text: say('cannot_replay'), way: { text: say('tab_runs'), go: () => go({ at: 'runs' }) } }
-            : undefined,
-      ),
+    ...startsOf({ order, go, again, known: () => now.current! }),
   };
   const isTab = view.at !== 'one' && view.at !== 'run';
   const backTo = before

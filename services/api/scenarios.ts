@@ -88,7 +88,13 @@ function libraryHandlers(o: ScenariosOfApi) {
     },
     async install({ body }) {
       const bytes = typeof body === 'string' ? utf8(body) : body;
-      const { prototype, readme, publisher } = await readPrototype(bytes, o.publishers());
+      const { prototype, readme, publisher, trust } = await readPrototype(bytes, o.publishers());
+      if (trust === 'unknown')
+        throw new IngleError(
+          'forbidden',
+          'Nobody here trusts the publisher of this package. Trust its key first, if you know whose it is.',
+          { reason: 'unknown_publisher' },
+        );
       if (!publisher && !o.isDeveloper())
         throw new IngleError('forbidden', 'The package is not signed. Turn developer mode on, or sign it.');
       return take(prototype as unknown as Record<string, unknown>, readme, publisher?.key ?? '');

@@ -70,6 +70,11 @@ async function open(page: Page, menu = 'Menu', name = 'Scenarios'): Promise<void
   await page.locator('.menu').getByRole('button', { name, exact: true }).click();
   await win(page).locator('[data-scenario], .v-empty').first().waitFor();
 }
+/** From wherever one is back to the list. */
+async function tabs(page: Page): Promise<void> {
+  while ((await tab(page, 'Scenarios').count()) === 0) await back(page);
+  await tab(page, 'Scenarios').click();
+}
 async function breakChime(on: boolean): Promise<number[]> {
   const r = await askHub(house, '/skills/chime/v1/break', { method: 'POST', body: { on } });
   assert.is(r.status, 200, await r.clone().text());
@@ -184,7 +189,7 @@ test('a run that failed says why and what to do, and goes on from the step', asy
   const { page } = owner;
   await fail(page);
   const why: Locator = win(page).locator('.note.bad');
-  assert.match((await why.textContent())!, /failed at “down \(Sound: set\)”[\s\S]*The chime is stuck/);
+  assert.match((await why.textContent())!, /failed here: Sound: set[\s\S]*The chime is stuck/);
   await both(page, '5-failed');
   await win(page).getByRole('button', { name: 'Go on from the step' }).click();
   await stands(page, 'DONE');
@@ -236,6 +241,26 @@ test('a run that waits says for what, is paused, resumed and stopped', async () 
   await it.getByRole('button', { name: /Watch the run/ }).click();
   await win(page).getByRole('button', { name: 'Stop' }).click();
   await stands(page, 'CANCELED');
+});
+
+test('one that is stopped undoes what it did, and says so', async () => {
+  const { page } = owner;
+  const before = await breakChime(false);
+  const set = await askHub(house, '/api/scenarios/impl/me/home.quiet_hours', {
+    method: 'PATCH',
+    body: { params: { night: 5, hours: '9h' } },
+  });
+  assert.is(set.status, 200, await set.clone().text());
+  await tabs(page);
+  await item(page, 'home/quiet_hours')
+    .getByRole('button', { name: /Run now/ })
+    .click();
+  await win(page).getByText('It waits for a time.').waitFor();
+  await win(page).getByRole('button', { name: 'Stop' }).click();
+  await stands(page, 'CANCELED');
+  await win(page).getByText('Undone: Sound: set').waitFor();
+  assert.equal((await breakChime(false)).slice(before.length), [5, 60]);
+  await both(page, '7-undone');
   await page.keyboard.press('Escape');
 });
 

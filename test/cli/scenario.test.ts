@@ -170,7 +170,7 @@ test('a folder becomes a signed package, which the hub takes from a publisher it
   const [packed] = await events<{ file: string; publisher: string }>('pack', folder, '--key', key);
   assert.is(packed!.file, join(top, 'acme.greet-1.0.0.ingle-scenario'));
   assert.ok(existsSync(packed!.file));
-  await refused(77, 'install', packed!.file);
+  assert.match(await refused(77, 'install', packed!.file), /Nobody here trusts the publisher/);
   assert.is((await ingle(['skill', 'trust', shown, '--name', 'Acme'])).code, 0);
   assert.match(await done('install', packed!.file), /acme\/greet 1\.0\.0 is installed/);
   assert.match(await done('list'), /off {2}acme\/greet {2}Greeting, 1\.0\.0\. Greets somebody\./);

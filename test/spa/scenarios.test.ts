@@ -84,7 +84,7 @@ test('texts of another language, and steps that are not known, stand as what is 
   assert.is(words(7), '');
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in a scenario
   const steps = [{ id: 'a', do: [{ id: 'b_c', text: { en: 'Hi ${params.x}' } }] }];
-  assert.is(stepName('b_c', steps), 'b c (“Hi …”)');
+  assert.is(stepName('b_c', steps), '“Hi …”');
   assert.is(stepName('not_there', steps), 'not there');
   assert.is(
     doesOf({ step: 'x_y', does: 'do', action: 'acme.blink', args: {} }, undefined),
