@@ -2,7 +2,7 @@
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import type { PersonRole } from '../firmware/protocol/roles.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
-import { translator } from '../firmware/text/i18n.ts';
+import { translator, type Values } from '../firmware/text/i18n.ts';
 import { spaScenariosTexts } from '../firmware/text/spa-scenarios.ts';
 import { reached } from './current.ts';
 import { app } from './store.ts';
@@ -31,7 +31,7 @@ export interface Scenario {
   enabled: boolean;
   /** Slots that must have a skill before it runs. */
   unbound: string[];
-  problems: { pointer: string; says: string; repaired: boolean }[];
+  problems: { pointer: string; code: string; says: string; values?: Values; repaired: boolean }[];
 }
 
 export interface Failure {

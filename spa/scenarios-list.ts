@@ -4,29 +4,41 @@ import { glyph } from './glyphs.ts';
 import { faceOf } from './scenarios-face.ts';
 import { hub, isHousehold, type Scenario, say } from './scenarios-hub.ts';
 import type { Page } from './scenarios-page.ts';
-import { isOver, mayRun, nextOf, startsOf, timeOf, words } from './scenarios-words.ts';
+import { isOver, mayRun, nextOf, problemOf, startsOf, timeOf, words } from './scenarios-words.ts';
 import { toast } from './store.ts';
 
 /** Something of it waits for a decision. */
-const isWanting = (s: Scenario) => s.unbound.length > 0 || s.problems.some((p) => !p.repaired);
+const isWanting = (s: Scenario) => s.unbound.length > 0 || s.problems.length > 0;
 
-/** What keeps a scenario from running, or what an update has left to decide. */
-export function Wants({ of: s, page }: { of: Scenario; page: Page | null }) {
+/** What a problem of an update is about: a parameter, a slot, a step. */
+const aboutOf = (pointer: string) => pointer.split('/').pop() ?? '';
+
+/**
+ * What keeps a scenario from running, or what an update has left to decide.
+ * @param o.isHere its settings are below
+ */
+export function Wants({ of: s, page, isHere = false }: { of: Scenario; page: Page; isHere?: boolean }) {
   const slots = s.unbound.map((slot) => words(s.slots?.[slot]?.title) || slot);
-  const settings =
-    page &&
-    isHousehold() &&
-    html`<div><button type="button" class="button second" id=${`wants-${s.id}`} onClick=${() => page.go({ at: 'one', id: s.id })}>${
-      slots.length > 0 ? say('choose_skill') : say('decide')
-    }<span class="sr">: ${words(s.name)}</span></button></div>`;
+  const may = isHousehold();
+  const settings = (key: 'choose_skill' | 'decide') =>
+    !isHere &&
+    html`<button type="button" class="button second" id=${`${key}-${s.id}`} onClick=${() => page.go({ at: 'one', id: s.id })}>${say(key)}<span class="sr">: ${words(s.name)}</span></button>`;
+  // A change of nothing says that somebody has looked at it.
+  const accept = () => page.order(() => hub.change(s.id, {}));
   return html`${
     slots.length > 0 &&
-    html`<div class="note warn">${glyph('info')}<div class="v-stack tight"><span>${say(isHousehold() ? 'unbound' : 'unbound_guest', { slots: slots.join(', ') })}</span>${settings}</div></div>`
+    html`<div class="note warn">${glyph('info')}<div class="v-stack tight"><span>${say(may ? 'unbound' : 'unbound_guest', { slots: slots.join(', ') })}</span>
+      ${may && html`<div>${settings('choose_skill')}</div>`}</div></div>`
   }
   ${
     s.problems.length > 0 &&
-    html`<div class="note warn">${glyph('info')}<div class="v-stack tight"><span>${say('problems')}</span>
-      <ul class="plain">${s.problems.map((p) => html`<li><code>${p.pointer.split('/').pop()}</code> <span lang="en">${p.says}</span></li>`)}</ul>${slots.length === 0 && settings}</div></div>`
+    html`<div class="note warn" data-problems>${glyph('info')}<div class="v-stack tight"><span>${say('problems')}</span>
+      <ul class="plain">${s.problems.map((p) => html`<li><b>${aboutOf(p.pointer)}</b> ${problemOf(p)}</li>`)}</ul>
+      ${
+        may &&
+        html`<div class="v-row">${settings('decide')}
+          <button type="button" class="button quiet" id=${`accept-${s.id}`} disabled=${page.still} onClick=${accept}>${say('accept')}<span class="sr">: ${words(s.name)}</span></button></div>`
+      }</div></div>`
   }`;
 }
 

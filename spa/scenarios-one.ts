@@ -112,7 +112,7 @@ export function One({ id, page }: { id: string; page: Page }) {
   const next = nextOf(page.known.jobs, id);
   const starts = startsOf(s);
   return html`<div class="scene">${faceOf(s.icon)}<div><h3 id="scenarios-head" tabindex="-1">${words(s.name)}</h3><p>${words(s.doc)}</p></div></div>
-    <${Wants} of=${s} page=${null} />
+    <${Wants} of=${s} page=${page} isHere=${true} />
     <div class="v-row"><${RunNow} of=${s} page=${page} /></div>
     <section class="v-card" aria-labelledby="when"><h3 id="when">${say('starts')}</h3>
       ${

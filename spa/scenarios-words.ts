@@ -1,6 +1,8 @@
 // Scenarios in words: their names, when they start, steps, times, and what went wrong.
 import { isErrorCode } from '../firmware/protocol/errors.ts';
+import { translator } from '../firmware/text/i18n.ts';
 import { roleName } from '../firmware/text/people.ts';
+import { scenarioTexts } from '../firmware/text/scenario.ts';
 import {
   type Failure,
   type Job,
@@ -181,6 +183,13 @@ export function helpOf({ code }: Failure): string {
   return say('help_again');
 }
 
+/** What an update has left, in the reader's language where the hub has told what is needed for that. */
+export function problemOf({ code, says, values }: Scenario['problems'][number]): string {
+  return values && Object.hasOwn(scenarioTexts.en, code)
+    ? translator(scenarioTexts, app().language)(code as keyof typeof scenarioTexts.en, values)
+    : says;
+}
+
 export const isOver = (r: Pick<Run, 'finished_at'>) => r.finished_at !== null;
 
 /** How a run stands. */
@@ -253,8 +262,10 @@ export function toldOf(l: Line, steps: readonly Step[], s?: Scenario): Told | un
       return { tone: 'warn', text: say(`told_order_${l.what ?? 'stop'}`) };
     case 'end':
       return {
-        tone: l.status === 'DONE' ? 'ok' : l.status === 'CANCELED' ? 'warn' : 'bad',
-        text: say(`told_end_${(l.status ?? 'DONE') as 'DONE' | 'FAILED' | 'CANCELED' | 'TIMEOUT'}`),
+        tone: l.status === 'DONE' ? 'ok' : l.status === 'CANCELED' || l.status === 'KILLED' ? 'warn' : 'bad',
+        text: say(
+          `told_end_${(l.status ?? 'DONE') as 'DONE' | 'FAILED' | 'CANCELED' | 'TIMEOUT' | 'KILLED'}`,
+        ),
       };
     default:
       return undefined;

@@ -5,6 +5,7 @@ import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
 import type { Store } from '../system/store.ts';
 import type { Vault } from '../system/vault.ts';
+import type { Values } from '../text/i18n.ts';
 import { compareVersions } from '../update/version.ts';
 import { checkPrototype } from './check.ts';
 import { checkCron } from './cron.ts';
@@ -30,7 +31,7 @@ export interface ImplementationRow {
   implementation: Implementation;
   /** Counts the changes. */
   rev: number;
-  problems: { pointer: string; code: string; says: string; repaired: boolean }[];
+  problems: { pointer: string; code: string; says: string; values?: Values; repaired: boolean }[];
 }
 
 export interface Library {
@@ -216,7 +217,7 @@ async function carry(s: State, row: ImplementationRow & { version: string }): Pr
   const before = s.versions.get(row.id)!.get(row.version) ?? after;
   const m = migrate(row.implementation, before.prototype, after.prototype);
   const told = (faults: typeof m.repaired, repaired: boolean) =>
-    faults.map(({ pointer, code, says }) => ({ pointer, code, says, repaired }));
+    faults.map(({ pointer, code, says, values }) => ({ pointer, code, says, values, repaired }));
   const problems = [...told(m.broken, false), ...told(m.repaired, true)];
   await put(s, { ...row, implementation: m.implementation, rev: row.rev + 1, problems }, after.version);
 }

@@ -333,6 +333,28 @@ for (const role of ['kid', 'guest'] as const)
     await theirs.close();
   });
 
+test('what an update leaves to decide stands first, until somebody has looked at it', async () => {
+  const { page } = owner;
+  const push = async (version: string, params: object) => {
+    const steps = [{ id: 'hello', call: 'io.console.print', args: { text: 'Hello' } }];
+    const prototype = { id: 'acme/greet', version, dslVersion: '1', name: 'Greeting', params, steps };
+    const r = await askHub(house, '/api/scenarios/push', { method: 'POST', body: { prototype } });
+    assert.is(r.status, 200, await r.clone().text());
+  };
+  await askHub(house, '/api/skills/developer', { method: 'POST', body: { on: true } });
+  await push('1.0.0', { who: 'world', times: 2 });
+  const body = { params: { who: 'Ann', times: 3 } };
+  await askHub(house, '/api/scenarios/impl/me/acme.greet', { method: 'PATCH', body });
+  await push('1.1.0', { times: 1 });
+  await open(page);
+  const greet = win(page).locator('section').first().locator('[data-scenario="acme/greet"]');
+  await greet.getByText('the new version has no such parameter').waitFor();
+  await both(page, '9-update');
+  await greet.getByRole('button', { name: /Leave it so/ }).click();
+  await item(page, 'acme/greet').locator('[data-problems]').waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+});
+
 test('in Russian, on a desk in the dark', async () => {
   const desk = await phone(browser, {
     ...{ locale: 'ru', size: { width: 1280, height: 800 }, dark: true, still: true },

@@ -1,10 +1,10 @@
 // What the page of scenarios makes of values, time tables and times.
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Job, Scenario } from '../../spa/scenarios-hub.ts';
+import type { Job, Line, Run, Scenario } from '../../spa/scenarios-hub.ts';
 import { kindOf, readValue, typedOf } from '../../spa/scenarios-value.ts';
 import { byDay } from '../../spa/scenarios-week.ts';
-import { doesOf, lengthOf, startsOf, stepName, words } from '../../spa/scenarios-words.ts';
+import { doesOf, lengthOf, startsOf, stepName, toldOf, waitsOf, words } from '../../spa/scenarios-words.ts';
 import { set } from '../../spa/store.ts';
 
 test('each default gets a control of its kind, and what is typed there becomes such a value again', () => {
@@ -76,6 +76,42 @@ test('a week has seven days from today on, each with what begins on it, in order
       [2, 'b'],
     ],
   );
+});
+
+test('why a run does not go on, and each kind of line of its journal, are told in words', () => {
+  const run = { run_id: 'a', scenario_id: 'home/a', finished_at: null } as Run;
+  const other = { ...run, run_id: 'b', scenario_id: 'home/b' };
+  const scenarios = [{ id: 'home/b', name: { en: 'Radio' } }] as unknown as Scenario[];
+  const known = { scenarios, runs: [run, other], jobs: [], letters: [] };
+  const waits = (w: Run['waits']) => waitsOf({ ...run, waits: w }, known);
+  assert.is(waits({ for: 'locks', locks: { tts: 'b' } }), 'It waits for “tts”, which “Radio” uses.');
+  assert.is(waits({ for: 'locks', locks: { mic: 'c' } }), 'It waits for “mic”, which another run uses.');
+  assert.is(waits({ for: 'event', topic: 'a.b' }), 'It waits until a.b is heard.');
+  assert.is(waits({ for: 'place' }), 'It waits for its turn.');
+  assert.is(waits({ for: 'order' }), 'It is paused until somebody resumes it.');
+  assert.is(waits(null), '');
+  const line = (of: object) =>
+    toldOf({ n: 1, at: 1000, step_name: 'up', status: null, latency_ms: null, ...of } as Line, []);
+  const error = { code: 'unavailable', message: 'No answer.' };
+  assert.equal(line({ kind: 'done', status: 'DONE', latency_ms: 2000 }), {
+    tone: 'ok',
+    text: 'Done: up · 2 seconds',
+  });
+  assert.equal(line({ kind: 'done', status: 'UNDONE' }), { tone: 'warn', text: 'Undone: up' });
+  assert.equal(line({ kind: 'error', status: 'RETRY', error, again: 6000 }), {
+    tone: 'warn',
+    text: 'up did not work: No answer. It tries again after 5 seconds.',
+  });
+  assert.equal(line({ kind: 'error', status: 'FAILED', error }), {
+    tone: 'bad',
+    text: 'up failed: No answer.',
+  });
+  assert.is(line({ kind: 'woke', by: 'timeout' })!.tone, 'warn');
+  assert.is(line({ kind: 'order', what: 'pause' })!.text, 'Somebody paused it');
+  assert.is(line({ kind: 'end', status: 'KILLED' })!.text, 'Ended at once; nothing was undone');
+  for (const status of ['DONE', 'FAILED', 'CANCELED', 'TIMEOUT'])
+    assert.ok(line({ kind: 'end', status })!.text);
+  for (const kind of ['begun', 'holding']) assert.is(line({ kind }), undefined);
 });
 
 test('texts of another language, and steps that are not known, stand as what is there', () => {

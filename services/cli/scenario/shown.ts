@@ -1,5 +1,6 @@
 // How the hub's scenarios, their runs and their week are told.
-import type { Language } from '../../../firmware/text/i18n.ts';
+import { type Language, translator, type Values } from '../../../firmware/text/i18n.ts';
+import { scenarioTexts } from '../../../firmware/text/scenario.ts';
 import type { AskJson } from '../hub/ask.ts';
 import type { Say } from '../say.ts';
 import { plain, when } from '../show.ts';
@@ -40,7 +41,7 @@ interface Listed {
   doc?: unknown;
   enabled: boolean;
   unbound: string[];
-  problems: { pointer: string; says: string }[];
+  problems: { pointer: string; code: string; says: string; values?: Values }[];
 }
 
 /** Jobs that begin so often in a week are told once. */
@@ -54,6 +55,13 @@ function wordsIn(value: unknown, language: Language): string {
   if (typeof value === 'string') return value;
   const all = Object(value) as Record<string, string>;
   return all[language] ?? all['en'] ?? Object.values(all)[0] ?? '';
+}
+
+/** In the reader's language, where the hub has told what is needed for that. */
+function problemOf({ code, says, values }: Listed['problems'][number], language: Language): string {
+  return values && Object.hasOwn(scenarioTexts.en, code)
+    ? translator(scenarioTexts, language)(code as keyof typeof scenarioTexts.en, values)
+    : says;
 }
 
 const jobsOf = async (ask: AskJson) => (await ask<{ jobs: Job[] }>('GET', '/api/schedule/list')).jobs;
@@ -75,7 +83,8 @@ export async function listed(ask: AskJson, say: Say, t: Text, language: Language
     ];
     const mark = t(p.enabled ? 'on' : 'off').padEnd(4);
     say.line([t('scenario', { mark, ...told }), ...more.map((m) => `(${m})`)].join(' '));
-    for (const { pointer, says } of p.problems) say.line(t('problem', texts({ pointer, says })));
+    for (const problem of p.problems)
+      say.line(t('problem', texts({ pointer: problem.pointer, says: problemOf(problem, language) })));
   }
   if (prototypes.length === 0) say.line(t('none'));
 }
