@@ -4,7 +4,8 @@ import { glyph } from './glyphs.ts';
 import { ask } from './question.ts';
 import { hub, type Letter, say } from './scenarios-hub.ts';
 import type { Page } from './scenarios-page.ts';
-import { helpOf, nameOf, stepName, timeOf, whyOf } from './scenarios-words.ts';
+import { helpOf, stepName, whyOf } from './scenarios-told.ts';
+import { nameOf, timeOf } from './scenarios-words.ts';
 import { toast } from './store.ts';
 
 function One({ of: l, page }: { of: Letter; page: Page }) {

@@ -4,7 +4,8 @@ import { glyph } from './glyphs.ts';
 import { faceOf } from './scenarios-face.ts';
 import { hub, isHousehold, type Scenario, say } from './scenarios-hub.ts';
 import type { Page } from './scenarios-page.ts';
-import { isOver, mayRun, nextOf, problemOf, startsOf, timeOf, words } from './scenarios-words.ts';
+import { isOver, problemOf } from './scenarios-told.ts';
+import { mayRun, nextOf, startsOf, timeOf, words } from './scenarios-words.ts';
 import { toast } from './store.ts';
 
 /** Something of it waits for a decision. */

@@ -20,7 +20,8 @@ import { useLive } from './scenarios-live.ts';
 import type { Page } from './scenarios-page.ts';
 import { RunRow } from './scenarios-run.ts';
 import { Params, Slots } from './scenarios-settings.ts';
-import { doesOf, mayRun, nextOf, startsOf, timeOf, words } from './scenarios-words.ts';
+import { doesOf } from './scenarios-told.ts';
+import { mayRun, nextOf, startsOf, timeOf, words } from './scenarios-words.ts';
 import { toast } from './store.ts';
 import { errorText, t } from './text.ts';
 

@@ -3,7 +3,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { toIngleError } from '../firmware/protocol/errors.ts';
 import { hub, type Known, say } from './scenarios-hub.ts';
 import type { Page, Trouble } from './scenarios-page.ts';
-import { isOver, nameOf } from './scenarios-words.ts';
+import { isOver } from './scenarios-told.ts';
+import { nameOf } from './scenarios-words.ts';
 import { toast } from './store.ts';
 import { errorText } from './text.ts';
 

@@ -7,20 +7,8 @@ import { faceOf } from './scenarios-face.ts';
 import { hub, isHousehold, type Line, type Run, type Scenario, type Step, say } from './scenarios-hub.ts';
 import { useLive } from './scenarios-live.ts';
 import type { Page } from './scenarios-page.ts';
-import {
-  beganBy,
-  helpOf,
-  isOver,
-  lengthOf,
-  nameOf,
-  secondsOf,
-  standsOf,
-  stepName,
-  timeOf,
-  toldOf,
-  waitsOf,
-  whyOf,
-} from './scenarios-words.ts';
+import { beganBy, helpOf, isOver, standsOf, stepName, toldOf, waitsOf, whyOf } from './scenarios-told.ts';
+import { lengthOf, nameOf, secondsOf, timeOf } from './scenarios-words.ts';
 import { errorText, t } from './text.ts';
 
 const toneOf = (r: Run) =>

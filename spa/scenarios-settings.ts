@@ -5,8 +5,9 @@ import { glyph } from './glyphs.ts';
 import { openManager } from './open.ts';
 import { type Action, type Changed, type Scenario, type Step, say } from './scenarios-hub.ts';
 import type { Page } from './scenarios-page.ts';
+import { stepsOf } from './scenarios-told.ts';
 import { type Kind, kindOf, readValue, type Typed, typedOf } from './scenarios-value.ts';
-import { stepsOf, words } from './scenarios-words.ts';
+import { words } from './scenarios-words.ts';
 import { app } from './store.ts';
 import { titleOf } from './text.ts';
 

@@ -14,8 +14,8 @@ import { One } from './scenarios-one.ts';
 import { startsOf, useOrders } from './scenarios-orders.ts';
 import type { Page, Tab, Trouble, View } from './scenarios-page.ts';
 import { OneRun, Runs } from './scenarios-run.ts';
+import { isOver } from './scenarios-told.ts';
 import { Week } from './scenarios-week.ts';
-import { isOver } from './scenarios-words.ts';
 import { useApp } from './store.ts';
 import { errorText, t } from './text.ts';
 
@@ -93,7 +93,7 @@ function useWay(pressed: { current: string }) {
 }
 
 export function Scenarios() {
-  const { link } = useApp();
+  const { link, role } = useApp();
   const [known, setKnown] = useState<Known | null>(null);
   const now = useRef<Known | null>(null);
   const box = useFocusInside();
@@ -103,7 +103,7 @@ export function Scenarios() {
     now.current = all;
     setKnown(all);
   };
-  const { again, error } = useLive('all', ask, isSoon);
+  const { again, error } = useLive(`all ${role}`, ask, isSoon);
   const { order, busy, trouble, forget, pressed } = useOrders(again);
   const { view, before, go: goTo, goBack } = useWay(pressed);
   const away = link !== 'up';

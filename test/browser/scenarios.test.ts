@@ -381,6 +381,7 @@ test('in Russian, on a desk in the dark', async () => {
   await win(desk.page).locator('form').first().waitFor();
   await check(desk.page, 'scenarios-13-ru-one');
   assert.equal(await violations(desk.page), []);
+  await both(desk.page, '14-ru-desk');
   assert.equal(desk.errors, []);
   await desk.close();
 });

@@ -2,9 +2,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Job, Line, Run, Scenario } from '../../spa/scenarios-hub.ts';
+import { doesOf, stepName, toldOf, waitsOf } from '../../spa/scenarios-told.ts';
 import { kindOf, readValue, typedOf } from '../../spa/scenarios-value.ts';
 import { byDay } from '../../spa/scenarios-week.ts';
-import { doesOf, lengthOf, startsOf, stepName, toldOf, waitsOf, words } from '../../spa/scenarios-words.ts';
+import { lengthOf, startsOf, words } from '../../spa/scenarios-words.ts';
 import { set } from '../../spa/store.ts';
 
 test('each default gets a control of its kind, and what is typed there becomes such a value again', () => {
