@@ -43,6 +43,10 @@ export function Wants({ of: s, page, isHere = false }: { of: Scenario; page: Pag
   }`;
 }
 
+/** Whether its triggers may be turned on or off here: what begins by itself and cannot run would only fail. */
+export const isSwitched = (s: Scenario): boolean =>
+  isHousehold() && (s.triggers ?? []).length > 0 && (s.enabled || s.unbound.length === 0);
+
 /** Turns its triggers on or off. */
 export function Switch({ of: s, page }: { of: Scenario; page: Page }) {
   const turn = () =>
@@ -50,7 +54,7 @@ export function Switch({ of: s, page }: { of: Scenario; page: Page }) {
       await hub.change(s.id, { enabled: !s.enabled });
       toast(say(s.enabled ? 'turned_off' : 'turned_on', { name: words(s.name) }));
     });
-  return html`<input type="checkbox" class="switch" role="switch" id=${`on-${s.id}`} checked=${s.enabled} disabled=${page.still || (s.unbound.length > 0 && !s.enabled)}
+  return html`<input type="checkbox" class="switch" role="switch" id=${`on-${s.id}`} checked=${s.enabled} disabled=${page.still}
     aria-label=${say('by_itself', { name: words(s.name) })} onChange=${turn} />`;
 }
 
@@ -74,7 +78,7 @@ function Item({ of: s, page }: { of: Scenario; page: Page }) {
   const starts = startsOf(s);
   return html`<li class="v-card" data-scenario=${s.id} data-on=${s.enabled}>
     <div class="scene">${faceOf(s.icon)}<div><h4>${words(s.name)}</h4><p>${words(s.doc)}</p></div>
-      ${isHousehold() && starts.length > 0 && html`<${Switch} of=${s} page=${page} />`}</div>
+      ${isSwitched(s) && html`<${Switch} of=${s} page=${page} />`}</div>
     <dl class="facts">
       <div><dt>${say('starts')}</dt><dd>${starts.length > 0 ? starts.join('; ') : say('by_hand')}</dd></div>
       <div><dt>${say('may_run')}</dt><dd>${mayRun(s)}</dd></div>

@@ -15,7 +15,7 @@ import {
   type Scenario,
   say,
 } from './scenarios-hub.ts';
-import { RunNow, Switch, Wants } from './scenarios-list.ts';
+import { isSwitched, RunNow, Switch, Wants } from './scenarios-list.ts';
 import { useLive } from './scenarios-live.ts';
 import type { Page } from './scenarios-page.ts';
 import { RunRow } from './scenarios-run.ts';
@@ -117,8 +117,7 @@ export function One({ id, page }: { id: string; page: Page }) {
     <div class="v-row"><${RunNow} of=${s} page=${page} /></div>
     <section class="v-card" aria-labelledby="when"><h3 id="when">${say('starts')}</h3>
       ${
-        isHousehold() &&
-        starts.length > 0 &&
+        isSwitched(s) &&
         html`<div class="setting"><label for=${`on-${id}`}>${say('switch')}</label><${Switch} of=${s} page=${page} /></div>`
       }
       <ul class="plain">${(starts.length > 0 ? starts : [say('by_hand')]).map((line) => html`<li>${line}</li>`)}</ul>
