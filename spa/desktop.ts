@@ -33,6 +33,7 @@ function MainMenu() {
     <div class="line"><${LanguageSwitch} /></div>
     <hr />
     ${before && html`<button type="button" class="item" onClick=${undo}>${glyph('left')}${t('undo')}</button>`}
+    <button type="button" class="item" onClick=${() => openManager('scenarios')}>${glyph('play')}${t('scenarios')}</button>
     <button type="button" class="item" onClick=${() => openManager('settings')}>${glyph('gear')}${t('settings')}</button>
     <button type="button" class="item" onClick=${() => leave()}>${glyph('out')}${t('sign_out')}</button>
     ${brand.texts[language]?.support && html`<hr /><p class="line soft small">${brand.texts[language].support}</p>`}

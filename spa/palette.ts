@@ -25,6 +25,7 @@ interface Way extends Entry {
 const ownerPages: readonly Managing[] = ['manage', 'people', 'hubs'];
 const icons: Record<Managing, Glyph> = {
   ...{ manage: 'app', people: 'people', hubs: 'hub', settings: 'gear', notices: 'bell' },
+  scenarios: 'play',
 };
 
 /** Everything that can be found by this person. */
@@ -38,7 +39,7 @@ function ways(): Way[] {
       go: () => openSkill(i, undefined, link === 'up'),
     }),
   );
-  const pages = [...(['settings', 'notices'] as const), ...(isOwner ? ownerPages : [])].map(
+  const pages = [...(['scenarios', 'settings', 'notices'] as const), ...(isOwner ? ownerPages : [])].map(
     (page): Way => ({
       ...{ id: `page-${page}`, kind: 'page', icon: icons[page], title: t(page), also: [page] },
       go: () => openManager(page),

@@ -68,8 +68,8 @@ export type Icon = Omit<Wire, 'schema' | 'ownerOnly' | 'sizeHints' | 'available'
   Partial<Pick<Wire, 'ownerOnly' | 'sizeHints' | 'available' | 'group'>>;
 type Wire = Answer<typeof skillsApi.icons>[number];
 
-/** A page beside skills' screens: the owner's, settings, and what skills have told. */
-export type Managing = 'manage' | 'people' | 'hubs' | 'settings' | 'notices';
+/** A page beside skills' screens: the owner's, settings, what skills have told, and scenarios. */
+export type Managing = 'manage' | 'people' | 'hubs' | 'settings' | 'notices' | 'scenarios';
 
 export interface Open {
   skill_id: string;

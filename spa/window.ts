@@ -18,6 +18,7 @@ const screens = {
   hubs: (): Promise<Screen> => import('./hubs.ts').then((m) => m.Hubs),
   settings: (): Promise<Screen> => import('./settings.ts').then((m) => m.Settings),
   notices: (): Promise<Screen> => import('./notices.ts').then((m) => m.Notices),
+  scenarios: (): Promise<Screen> => import('./scenarios.ts').then((m) => m.Scenarios),
 };
 const loaded: { [of in keyof typeof screens]?: Screen } = {};
 /** Where the focus goes when the last window closes; one window may lead to the next. */

@@ -102,7 +102,7 @@ export const scenariosApi = localArea({
     who: 'household',
     doc: 'What somebody changed of a scenario, and the scenario that comes of it.',
     params: { user, id: pathId },
-    answer: anyObject('user, id, implementation, rev, problems, effective.'),
+    answer: anyObject('user, id, implementation, rev, problems, effective, readme.'),
     errors: ['forbidden', 'not_found', 'timeout'],
   },
   change: {
@@ -180,7 +180,9 @@ export const scenariosApi = localArea({
     path: '/api/scenarios/dead-letters',
     who: 'household',
     doc: 'Runs that failed, the newest first.',
-    answer: T.Object({ letters: list('id, run_id, scenario_id, user, at, step, error, replayed_by.') }),
+    answer: T.Object({
+      letters: list('id, run_id, scenario_id, user, at, step, error, replayed_by, from_step.'),
+    }),
     errors: ['forbidden', 'timeout'],
   },
   replay: {
@@ -236,7 +238,9 @@ export const scenariosApi = localArea({
       finished_at: time('When it ended'),
       error: T.Optional(anyObject('code, message, step.')),
       run,
-      journal: list('n, at, step_name, status, latency_ms, kind, error.'),
+      journal: list(
+        'n, at, step_name, status, latency_ms, kind, error; of a wait due and by, of an error again, of an order what.',
+      ),
     }),
     errors: ['not_found', 'timeout'],
   },

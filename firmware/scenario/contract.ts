@@ -20,7 +20,7 @@ export const scenario1 = contract({
       doc: 'Takes a prototype whose package the caller has checked, and uses it. publisher: the key that signed it, or empty.',
       in: { prototype: 'a{sv}', readme: 's', publisher: 's' },
       out: { id: 's', version: 's' },
-      errors: ['invalid_request', 'conflict', 'unavailable'],
+      errors: ['invalid_request', 'forbidden', 'conflict', 'unavailable'],
     },
     Use: {
       doc: 'Uses another version that is on the hub.',
@@ -35,16 +35,16 @@ export const scenario1 = contract({
       errors: ['not_found', 'forbidden', 'unavailable'],
     },
     Implementation: {
-      doc: 'What somebody changed of a scenario, and what it is with that.',
-      in: { user: 's', id: 's' },
+      doc: 'What somebody changed of a scenario, and what it is with that. Of those that are for the role of who asks.',
+      in: { asker, user: 's', id: 's' },
       out: { implementation: 'a{sv}' },
-      errors: ['not_found'],
+      errors: ['not_found', 'forbidden'],
     },
     Change: {
-      doc: 'Sets what somebody changed. rev: the one that was looked at; -1 asks for none.',
-      in: { user: 's', id: 's', implementation: 'a{sv}', rev: 'i' },
+      doc: 'Sets what somebody changed; of a scenario that everybody shares, the owner and admins only. rev: the one that was looked at; -1 asks for none.',
+      in: { asker, user: 's', id: 's', implementation: 'a{sv}', rev: 'i' },
       out: { implementation: 'a{sv}' },
-      errors: ['not_found', 'invalid_request', 'conflict', 'unavailable'],
+      errors: ['not_found', 'forbidden', 'invalid_request', 'conflict', 'unavailable'],
     },
     Forget: { doc: 'A person is gone, with what they changed.', in: { user: 's' }, out: {}, errors: [] },
     Start: {

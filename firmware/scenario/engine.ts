@@ -282,6 +282,16 @@ async function replay(e: Engine, id: string, from: 'start' | 'step'): Promise<Ru
   });
 }
 
+/** Whether a run that failed may go on from the step it failed in. */
+export function isResumable(entries: readonly Entry[]): boolean {
+  try {
+    upToFailure(entries);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What a run had done when a step failed it for good. @throws IngleError `conflict` where some of it was undone */
 function upToFailure(entries: readonly Entry[]): Entry[] {
   const last = entries.findIndex((x) => x.kind === 'error' && x.again === undefined);

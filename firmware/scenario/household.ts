@@ -64,7 +64,7 @@ export interface Household {
   /** What was said, and the scenario it starts. */
   recognize(
     text: string,
-    o: { now: string; language?: Language },
+    o: { now: string; user: string; language?: Language },
   ): (Recognized & { scenario_id: string | null }) | undefined;
   /** @throws IngleError `invalid_request` with every fault */
   setRules(rules: RuleSet, bindings: Readonly<Record<string, string>>): void;
@@ -101,9 +101,9 @@ export function openHousehold(o: HouseholdOptions): Household {
   return {
     startOf: (id, asker, asking) => startOf(s, id, asker, asking),
     settle: () => settle(s),
-    recognize(text, at) {
+    recognize(text, { user, ...at }) {
       const found = recognize(s.rules, text, at);
-      return found && { ...found, scenario_id: scenarioOf(s, found.intent) };
+      return found && { ...found, scenario_id: scenarioOf(s, found.intent, user) };
     },
     setRules(rules, bindings) {
       s.rules = compileIntents(rules);
@@ -169,11 +169,20 @@ function startOf(s: State, id: string, asker: Asker, asking: Asking): Start {
   };
 }
 
-/** The scenario that an intent starts: what the owner bound, else the first that has it as a trigger. */
-function scenarioOf(s: State, intent: string): string | null {
+/**
+ * The scenario that an intent starts: what the owner bound, else the first that has it as a trigger and that nobody has
+ * turned off. One that nobody has touched may be asked for: whoever speaks wants it now.
+ */
+function scenarioOf(s: State, intent: string, user: string): string | null {
   if (Object.hasOwn(s.bindings, intent)) return s.bindings[intent]!;
+  const isOff = (id: string, p: Prototype) => {
+    const { rev, implementation } = s.library.implementation(userOf(p, user), id);
+    return rev > 0 && implementation.enabled === false;
+  };
   const has = (t: Trigger) => t.type === 'intent' && t.name === intent;
-  return s.library.active().find(({ prototype: p }) => p.triggers?.some(has))?.id ?? null;
+  return (
+    s.library.active().find(({ id, prototype: p }) => p.triggers?.some(has) && !isOff(id, p))?.id ?? null
+  );
 }
 
 async function settle(s: State): Promise<void> {

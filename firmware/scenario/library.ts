@@ -232,8 +232,38 @@ async function use(s: State, id: string, version: string): Promise<PrototypeRow>
   return find(s, id);
 }
 
+/**
+ * A scenario stays with who published it first, versions do not go back, and one version has one content.
+ * @throws IngleError `forbidden`, `conflict`
+ */
+function mayReplace(
+  s: State,
+  { id, version, prototype, publisher }: Omit<PrototypeRow, 'installed_at'>,
+): void {
+  const installed = [...(s.versions.get(id)?.values() ?? [])].filter((r) => r.installed_at > 0);
+  const other = installed.find((r) => r.publisher !== publisher);
+  if (other)
+    throw new IngleError('forbidden', 'This scenario is of another publisher. Remove it first.', { id });
+  const newest = installed
+    .map((r) => r.version)
+    .sort(compareVersions)
+    .at(-1);
+  if (newest !== undefined && compareVersions(version, newest) < 0)
+    throw new IngleError(
+      'conflict',
+      `Version ${version} is older than ${newest}, which is installed. Use that, or remove it first.`,
+    );
+  const same = s.versions.get(id)?.get(version);
+  if (same && JSON.stringify(same.prototype) !== JSON.stringify(prototype))
+    throw new IngleError(
+      'conflict',
+      `Version ${version} is on the hub with other content. A new release needs a new version.`,
+    );
+}
+
 async function install(s: State, given: Omit<PrototypeRow, 'installed_at'>): Promise<PrototypeRow> {
   const prototype = checkedPrototype(given.prototype);
+  mayReplace(s, given);
   const row: PrototypeRow = { ...given, prototype, installed_at: (s.now ?? Date.now)() };
   await s.store.run(
     'INSERT OR REPLACE INTO prototypes (id, version, source, readme, publisher, installed_at) VALUES (?,?,?,?,?,?)',

@@ -12,7 +12,7 @@ import { builtinActions, type Ways } from './builtin.ts';
 import { type Clock, isTimeKnown } from './clock.ts';
 import { scenario1 } from './contract.ts';
 import { nextTime } from './cron.ts';
-import { openEngine, type Runs, type RunView } from './engine.ts';
+import { isResumable, openEngine, type Runs, type RunView } from './engine.ts';
 import type { Value } from './expression.ts';
 import { saidIn } from './fault.ts';
 import {
@@ -185,14 +185,25 @@ function listed(
   { user, locale }: Asker,
 ): object {
   const { implementation, rev, problems } = p.library.implementation(userOf(prototype, user), id);
-  const { name, doc, icon, roles, params, paramDocs, slots, triggers, multiUser, io } = prototype;
+  const { name, doc, icon, roles, params, paramDocs, slots, triggers, multiUser, io, policy } = prototype;
+  const bound = implementation.bindings?.slots ?? {};
   return {
     ...{ id, version, publisher, name, doc, icon, roles, params, paramDocs, slots, triggers, io },
     multiUser: multiUser ?? false,
+    policy: policy ?? 'single',
     versions: p.library.versions(id),
     enabled: rev > 0 && implementation.enabled !== false,
+    unbound: Object.entries(slots ?? {}).flatMap(([slot, { optional }]) =>
+      optional || Object.hasOwn(bound, slot) ? [] : [slot],
+    ),
     problems: problems.map((f) => ({ ...f, says: saidIn(f, pickLanguage([locale ?? p.o.locale])) })),
   };
+}
+
+/** @throws IngleError `forbidden` for a scenario that is not for this role */
+function seen(prototype: Prototype, role: string): void {
+  if (!mayManage(role) && !mayStart(prototype, role))
+    throw new IngleError('forbidden', 'This scenario is not for you. Ask whoever runs the hub.');
 }
 
 function libraryMethods(p: Parts) {
@@ -202,10 +213,10 @@ function libraryMethods(p: Parts) {
     p.changed(what);
   };
   const shown = (user: string, id: string) => {
-    const { prototype } = library.find(id);
+    const { prototype, readme } = library.find(id);
     const of = userOf(prototype, user);
     const row = library.implementation(of, id);
-    return { implementation: dict({ ...row, effective: library.effective(of, id).scenario }) };
+    return { implementation: dict({ ...row, effective: library.effective(of, id).scenario, readme }) };
   };
   return {
     Prototypes: ({ asker }) => ({
@@ -236,9 +247,18 @@ function libraryMethods(p: Parts) {
       await settled('prototypes');
       return {};
     },
-    Implementation: ({ user, id }) => shown(user, id),
-    async Change({ user, id, implementation, rev }) {
+    Implementation({ asker, user, id }) {
+      seen(library.find(id).prototype, asker.role);
+      return shown(user, id);
+    },
+    async Change({ asker, user, id, implementation, rev }) {
       const { prototype } = library.find(id);
+      seen(prototype, asker.role);
+      if (!prototype.multiUser && !mayManage(asker.role))
+        throw new IngleError(
+          'forbidden',
+          'Everybody shares this scenario. The owner or an admin changes it.',
+        );
       const next = json(implementation) as unknown as Implementation;
       await library.change(userOf(prototype, user), id, next, rev >= 0 ? rev : undefined);
       await settled('implementations');
@@ -315,11 +335,20 @@ function runMethods(p: Parts) {
           latency_ms,
           kind: entry.kind,
           ...('error' in entry && entry.error ? { error: entry.error } : {}),
+          ...(entry.kind === 'error' && entry.again !== undefined ? { again: entry.again } : {}),
+          ...(entry.kind === 'asleep' && entry.due !== undefined ? { due: entry.due } : {}),
+          ...(entry.kind === 'woke' ? { by: entry.by } : {}),
+          ...(entry.kind === 'order' ? { what: entry.what } : {}),
         }),
       );
       return { run: dict(shownRun(view)), journal };
     },
-    DeadLetters: async () => ({ letters: (await records.letters()).map(dict) }),
+    async DeadLetters() {
+      const letters = await records.letters();
+      const journals = await Promise.all(letters.map(({ run_id }) => records.journal(run_id)));
+      const may = (i: number) => isResumable(journals[i]!.map((row) => row.entry));
+      return { letters: letters.map((l, i) => dict({ ...l, from_step: l.step !== null && may(i) })) };
+    },
     async Replay({ id, from }) {
       if (from !== 'start' && from !== 'step')
         throw new IngleError('invalid_request', 'It is replayed from its start or from the step.', {
@@ -424,7 +453,7 @@ function planMethods(p: Parts) {
     }),
     async Recognize({ text, asker, ctx, start }) {
       const now = localNow(p.o.clock.wall(), p.o.zone);
-      const found = household.recognize(text, { now });
+      const found = household.recognize(text, { now, user: asker.user });
       if (!found) {
         const all = ((await records.memory(unmatchedKey))[unmatchedKey] ?? []) as unknown as Unmatched[];
         const next = withUnmatched(all, text, p.o.clock.wall());

@@ -64,6 +64,28 @@ const en = {
   skill trust <key>       trust a publisher's key
   skill revoke <key>      never take anything signed with a key again
   skill developer <on|off>   take packages that nobody signed, or no longer
+  scenario list           the hub's scenarios: whether they begin by themselves, and when next
+  scenario run <id>       run a scenario now
+  scenario status <run>   how a run stands, step by step
+  scenario runs [id]      what ran, the newest first
+  scenario stop <run>     end a run in order: what it did is undone
+  scenario kill <run>     end a run at once; nothing is undone
+  scenario pause <run>    let a run begin nothing new
+  scenario resume <run>   let a paused run go on
+  scenario on <id>        let a scenario begin by itself
+  scenario off <id>       let it begin by itself no longer
+  scenario set <id> <param>=<value>   set a parameter
+  scenario rehearse <id>  what a run would do, without doing it
+  scenario week           what begins by itself in the next seven days
+  scenario plan <id>      let it begin at a time, once or by a time table
+  scenario unplan <job>   take that back
+  scenario dead           runs that failed
+  scenario replay <id>    run a failed one again
+  scenario discard <id>   let a failed one go
+  scenario say <text>     what a text means, and the scenario it starts
+  scenario check <file>   check a scenario.yaml: line and column of every fault
+  scenario pack <folder>  a scenario's folder as one file
+  scenario install <file>   install a package on the hub
   doctor                  look at everything: what is wrong and what to do
   health                  whether this version is well
   selftest                the factory's test of radios, sound and storage
@@ -248,6 +270,62 @@ Trusts a publisher's public key. Compare its id first with what the publisher to
 Revokes a key for good. What is installed goes on until it is removed.`,
   'skill developer': `ingle skill developer <on|off> [--json]
 Developer mode takes packages that nobody signed. What was installed so is marked for ever.`,
+  'scenario list': `ingle scenario list [--json]
+Every scenario of the hub: whether it begins by itself, its name and version, when next, the skills it still needs and
+what a newer version left to decide.`,
+  'scenario run': `ingle scenario run <id> [--ctx <key>=<value>]... [--json]
+Runs a scenario now and prints the id of the run. Exit status 73 where it is running already or a skill is missing.
+  --ctx <key>=<value>   what the run is given; a value that is JSON counts as that; may be given several times`,
+  'scenario status': `ingle scenario status <run> [--json]
+How a run stands and its journal: each step with its time and end, what it waits for, why it failed.`,
+  'scenario runs': `ingle scenario runs [<id>] [--json]
+The last runs, the newest first; of one scenario where it is named.`,
+  'scenario stop': `ingle scenario stop <run> [--json]
+Ends a run in order: what it did is undone. Exit status 73 where it has ended.`,
+  'scenario kill': `ingle scenario kill <run> [--json]
+Ends a run at once. Nothing is undone.`,
+  'scenario pause': `ingle scenario pause <run> [--json]
+Lets a run begin nothing new. What it waits for goes on.`,
+  'scenario resume': `ingle scenario resume <run> [--json]
+Lets a paused run go on.`,
+  'scenario on': `ingle scenario on <id> [--json]
+Lets a scenario begin by itself, as its triggers say.`,
+  'scenario off': `ingle scenario off <id> [--json]
+Lets a scenario begin by itself no longer. It can still be run.`,
+  'scenario set': `ingle scenario set <id> <param>=<value> [--json]
+Sets a parameter. The value has the kind of the default: a text, a number, true or false, or a list as one,two or JSON.`,
+  'scenario rehearse': `ingle scenario rehearse <id> [--ctx <key>=<value>]... [--json]
+What a run would do, step by step, without doing it: every wait ends at once and every action works.
+  --ctx <key>=<value>   what the run would be given`,
+  'scenario week': `ingle scenario week [--json]
+What begins by itself in the next seven days, by day, in local time.`,
+  'scenario plan': `ingle scenario plan <id> --cron <table> | --at <time> [--zone <zone>] [--json]
+Plans a scenario and prints the id of the job.
+  --cron <table>   minutes, hours, days, months and days of the week: "0 8 * * 1-5"
+  --at <time>      once: 2026-12-24T18:00, with Z or +01:00 for another zone, or 18:00 for the next time it is that
+  --zone <zone>    the zone of a time table, as Europe/Berlin; without it the hub's own`,
+  'scenario unplan': `ingle scenario unplan <job> [--json]
+Takes back what was planned.`,
+  'scenario dead': `ingle scenario dead [--json]
+Runs that failed: id, scenario, when, at which step and why.`,
+  'scenario replay': `ingle scenario replay <id> [--from <start | step>] [--json]
+Runs a failed one again. Exit status 73 where it was run again already, or where something was undone and it cannot go
+on from the step.
+  --from <start | step>   from its start (default), or from the step that failed`,
+  'scenario discard': `ingle scenario discard <id> [--json]
+Forgets a run that failed.`,
+  'scenario say': `ingle scenario say <text> [--json]
+Says what a text means, as if it was said to the hub, and starts the scenario of it. Exit status 66 where nothing
+understands it.`,
+  'scenario check': `ingle scenario check <file> [--json]
+Checks a scenario.yaml with all that it includes from its folder; says line and column of every fault. Exit status 64
+where there is one. Needs no hub.`,
+  'scenario pack': `ingle scenario pack <folder> [--key <file>] [--out <file>] [--json]
+Checks scenario.yaml, puts its includes in and makes the package <id>-<version>.ingle-scenario of it and README.md.
+  --key <file>   signs it with this key of "ingle skill key new"; hubs take unsigned ones in developer mode only
+  --out <file>   where it is written; only another package is replaced`,
+  'scenario install': `ingle scenario install <file> [--json]
+Sends a package to the hub, which checks and uses it. What people changed of the version before is carried over.`,
   doctor: `ingle doctor [--json]
 Looks at services, root, clock, disk, slots and updates, sound, Wi-Fi, Bluetooth, certificates and databases, and says
 what is wrong and what to do. Works on a hub that is down. Run it as root on a hub, so that it may look everywhere.
@@ -337,6 +415,28 @@ const ru: Record<keyof typeof en, string> = {
   skill trust <ключ>      доверять ключу издателя
   skill revoke <ключ>     никогда больше не принимать подписанного ключом
   skill developer <on|off>   принимать пакеты без подписи или больше нет
+  scenario list           сценарии хаба: начинаются ли сами и когда в следующий раз
+  scenario run <id>       запустить сценарий сейчас
+  scenario status <запуск>   как идёт запуск, по шагам
+  scenario runs [id]      что запускалось, новые сначала
+  scenario stop <запуск>  остановить по порядку: сделанное отменяется
+  scenario kill <запуск>  прервать сразу; ничего не отменяется
+  scenario pause <запуск>   не начинать в запуске нового
+  scenario resume <запуск>  продолжить запуск
+  scenario on <id>        пусть сценарий начинается сам
+  scenario off <id>       пусть больше не начинается сам
+  scenario set <id> <параметр>=<значение>   задать параметр
+  scenario rehearse <id>  что сделал бы запуск, ничего не делая
+  scenario week           что начнётся само в ближайшие семь дней
+  scenario plan <id>      назначить время, один раз или по расписанию
+  scenario unplan <задание>   отменить это
+  scenario dead           неудавшиеся запуски
+  scenario replay <id>    повторить неудавшийся
+  scenario discard <id>   отпустить неудавшийся
+  scenario say <текст>    что значит текст и какой сценарий он запускает
+  scenario check <файл>   проверить scenario.yaml: строка и столбец каждой ошибки
+  scenario pack <папка>   папка сценария одним файлом
+  scenario install <файл>   установить пакет на хаб
   doctor                  осмотреть всё: что не так и что делать
   health                  в порядке ли эта версия
   selftest                заводская проверка радио, звука и памяти
@@ -522,6 +622,61 @@ const ru: Record<keyof typeof en, string> = {
 Отзывает ключ навсегда. Установленное работает, пока его не удалят.`,
   'skill developer': `ingle skill developer <on|off> [--json]
 В режиме разработчика принимаются пакеты без подписи. Установленное так помечено навсегда.`,
+  'scenario list': `ingle scenario list [--json]
+Все сценарии хаба: начинаются ли сами, имя и версия, когда в следующий раз, каких навыков не хватает и что новая версия
+оставила решить.`,
+  'scenario run': `ingle scenario run <id> [--ctx <имя>=<значение>]... [--json]
+Запускает сценарий сейчас и печатает id запуска. Код возврата 73, если он уже выполняется или не хватает навыка.
+  --ctx <имя>=<значение>   что дать запуску; JSON понимается как JSON; можно указать несколько раз`,
+  'scenario status': `ingle scenario status <запуск> [--json]
+Как идёт запуск и его журнал: каждый шаг с временем и исходом, чего он ждёт, почему не удался.`,
+  'scenario runs': `ingle scenario runs [<id>] [--json]
+Последние запуски, новые сначала; одного сценария, если он назван.`,
+  'scenario stop': `ingle scenario stop <запуск> [--json]
+Останавливает по порядку: сделанное отменяется. Код возврата 73, если запуск уже закончен.`,
+  'scenario kill': `ingle scenario kill <запуск> [--json]
+Прерывает сразу. Ничего не отменяется.`,
+  'scenario pause': `ingle scenario pause <запуск> [--json]
+Запуск не начинает нового. То, чего он ждёт, идёт дальше.`,
+  'scenario resume': `ingle scenario resume <запуск> [--json]
+Продолжает запуск, который на паузе.`,
+  'scenario on': `ingle scenario on <id> [--json]
+Сценарий начинается сам, как говорят его условия.`,
+  'scenario off': `ingle scenario off <id> [--json]
+Сценарий больше не начинается сам. Запустить его можно по-прежнему.`,
+  'scenario set': `ingle scenario set <id> <параметр>=<значение> [--json]
+Задаёт параметр. Значение того же рода, что изначальное: текст, число, true или false, список как one,two или JSON.`,
+  'scenario rehearse': `ingle scenario rehearse <id> [--ctx <имя>=<значение>]... [--json]
+Что сделал бы запуск, по шагам, ничего не делая: ожидания кончаются сразу, действия удаются.
+  --ctx <имя>=<значение>   что было бы дано запуску`,
+  'scenario week': `ingle scenario week [--json]
+Что начнётся само в ближайшие семь дней, по дням, по местному времени.`,
+  'scenario plan': `ingle scenario plan <id> --cron <расписание> | --at <время> [--zone <пояс>] [--json]
+Назначает время сценарию и печатает id задания.
+  --cron <расписание>   минуты, часы, дни, месяцы и дни недели: "0 8 * * 1-5"
+  --at <время>          один раз: 2026-12-24T18:00, с Z или +01:00 для другого пояса, или 18:00 — ближайшее
+  --zone <пояс>         пояс расписания, как Europe/Berlin; без него — хаба`,
+  'scenario unplan': `ingle scenario unplan <задание> [--json]
+Отменяет назначенное.`,
+  'scenario dead': `ingle scenario dead [--json]
+Неудавшиеся запуски: id, сценарий, когда, на каком шаге и почему.`,
+  'scenario replay': `ingle scenario replay <id> [--from <start | step>] [--json]
+Повторяет неудавшийся запуск. Код возврата 73, если его уже повторили или часть отменена и с шага не продолжить.
+  --from <start | step>   с начала (по умолчанию) или с неудавшегося шага`,
+  'scenario discard': `ingle scenario discard <id> [--json]
+Забывает неудавшийся запуск.`,
+  'scenario say': `ingle scenario say <текст> [--json]
+Говорит, что значит текст, как если бы его сказали хабу, и запускает его сценарий. Код возврата 66, если текст ничему
+не соответствует.`,
+  'scenario check': `ingle scenario check <файл> [--json]
+Проверяет scenario.yaml со всем, что он включает из своей папки; называет строку и столбец каждой ошибки. Код возврата
+64, если ошибка есть. Хаб не нужен.`,
+  'scenario pack': `ingle scenario pack <папка> [--key <файл>] [--out <файл>] [--json]
+Проверяет scenario.yaml, вставляет включения и делает из него и README.md пакет <id>-<версия>.ingle-scenario.
+  --key <файл>   подписать этим ключом от "ingle skill key new"; без подписи хаб примет только в режиме разработчика
+  --out <файл>   куда записать; заменяется только другой пакет`,
+  'scenario install': `ingle scenario install <файл> [--json]
+Передаёт пакет хабу, тот проверяет и использует его. Изменённое людьми в прежней версии переносится.`,
   doctor: `ingle doctor [--json]
 Осматривает службы, root, часы, диск, разделы и обновления, звук, Wi-Fi, Bluetooth, сертификаты и базы данных; говорит,
 что не так и что делать. Работает и на лежащем хабе. На хабе запускайте от root, чтобы осмотреть всё.

@@ -88,7 +88,13 @@ function libraryHandlers(o: ScenariosOfApi) {
     },
     async install({ body }) {
       const bytes = typeof body === 'string' ? utf8(body) : body;
-      const { prototype, readme, publisher } = await readPrototype(bytes, o.publishers());
+      const { prototype, readme, publisher, trust } = await readPrototype(bytes, o.publishers());
+      if (trust === 'unknown')
+        throw new IngleError(
+          'forbidden',
+          'Nobody here trusts the publisher of this package. Trust its key first, if you know whose it is.',
+          { reason: 'unknown_publisher' },
+        );
       if (!publisher && !o.isDeveloper())
         throw new IngleError('forbidden', 'The package is not signed. Turn developer mode on, or sign it.');
       return take(prototype as unknown as Record<string, unknown>, readme, publisher?.key ?? '');
@@ -119,7 +125,7 @@ function libraryHandlers(o: ScenariosOfApi) {
     async implementation(asked) {
       const user = whose(asked, asked.params.user);
       const { implementation } = await service
-        .Implementation({ user, id: idOf(asked.params.id) }, CALL_MS)
+        .Implementation({ asker: askerOf(asked), user, id: idOf(asked.params.id) }, CALL_MS)
         .catch(away);
       return plain(implementation);
     },
@@ -127,11 +133,13 @@ function libraryHandlers(o: ScenariosOfApi) {
       const user = whose(asked, asked.params.user);
       const id = idOf(asked.params.id);
       const { rev = -1, ...sent } = asked.body;
-      const { implementation: now } = await service.Implementation({ user, id }, CALL_MS).catch(away);
+      const { implementation: now } = await service
+        .Implementation({ asker: askerOf(asked), user, id }, CALL_MS)
+        .catch(away);
       const before = plain(now)['implementation'] as { rewriteVersion: number };
       const next = { ...before, ...sent, rewriteVersion: before.rewriteVersion + 1 };
       const { implementation } = await service
-        .Change({ user, id, implementation: toDict(next), rev }, CALL_MS)
+        .Change({ asker: askerOf(asked), user, id, implementation: toDict(next), rev }, CALL_MS)
         .catch(away);
       return plain(implementation);
     },

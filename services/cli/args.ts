@@ -8,8 +8,9 @@ export interface Shape {
   flags?: readonly string[];
   values?: readonly string[];
   lists?: readonly string[];
-  /** Names of the arguments, all required. */
+  /** Names of the arguments, all required, and of those after them that may be left out. */
   arguments?: readonly string[];
+  optional?: readonly string[];
   /**
    * What options and arguments take, by name, where words are known; `<file>` and `<folder>` are paths. The shell offers
    * it, and whoever does the command checks it.
@@ -106,6 +107,32 @@ export const commands = {
   'skill trust': { arguments: ['key'], values: ['name', 'ids'] },
   'skill revoke': { arguments: ['key'] },
   'skill developer': { arguments: ['switch'], takes: { switch: ['on', 'off'] } },
+  'scenario list': {},
+  'scenario run': { arguments: ['id'], lists: ['ctx'] },
+  'scenario status': { arguments: ['run'] },
+  'scenario runs': { optional: ['id'] },
+  'scenario stop': { arguments: ['run'] },
+  'scenario kill': { arguments: ['run'] },
+  'scenario pause': { arguments: ['run'] },
+  'scenario resume': { arguments: ['run'] },
+  'scenario on': { arguments: ['id'] },
+  'scenario off': { arguments: ['id'] },
+  'scenario set': { arguments: ['id', 'value'] },
+  'scenario rehearse': { arguments: ['id'], lists: ['ctx'] },
+  'scenario week': {},
+  'scenario plan': { arguments: ['id'], values: ['cron', 'at', 'zone'] },
+  'scenario unplan': { arguments: ['job'] },
+  'scenario dead': {},
+  'scenario replay': { arguments: ['id'], values: ['from'], takes: { from: ['start', 'step'] } },
+  'scenario discard': { arguments: ['id'] },
+  'scenario say': { arguments: ['text'] },
+  'scenario check': { arguments: ['file'], takes: { file: ['<file>'] } },
+  'scenario pack': {
+    arguments: ['folder'],
+    values: ['key', 'out'],
+    takes: { folder: ['<folder>'], key: ['<file>'] },
+  },
+  'scenario install': { arguments: ['file'], takes: { file: ['<file>'] } },
 } as const satisfies Record<string, Shape>;
 
 export type Command = keyof typeof commands;
@@ -169,8 +196,8 @@ export function parseArgs(argv: readonly string[], text: Say['text']): Parsed {
     } else throw bad('unknownOption', { option: shown(word), command: found });
   }
   const want = shape.arguments ?? [];
-  if (args.length > want.length)
-    throw bad('unknownOption', { option: shown(args[want.length]!), command: found });
+  const most = want.length + (shape.optional?.length ?? 0);
+  if (args.length > most) throw bad('unknownOption', { option: shown(args[most]!), command: found });
   if (args.length < want.length)
     throw bad('missingArgument', { argument: want[args.length]!, command: found });
   return { what: 'run', command: found, flags, values, lists, arguments: args };

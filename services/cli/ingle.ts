@@ -29,6 +29,7 @@ import { type SubnetCommand, subnet } from './owner/subnet.ts';
 import { here } from './place.ts';
 import { reference } from './reference.ts';
 import { languageOf, type Say, speaker } from './say.ts';
+import { type ScenarioCommand, scenario } from './scenario/scenario.ts';
 import { plain, when } from './show.ts';
 import { isOnHub, type OnHub, onHub } from './skill/on-hub.ts';
 import { type SkillCommand, skill } from './skill/skill.ts';
@@ -71,7 +72,10 @@ type Look =
   | 'technician'
   | 'rescue';
 
-const work: Record<Exclude<Command, 'hub serve' | Look | SkillCommand | SubnetCommand | OnHub>, Work> = {
+const work: Record<
+  Exclude<Command, 'hub serve' | Look | SkillCommand | SubnetCommand | ScenarioCommand | OnHub>,
+  Work
+> = {
   init: ({ bus }, say, flags, _, json, values) =>
     init(bus.client(uplink1), say, { flags, values, ask: asker(json) }),
   login: ({ bus }, say, flags, _, json) => login(bus, say, { newPasskey: flags.has('new-passkey'), json }),
@@ -249,6 +253,7 @@ async function asked(
 const isOfSkills = (command: Command): command is SkillCommand =>
   command.startsWith('skill ') && !isOnHub(command);
 const isOfSubnet = (command: Command): command is SubnetCommand => command.startsWith('subnet ');
+const isOfScenarios = (command: Command): command is ScenarioCommand => command.startsWith('scenario ');
 const isLook = (command: Command): command is Look => Object.hasOwn(looks, command);
 
 /** Runs one command; answers the exit status of the error table. */
@@ -276,6 +281,8 @@ export async function main(argv: readonly string[]): Promise<number> {
       return await looks[p.command](say, languageOf(env), p.values, p);
     } else if (isOnHub(p.command)) {
       await onHub(p.command, p, say, languageOf(env), asker(json));
+    } else if (isOfScenarios(p.command)) {
+      await scenario(p.command, p, here, say, languageOf(env));
     } else if (isOfSkills(p.command)) {
       await skill(p.command, p.arguments[0] ?? '', p.values, say, languageOf(env));
     } else {

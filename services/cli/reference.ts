@@ -94,7 +94,9 @@ export function reference(commands: Table, help: (of: string) => string): Refere
           ...(shape.flags ?? []).map(option(false)),
           ...[...(shape.values ?? []), ...(shape.lists ?? [])].map(option(true)),
         ],
-        arguments: (shape.arguments ?? []).map((name) => shape.takes?.[name] ?? []),
+        arguments: [...(shape.arguments ?? []), ...(shape.optional ?? [])].map(
+          (name) => shape.takes?.[name] ?? [],
+        ),
       };
     }),
   };

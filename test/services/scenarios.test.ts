@@ -154,6 +154,13 @@ test('roles: who may start what, and see what is whose', async ({ hub }) => {
   assert.is((await seen(kid)).status, 404);
   assert.is((await hub.ask('GET', '/api/scenarios/impl/person_adult/test.grown', { as: kid })).status, 403);
   assert.is((await hub.ask('GET', '/api/scenarios/dead-letters', { as: kid })).status, 403);
+  assert.is((await hub.ask('GET', '/api/scenarios/impl/me/test.grown', { as: kid })).status, 403);
+  await push(hub, 'shared', [prints('x', 'shared')], { roles: ['adult', 'kid'], params: { a: 1 } });
+  const shared = (as: never) =>
+    hub.ask('PATCH', '/api/scenarios/impl/me/test.shared', { as, body: { params: { a: 2 } } });
+  assert.is((await shared(kid)).status, 403);
+  assert.is((await shared(adult)).status, 403);
+  assert.is((await shared(person('person_adult', 'admin'))).status, 200);
   const other = await hub.ask('POST', '/api/scenarios/test.grown/run', {
     as: kid,
     body: { user: 'person_adult' },
@@ -263,6 +270,12 @@ test('what is said starts the scenario of its intent, with what was said in its 
   await over(hub, done.body.run_id, 'DONE');
   await until(() => printed.includes('lamp in the hall'), 'the line');
   assert.equal((await say('colourless green ideas sleep')).body.intent, '');
+  await hub.ask('PATCH', '/api/scenarios/impl/me/test.lamp', { body: { enabled: false } });
+  assert.is(
+    (await say('lamp on in the kitchen')).body.run_id,
+    '',
+    'who has turned it off does not start it by a word',
+  );
   const kept = (await hub.ask('GET', '/api/intent/rules')).body;
   assert.equal(
     kept.unmatched.map((u: { phrase: string }) => u.phrase),
@@ -294,6 +307,33 @@ test('a run that failed is a dead letter, is replayed once and can be discarded'
   );
   assert.is((await hub.ask('DELETE', `/api/scenarios/dead-letters/${letter.id}`)).status, 200);
   assert.is((await hub.ask('DELETE', `/api/scenarios/dead-letters/${letter.id}`)).status, 404);
+});
+
+test('a version goes forward, has one content, and one that is used can be gone back to', async ({ hub }) => {
+  const at = (version: string, text: string) => {
+    const prototype = {
+      id: 'test/versions',
+      version,
+      dslVersion: '1',
+      name: 'V',
+      steps: [prints('x', text)],
+    };
+    return hub.ask('POST', '/api/scenarios/push', { body: { prototype } });
+  };
+  assert.is((await at('1.1.0', 'one')).status, 200);
+  assert.is((await at('1.1.0', 'one')).status, 200, 'the same again');
+  assert.is((await at('1.1.0', 'other')).status, 409);
+  assert.is((await at('1.0.0', 'old')).status, 409);
+  assert.is((await at('1.2.0', 'two')).status, 200);
+  const use = (version: string) =>
+    hub.ask('POST', '/api/scenarios/prototypes/install', { body: { id: 'test/versions', version } });
+  assert.equal((await use('1.1.0')).body, { id: 'test/versions', version: '1.1.0' });
+  assert.is((await use('9.0.0')).status, 404);
+  assert.is(
+    (await hub.ask('POST', '/api/scenarios/uninstall', { body: { id: 'test/versions' } })).status,
+    200,
+  );
+  assert.is((await hub.ask('POST', '/api/scenarios/uninstall', { body: { id: 'home/radio' } })).status, 403);
 });
 
 test('a notice from a scenario stands on the desktop of the person, once', async ({ hub }) => {
