@@ -72,7 +72,8 @@ test('a forgotten hub leaves neither name nor colours behind', async () => {
   await answer(p.page, true);
   await at(p.page, 'entry');
   await wears('#a8431a');
-  assert.match(await p.page.title(), /· Ingle$/);
+  // The title follows what is drawn.
+  await until(async () => / · Ingle$/.test(await p.page.title()), 'the title of Ingle');
   assert.is(await p.page.evaluate(() => localStorage.getItem('ingle.brand')), null);
 });
 

@@ -111,8 +111,9 @@ export async function phone(browser: Browser, o: PhoneOptions = {}): Promise<Pho
   const errors: string[] = [];
   page.on('pageerror', (e) => errors.push(e.stack ?? e.message));
   page.on('console', (m) => {
-    // Chromium writes every answer of 400 and more there; those are checked by what the page says.
-    if (m.type() === 'error' && !/Failed to load resource|WebSocket connection|net::ERR/.test(m.text()))
+    // Chromium writes every answer of 400 and more there, and a script of a worker it cannot have; those are checked by
+    // what the page says.
+    if (m.type() === 'error' && !/Failed to load resource|WebSocket connection|net::ERR|when fetching the script/.test(m.text()))
       errors.push(m.text());
   });
   const { cdp, passkeys } = await authenticatorOf(page);
