@@ -113,7 +113,10 @@ export async function phone(browser: Browser, o: PhoneOptions = {}): Promise<Pho
   page.on('console', (m) => {
     // Chromium writes every answer of 400 and more there, and a script of a worker it cannot have; those are checked by
     // what the page says.
-    if (m.type() === 'error' && !/Failed to load resource|WebSocket connection|net::ERR|when fetching the script/.test(m.text()))
+    if (
+      m.type() === 'error' &&
+      !/Failed to load resource|WebSocket connection|net::ERR|when fetching the script/.test(m.text())
+    )
       errors.push(m.text());
   });
   const { cdp, passkeys } = await authenticatorOf(page);
