@@ -3,7 +3,7 @@ import { IngleError, toIngleError } from '../protocol/errors.ts';
 import type { Action, Asked } from './action.ts';
 import { asleepNow, isTimeKnown, leftOf } from './clock.ts';
 import type { Value } from './expression.ts';
-import { contextOf, type Engine, journal, type Live } from './live.ts';
+import { contextOf, type Engine, journal, type Live, rest, rise } from './live.ts';
 import type {
   ActNeed,
   DelayNeed,
@@ -27,6 +27,8 @@ const ACTION_MS = 5 * 60_000;
 const MOST_KEPT = 32_768;
 /** An action that is aborted and does not end is left alone after so long, milliseconds. */
 const ABORT_MS = 3000;
+/** A run that sleeps for longer than this leaves its course to its journal, milliseconds. */
+const REST_MS = 30_000;
 /** Where only the wall clock says when a wait ends, it is looked at again at least so often, milliseconds. */
 const LOOK_MS = 3_600_000;
 
@@ -78,6 +80,8 @@ function park(e: Engine, r: Live, phase: Live['phase']): void {
 
 async function drive(e: Engine, r: Live): Promise<void> {
   await e.o.point?.('placed', r.row);
+  // After what is being written, as that has it rise too.
+  await r.journal.add(() => rise(e, r));
   if (r.row.state === 'PENDING') await begin(e, r);
   for (;;) {
     if (e.stopped || isOver(r.row.state)) return;
@@ -158,6 +162,7 @@ async function waits(e: Engine, r: Live, need: DelayNeed | WaitNeed | HeldNeed):
   const held = now.kind === 'held' && now.holding ? leftOf(now.holding, clock) : Number.POSITIVE_INFINITY;
   if (left > 0 && held > 0) {
     sleep(e, r, Math.min(left, held), hears);
+    if (now.kind === 'delay' && left > REST_MS) rest(r);
     return false;
   }
   hears();

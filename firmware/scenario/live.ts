@@ -3,7 +3,7 @@ import { openQueue, type Queue } from '../protocol/queue.ts';
 import type { Log } from '../system/log.ts';
 import type { Actions, RunContext } from './action.ts';
 import type { Clock } from './clock.ts';
-import type { Course } from './course.ts';
+import { type Course, openCourse } from './course.ts';
 import type { Value } from './expression.ts';
 import type { LockTable } from './locks.ts';
 import type { Entry } from './need.ts';
@@ -54,7 +54,10 @@ export interface EngineOptions {
 
 export interface Live {
   readonly row: RunRow;
-  readonly course: Course;
+  /** While it sleeps for long, a stand-in that knows what it waits for (`rest`). */
+  course: Course;
+  /** Its course is left to its journal. */
+  resting: boolean;
   readonly journal: Queue;
   /** The number of the next entry. */
   n: number;
@@ -86,6 +89,7 @@ export function liveOf(row: RunRow, course: Course, n = 0): Live {
   const promise = new Promise<RunRow>((r) => (resolve = r));
   return {
     ...{ row, course, n, journal: openQueue(), phase: 'ready', scope: undefined, acting: undefined },
+    resting: false,
     ...{ awake: () => {}, unlimited: () => {}, ended: { promise, resolve } },
   };
 }
@@ -108,6 +112,35 @@ export function contextOf({ user, ctx }: RunRow): RunContext {
   };
 }
 
+/**
+ * A run that sleeps for long is where its journal says, so its variables, results and place need no memory meanwhile.
+ * What can be asked of it while it sleeps is kept.
+ */
+export function rest(r: Live): void {
+  const { course } = r;
+  const [need, activities, { paused, ending, entries }] = [course.need(), course.activities(), course];
+  const never = () => {
+    throw new Error('a run that rests is asked to go on');
+  };
+  r.resting = true;
+  r.course = {
+    ...{ paused, ending, entries, need: () => need, activities: () => activities, counts: () => false },
+    ...{ take: never, vars: never, skipped: () => [], unrepaired: () => [] },
+  };
+}
+
+/** The course of a run that rested, out of its journal. */
+export async function rise(e: Engine, r: Live): Promise<void> {
+  if (!r.resting) return;
+  const { records, compile } = e.o;
+  const { row } = r;
+  const entries = await records.journal(row.run_id);
+  const course = openCourse(compile((await records.program(row.program))!), row);
+  for (const { entry } of entries) course.take(entry);
+  r.course = course;
+  r.resting = false;
+}
+
 /** How long a failed write is tried again, milliseconds. */
 const REWRITE = { min: 500, most: 30_000 };
 
@@ -123,6 +156,7 @@ export function journal(
 ): Promise<void> {
   const { ops = [], ...shown } = more;
   return r.journal.add(async () => {
+    await rise(e, r);
     const op: Op = { op: 'entry', run_id: r.row.run_id, n: r.n, entry, ...shown };
     for (let wait = REWRITE.min; ; wait = Math.min(REWRITE.most, wait * 2))
       try {
