@@ -96,6 +96,12 @@ const env = {
   INGLE_CONFIG: '/nonexistent',
   INGLE_LOG: 'error',
   NODE_ENV: 'production',
+  ...Object.fromEntries(
+    /^Environment=(MALLOC.*)$/m
+      .exec(conf)![1]!
+      .split(' ')
+      .map((v) => v.split('=') as [string, string]),
+  ),
 };
 const service = child(process.execPath, [...flags, 'dist/services/scenario/main.js'], { env });
 const bare = child(process.execPath, [...flags, '-e', 'setTimeout(() => {}, 86400000)'], { env });
