@@ -86,9 +86,8 @@ const data = mkdtempSync(join(tmpdir(), 'ingle-bench-'));
 console.log(`filling a database with ${COUNT} jobs and ${COUNT} waits`);
 await filled(join(data, 'scenario', 'scenario.db'));
 const bus = await privateBus();
-const flags = /LASTING_FLAGS=([^"]+)/
-  .exec(readFileSync('systemd/units/ingle-.service.d/node.conf', 'utf8'))![1]!
-  .split(' ');
+const conf = readFileSync('systemd/units/ingle-.service.d/node.conf', 'utf8');
+const flags = /LASTING_FLAGS=([^"]+)/.exec(conf)![1]!.split(' ');
 const env = {
   ...process.env,
   INGLE_BUS_ADDRESS: bus.address,
