@@ -1,5 +1,4 @@
 // Time as the engine has it: the wall clock, which may be unknown and may be set, and one that is never set.
-import { readFileSync } from 'node:fs';
 import type { Asleep } from './need.ts';
 
 export interface Clock {
@@ -26,11 +25,12 @@ export function leftSince(since: number, ms: number, c: Clock): number {
   return Math.min(ms, Math.max(0, since + ms - c.wall()));
 }
 
-export function systemClock(): Clock {
+/** @param boot what the start of the machine is known by; on a hub that of its bus, as /proc/sys is hidden from services */
+export function systemClock(boot: string): Clock {
   return {
+    boot,
     wall: Date.now,
     up: () => Number(process.hrtime.bigint() / 1_000_000n),
-    boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
     after(ms, work) {
       const timer = setTimeout(work, Math.min(LONGEST, Math.max(0, ms)));
       return () => clearTimeout(timer);

@@ -1,5 +1,5 @@
 // ingle-scenario: io.ingle.Scenario1, scenarios of the hub. Wires the engine to its file, the bus and the local API.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTimeKnown, systemClock } from '../../firmware/scenario/clock.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
@@ -23,7 +23,10 @@ const config = readConfig();
 const data = dataOf(config, 'scenario');
 const store = await openStore(join(data, 'scenario.db'), [...scenarioSchema, librarySchema]);
 life.onStop(store.close);
-const clock = systemClock();
+// While this lies there, a start of the hub starts the service (ingle-scenario.path); also after a crash.
+const needed = join(data, 'needed');
+writeFileSync(needed, '', { flush: true });
+const clock = systemClock(await bus.id());
 // The image's scenarios lie beside the bundle, as the build has made them of their YAML.
 const file = process.env['INGLE_SCENARIOS'] ?? join(import.meta.dirname, 'scenarios.json');
 const builtin = existsSync(file)
@@ -46,6 +49,9 @@ const scenarios = await serveScenarios(bus, {
     }),
   askerOf: askers(bus),
   has: () => new Set(['mic', 'speaker']),
+});
+life.onStop((status) => {
+  if (status === 0 && !scenarios.isNeeded()) rmSync(needed, { force: true });
 });
 life.onStop(scenarios.stop);
 if (!isTimeKnown(clock)) log.warn('the time is not known yet, so nothing is started by it');

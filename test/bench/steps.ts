@@ -42,7 +42,7 @@ async function ours(atOnce: number, n: number): Promise<Measured> {
   const runs = openEngine({
     ...{
       records: openRecords(store),
-      clock: systemClock(),
+      clock: systemClock('boot'),
       log: logger('bench'),
       quotas: {},
       tell: () => {},

@@ -29,7 +29,7 @@ const wait = (ms: number) => new Promise((r) => setTimeout(r, ms));
 async function filled(file: string): Promise<void> {
   const store = await openStore(file, [...scenarioSchema, librarySchema]);
   const records = openRecords(store);
-  const clock = systemClock();
+  const clock = systemClock('boot');
   const runs = openEngine({
     ...{ records, clock, log: logger('bench'), quotas: {}, tell: () => {}, compile: compileSource },
     limits: { max_concurrent_total: 64, max_concurrent_per_scenario: 64, max_concurrent_per_node: 64 },

@@ -95,7 +95,7 @@ const startOf = (p: Prototype) => ({
   ...{ scenario_id: p.id, version: '1.0.0', source: JSON.stringify(p), user: 'o', ctx: {}, origin: 'test' },
 });
 const log = logger('victim');
-const clock = systemClock();
+const clock = systemClock('boot');
 const runs = openEngine({
   ...{ records, clock, log, quotas: {}, tell: () => {}, boundTo: async () => undefined },
   limits: { max_concurrent_total: 4, max_concurrent_per_scenario: 4, max_concurrent_per_node: 4 },

@@ -1,0 +1,75 @@
+// timeout: 120 s
+// ingle-scenario is there while something goes on, sleeps or is planned, and not a minute longer; a mark says so to systemd.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { scenario1 } from '../../firmware/scenario/contract.ts';
+import { type Bus, connect } from '../../firmware/system/bus.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { until } from '../lab/wait.ts';
+import { owner, startHub, type TestHub } from './hub.ts';
+
+const test = suite<{ hub: TestHub; bus: Bus }>('scenarios at rest');
+test.before(async (c) => {
+  c.hub = await startHub({ env: { INGLE_IDLE_MS: '1500' } });
+  c.bus = await connect(c.hub.bus.address);
+  await c.bus.serve(uplink1, {
+    Status: () => ({
+      ...{
+        connected: true,
+        root: '',
+        owner_id: owner.owner_id,
+        subnet_id: '',
+        hub_id: '',
+        keys: '',
+        last_error: '',
+      },
+      ...{ expires_at: 0n, browsers: 0, channels: 0, pending: 0, insecure: false },
+    }),
+    ListPeople: () => ({ people: [] }),
+    ListBrowsers: () => ({ browsers: [] }),
+  } as never);
+});
+test.after(async (c) => {
+  c.bus.close();
+  await c.hub.stop();
+});
+const isMarked = (hub: TestHub) => existsSync(join(hub.data, 'scenario/needed'));
+const isThere = async (bus: Bus) => (await bus.listNames()).includes(scenario1.bus);
+const job = (at: number) => ({
+  body: { scenario_id: 'home/weather_on_request', at: new Date(at).toISOString() },
+});
+
+test('with nothing to do it leaves, and takes its mark along', async ({ hub, bus }) => {
+  await hub.startService('scenario', scenario1.bus);
+  assert.ok(isMarked(hub), 'while it runs, a crash finds the mark');
+  await until(async () => !(await isThere(bus)), 'it leaves');
+  await until(() => !isMarked(hub), 'the mark goes');
+});
+
+test('with a job it stays, and its mark outlives a kill; when the job is gone it leaves', async ({
+  hub,
+  bus,
+}) => {
+  await hub.startService('scenario', scenario1.bus);
+  const rules = { bindings: {}, rules: [] };
+  assert.is((await hub.ask('PUT', '/api/intent/rules', { body: rules })).status, 200);
+  await hub.ask('PATCH', '/api/scenarios/impl/me/home.weather_on_request', {
+    body: { bindings: { slots: { weather: { skill: 'weather' } } } },
+  });
+  const made = await hub.ask('POST', '/api/schedule/create', job(Date.now() + 3_600_000));
+  assert.is(made.status, 200, JSON.stringify(made.body));
+  const pid = hub.children.get('scenario')!.pid;
+  await new Promise((r) => setTimeout(r, 4000));
+  assert.ok(await isThere(bus));
+  assert.is(hub.children.get('scenario')!.pid, pid);
+  await hub.kill('scenario');
+  assert.ok(isMarked(hub));
+  await hub.startService('scenario', scenario1.bus);
+  await hub.ask('POST', '/api/schedule/delete', { body: made.body });
+  await until(async () => !(await isThere(bus)), 'it leaves');
+  await until(() => !isMarked(hub), 'the mark goes');
+});
+
+test.run();
