@@ -69,9 +69,49 @@ check(
   },
 );
 
-check('a removal goes on after a power cut, and leaves nothing', async ({ vm }) => {
+/** A scenario that waits. */
+const waiting = {
+  ...{ id: 'test/cut', version: '1.0.0', dslVersion: '1', name: 'Cut' },
+  steps: [
+    { id: 'before', call: 'memory.set', args: { key: 'subnet.cut', value: 1 } },
+    { id: 'nap', do: 'delay', for: '20s' },
+    { id: 'after', call: 'memory.get', args: { key: 'subnet.cut' } },
+  ],
+};
+const runOf = async (vm: Vm, id: string) => good(await ask(vm, 'GET', `/api/scenario/status?run_id=${id}`));
+
+check('a removal and a scenario go on after a power cut; the removal leaves nothing', async ({ vm }) => {
+  assert.is(
+    await vm.must('systemctl is-active ingle-scenario; true'),
+    'inactive',
+    'nothing waits for it yet',
+  );
+  good(await ask(vm, 'POST', '/api/skills/developer', { on: true }));
+  // The first who asks starts it, which takes long in a machine that is emulated.
+  for (
+    const end = Date.now() + PATIENCE;
+    (await ask(vm, 'GET', '/api/scenarios/prototypes')).status !== 200;
+  )
+    assert.ok(Date.now() < end, 'it answers');
+  good(await ask(vm, 'POST', '/api/scenarios/push', { prototype: waiting }));
+  const { run_id } = good(await ask(vm, 'POST', '/api/scenario/run', { id: 'test/cut' }));
+  for (const end = Date.now() + PATIENCE; (await runOf(vm, run_id)).current_step !== 'nap'; ) {
+    assert.ok(Date.now() < end, 'it comes to its wait');
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
   good(await ask(vm, 'DELETE', '/api/skills/torch'));
   await cut(vm);
+  // Nobody asks for it: what waits has it started.
+  await vm.until('systemctl is-active ingle-scenario', slow);
+  for (const end = Date.now() + PATIENCE; (await runOf(vm, run_id)).state !== 'DONE'; ) {
+    assert.ok(Date.now() < end, 'it comes to its end');
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+  const { journal } = await runOf(vm, run_id);
+  assert.equal(
+    journal.flatMap((j: { step_name?: string; kind: string }) => (j.kind === 'done' ? [j.step_name] : [])),
+    ['before', 'after'],
+  );
   await settled(vm, 'torch', null);
   assert.is(
     await vm.must('ls -R /var/lib/ingle/skills | grep torch; true'),
