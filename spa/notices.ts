@@ -9,7 +9,7 @@ import { openSkill } from './open.ts';
 import { sheet } from './owner.css';
 import { say } from './settings-text.ts';
 import { app, set, useApp } from './store.ts';
-import { ago, titleOf } from './text.ts';
+import { ago, t, titleOf } from './text.ts';
 
 const words = (of: unknown): string =>
   typeof of === 'string' ? of : (inLanguage({ i18n: of }, app().language) ?? '');
@@ -37,9 +37,9 @@ export function Notices() {
     const icon = icons?.find((i) => i.skill_id === l.skill_id);
     const body = words(l.payload['body']);
     return html`<li key=${l.id} class="notice" data-fresh=${l.at > before}>
-      <span class="face">${face(icon?.icon ?? 'app')}</span>
+      <span class="face">${face(icon?.icon ?? (l.skill_id === 'scenario' ? 'play' : 'app'))}</span>
       <span><b>${words(l.payload['title'])}</b>${body && html`<span>${body}</span>`}
-        <span class="soft small">${icon ? titleOf(icon) : l.skill_id} · ${ago(l.at)}${l.at > before && ` · ${say('fresh')}`}</span></span>
+        <span class="soft small">${icon ? titleOf(icon) : l.skill_id === 'scenario' ? t('scenarios') : l.skill_id} · ${ago(l.at)}${l.at > before && ` · ${say('fresh')}`}</span></span>
       ${
         icon &&
         html`<button type="button" class="icon-button" aria-label=${say('open', { title: titleOf(icon) })} onClick=${() => openSkill(icon)}>${glyph('right')}</button>`

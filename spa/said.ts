@@ -3,7 +3,7 @@
 import { inLanguage } from '../firmware/text/i18n.ts';
 import type { Told } from '../firmware/ui/topic-names.ts';
 import { read, write } from './database.ts';
-import { isApp, openSkill } from './open.ts';
+import { isApp, openManager, openSkill } from './open.ts';
 import { asked, routed } from './routed.ts';
 import { app, follow, toast } from './store.ts';
 import { t, titleOf } from './text.ts';
@@ -26,10 +26,10 @@ function show({ skill_id, topic, payload }: Told): void {
   // Nobody is taken away from elsewhere: the way to the app is offered.
   if (icon && isApp(icon) && topic === 'ui.route')
     toast(titleOf(icon), { text: t('said_open'), act: () => openSkill(icon) });
-  if (!icon || said.length === 0 || topic === 'ui.route') return;
+  if ((!icon && skill_id !== 'scenario') || said.length === 0 || topic === 'ui.route') return;
   const isThere = topic === 'ui.toast' || app().open?.skill_id === skill_id;
-  const way = { text: t('said_open'), act: () => openSkill(icon) };
-  toast(`${titleOf(icon)}: ${said.join('. ')}`, isThere ? undefined : way);
+  const way = { text: t('said_open'), act: () => (icon ? openSkill(icon) : openManager('scenarios')) };
+  toast(`${icon ? titleOf(icon) : t('scenarios')}: ${said.join('. ')}`, isThere ? undefined : way);
 }
 
 function next(): void {

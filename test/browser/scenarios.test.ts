@@ -289,6 +289,22 @@ test('by keyboard alone: found, looked through, run and left, with the focus bac
   await win(page).waitFor({ state: 'detached' });
 });
 
+test('what a scenario tells a person is shown at once, leads here, and stands behind the bell', async () => {
+  const { page } = owner;
+  await page.keyboard.press('Escape');
+  await win(page).waitFor({ state: 'detached' });
+  const told = await askHub(house, '/api/notices', {
+    method: 'POST',
+    body: { title: { en: 'The cake is ready', ru: 'Пирог готов' } },
+  });
+  assert.is(told.status, 200, await told.clone().text());
+  await page.getByText('Scenarios: The cake is ready').waitFor();
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await win(page).locator('[data-scenario]').first().waitFor();
+  await page.keyboard.press('Escape');
+  await win(page).waitFor({ state: 'detached' });
+});
+
 test('while the hub is away what was there stays, and says so', async () => {
   const { page } = owner;
   await open(page);
