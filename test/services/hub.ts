@@ -9,9 +9,10 @@ import { toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { skillBusName } from '../../firmware/skills/contract.ts';
 import { parsePins, SLOTS } from '../../firmware/skills/slots.ts';
 import { settleSlots } from '../../firmware/skills/table.ts';
-import { connect } from '../../firmware/system/bus.ts';
+import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { start, stop } from '../../firmware/system/exec.ts';
 import { logger } from '../../firmware/system/log.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { privateBus } from '../lab/bus.ts';
 import { ended, tethered } from '../lab/child.ts';
@@ -23,6 +24,34 @@ export const owner: Principal = { owner_id: 'o1', browser: 'phone1', role: 'owne
 
 export const principal = (p: Partial<Principal> = {}): string =>
   toBase64url(utf8(JSON.stringify({ ...owner, ...p })));
+
+/** Stands in for ingle-uplink, which says whose hub it is and who was invited. */
+export const serveUplink = (bus: Bus, people: { id: string; role: string; name: string }[] = []) =>
+  bus.serve(uplink1, {
+    Status: () => ({
+      ...{
+        connected: true,
+        root: '',
+        owner_id: owner.owner_id,
+        subnet_id: '',
+        hub_id: '',
+        keys: '',
+        last_error: '',
+      },
+      ...{ expires_at: 0n, browsers: 0, channels: 0, pending: 0, insecure: false },
+    }),
+    ListPeople: () => ({
+      people: people.map((p) => ({
+        ...p,
+        created_at: 0n,
+        until: 0n,
+        ended: false,
+        invited_by: '',
+        browsers: [],
+      })),
+    }),
+    ListBrowsers: () => ({ browsers: [] }),
+  } as never);
 
 export interface Answered {
   status: number;

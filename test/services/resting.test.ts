@@ -6,30 +6,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
-import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { until } from '../lab/wait.ts';
-import { owner, startHub, type TestHub } from './hub.ts';
+import { serveUplink, startHub, type TestHub } from './hub.ts';
 
 const test = suite<{ hub: TestHub; bus: Bus }>('scenarios at rest');
 test.before(async (c) => {
   c.hub = await startHub({ env: { INGLE_IDLE_MS: '1500' } });
   c.bus = await connect(c.hub.bus.address);
-  await c.bus.serve(uplink1, {
-    Status: () => ({
-      ...{
-        connected: true,
-        root: '',
-        owner_id: owner.owner_id,
-        subnet_id: '',
-        hub_id: '',
-        keys: '',
-        last_error: '',
-      },
-      ...{ expires_at: 0n, browsers: 0, channels: 0, pending: 0, insecure: false },
-    }),
-    ListPeople: () => ({ people: [] }),
-    ListBrowsers: () => ({ browsers: [] }),
-  } as never);
+  await serveUplink(c.bus);
 });
 test.after(async (c) => {
   c.bus.close();

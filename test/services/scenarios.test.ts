@@ -7,10 +7,9 @@ import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
 import { scenariosApi } from '../../firmware/scenario/api.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
-import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { assertContract } from '../lab/contract.ts';
 import { until } from '../lab/wait.ts';
-import { owner, startHub, type TestHub } from './hub.ts';
+import { owner, serveUplink, startHub, type TestHub } from './hub.ts';
 
 const person = (id: string, role: string) =>
   ({ owner_id: id, role, household: owner.owner_id, elevated_until: 0 }) as never;
@@ -21,27 +20,10 @@ const test = suite<{ hub: TestHub; bus: Bus; printed: string[] }>('scenarios ove
 test.before(async (c) => {
   c.hub = await startHub({ env: { INGLE_LANG: 'en' } });
   c.bus = await connect(c.hub.bus.address);
-  await c.bus.serve(uplink1, {
-    Status: () => ({
-      ...{
-        connected: true,
-        root: '',
-        owner_id: owner.owner_id,
-        subnet_id: '',
-        hub_id: '',
-        keys: '',
-        last_error: '',
-      },
-      ...{ expires_at: 0n, browsers: 0, channels: 0, pending: 0, insecure: false },
-    }),
-    ListPeople: () => ({
-      people: [
-        { id: 'person_kid', role: 'kid', name: 'Kim' },
-        { id: 'person_adult', role: 'adult', name: 'Ann' },
-      ].map((p) => ({ ...p, created_at: 0n, until: 0n, ended: false, invited_by: '', browsers: [] })),
-    }),
-    ListBrowsers: () => ({ browsers: [] }),
-  } as never);
+  await serveUplink(c.bus, [
+    { id: 'person_kid', role: 'kid', name: 'Kim' },
+    { id: 'person_adult', role: 'adult', name: 'Ann' },
+  ]);
   c.printed = [];
   await c.bus.subscribe('io.console.print', (_, p) => void c.printed.push((p as { text: string }).text));
   await c.hub.startService('scenario', scenario1.bus);
