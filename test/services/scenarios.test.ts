@@ -386,4 +386,21 @@ test('what it answers is as it is declared, and no name in a context upsets the 
   assert.is((await hub.ask('GET', '/api/scenario/status')).status, 400);
 });
 
+test('a scenario service that is frozen costs its own answers a clear error, and everything else nothing', async ({
+  hub,
+}) => {
+  const frozen = hub.children.get('scenario')!;
+  frozen.kill('SIGSTOP');
+  try {
+    const asked = hub.ask('GET', '/api/scenarios/prototypes');
+    for (const path of ['/api/status', '/v1/icons', '/health/live'])
+      assert.is((await hub.ask('GET', path)).status, 200, path);
+    const r = await asked;
+    assert.equal([r.status, r.body.error], [408, 'timeout'], JSON.stringify(r.body));
+  } finally {
+    frozen.kill('SIGCONT');
+  }
+  assert.is((await hub.ask('GET', '/api/scenarios/prototypes')).status, 200);
+});
+
 test.run();
