@@ -32,8 +32,9 @@ const REST_MS = 30_000;
 /** Where only the wall clock says when a wait ends, it is looked at again at least so often, milliseconds. */
 const LOOK_MS = 3_600_000;
 
-/** Wants a place. */
+/** Wants a place; one that was killed meanwhile does not. */
 export function ready(e: Engine, r: Live): void {
+  if (isOver(r.row.state)) return;
   r.phase = 'ready';
   const { run_id, scenario_id, priority } = r.row;
   e.ready.set(run_id, { run_id, scenario_id, priority, since: e.o.clock.up() });
@@ -88,6 +89,11 @@ async function drive(e: Engine, r: Live): Promise<void> {
     const need = r.course.need();
     if (r.course.paused && need.kind !== 'end') return park(e, r, 'paused');
     if (need.kind === 'end') {
+      // An order that is being written down counts yet.
+      if (r.journal.size > 0) {
+        await r.journal.add(() => {});
+        continue;
+      }
       await finish(e, r, need);
       return kick(e);
     }
@@ -162,7 +168,8 @@ async function waits(e: Engine, r: Live, need: DelayNeed | WaitNeed | HeldNeed):
   const held = now.kind === 'held' && now.holding ? leftOf(now.holding, clock) : Number.POSITIVE_INFINITY;
   if (left > 0 && held > 0) {
     sleep(e, r, Math.min(left, held), hears);
-    if (now.kind === 'delay' && left > REST_MS) rest(r);
+    // What is being written meanwhile, an order, wants the course as it is.
+    if (now.kind === 'delay' && left > REST_MS && r.journal.size === 0) rest(r);
     return false;
   }
   hears();
@@ -240,6 +247,8 @@ async function settle(e: Engine, r: Live, seq: number, step: string): Promise<vo
   );
 }
 
+/** A step that an order came before: it was written down that it begins, and then it did not. */
+const untouched = new IngleError('conflict', 'The step was stopped before it began.');
 const never = ['invalid_request', 'forbidden', 'not_found', 'not_supported', 'too_large', 'canceled'];
 
 async function perform(e: Engine, r: Live, need: ActNeed | UndoNeed): Promise<void> {
@@ -256,19 +265,17 @@ async function perform(e: Engine, r: Live, need: ActNeed | UndoNeed): Promise<vo
     if (need.begun && action.interrupted !== 'again') {
       if (action.interrupted === 'fail')
         throw new IngleError('unavailable', 'It was interrupted by a restart.');
-      return await journal(
-        e,
-        r,
-        { at: clock.wall(), kind: 'done', seq, result: { interrupted: true } },
-        { step, status: 'DONE' },
-      );
+      const done: Entry = { at: clock.wall(), kind: 'done', seq, result: { interrupted: true } };
+      await journal(e, r, done, { step, status: 'DONE' });
+      return;
     }
     if (!need.begun && (action.interrupted !== 'again' || need.isUndoable))
-      await journal(e, r, { at: clock.wall(), kind: 'begun', seq }, { step });
+      if (!(await journal(e, r, { at: clock.wall(), kind: 'begun', seq }, { step }))) return;
     tell('step.start', told);
     const asked = await askedOf(e, r, need, abort.signal);
     const takes = action.takes?.(asked);
     const ops: Op[] = takes ? await takeOf(quotas, records, r.row, takes, clock.wall()) : [];
+    if (abort.signal.aborted && !need.begun) throw untouched;
     await e.o.point?.('acting', r.row);
     const result = kept(await timed(e, action, asked, need.timeout ?? ACTION_MS, abort));
     await e.o.point?.('acted', r.row);
@@ -297,6 +304,8 @@ async function failed(
   if (!(cause instanceof IngleError))
     log.error('an action failed', { run_id, action: need.action, cause: cause as Error });
   const error: Failure = { code, message, step: need.key };
+  const isUnknown =
+    cause !== untouched && (code === 'timeout' || code === 'unavailable' || r.acting?.signal.aborted);
   const isOn = need.attempt <= need.retries.max && !never.includes(code) && !details?.['quota'];
   const wait = backoffOf(need.retries, need.attempt, (e.o.random ?? Math.random)());
   const again = isOn ? clock.wall() + wait : undefined;
@@ -314,9 +323,7 @@ async function failed(
     {
       ...{ at: clock.wall(), kind: 'error', seq: need.seq, error },
       ...(again === undefined ? {} : { again }),
-      ...(code === 'timeout' || code === 'unavailable' || r.acting?.signal.aborted
-        ? { isUnknown: true as const }
-        : {}),
+      ...(isUnknown ? { isUnknown: true as const } : {}),
     },
     { step: need.key, status: isOn ? 'RETRY' : 'FAILED', latency_ms },
   );
@@ -391,7 +398,8 @@ async function finish(e: Engine, r: Live, { state, error }: EndNeed): Promise<vo
         replayed_by: null,
       },
     });
-  await journal(e, r, { at, kind: 'end', state, ...(error ? { error } : {}) }, { status: state, ops });
+  const end: Entry = { at, kind: 'end', state, ...(error ? { error } : {}) };
+  if (!(await journal(e, r, end, { status: state, ops }))) return;
   over(e, r, { state, finished_at: at, error: error ?? null });
   e.o.tell('scenario.finish', {
     run_id,

@@ -206,7 +206,7 @@ function limit(e: Engine, r: Live, ms: number): void {
       what: 'timeout',
       why: 'It took longer than it may.',
     })
-      .then(() => stirred(e, r))
+      .then((isWritten) => isWritten && stirred(e, r))
       .catch((cause) => e.stopped || e.o.log.error('a run is not ended', { run_id: r.row.run_id, cause }));
   });
 }
@@ -232,7 +232,9 @@ async function order(e: Engine, run_id: string, what: InstanceOrder, why = 'It w
   const at = e.o.clock.wall();
   const { log, topics } = e.o;
   if (what === 'kill') return kill(e, r, why);
-  await journal(e, r, { at, kind: 'order', what, why }, { status: what.toUpperCase() });
+  // It may have ended while this waited for the disk.
+  if (!(await journal(e, r, { at, kind: 'order', what, why }, { status: what.toUpperCase() })))
+    return checkOrder(instance(), what);
   log.info('an order for a run', { run_id, what });
   if (what === 'stop')
     topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id: r.row.scenario_id, why });
@@ -256,7 +258,9 @@ async function kill(e: Engine, r: Live, why: string): Promise<void> {
   const error = { code: 'canceled', message: why };
   const { run_id, scenario_id } = r.row;
   const state = { op: 'state', run_id, state: 'CANCELED', finished_at: at, error } as const;
-  await journal(e, r, { at, kind: 'end', state: 'CANCELED', error }, { status: 'KILLED', ops: [state] });
+  const end = { at, kind: 'end', state: 'CANCELED', error } as const;
+  if (!(await journal(e, r, end, { status: 'KILLED', ops: [state] })))
+    return checkOrder(instanceOf({ state: r.row.state, paused: false, ending: false }), 'kill');
   r.acting?.abort(new IngleError('conflict', 'The run was killed.'));
   e.o.topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id, why, killed: true });
   over(e, r, { state: 'CANCELED', finished_at: at, error });

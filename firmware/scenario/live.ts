@@ -11,6 +11,7 @@ import type { Limits, Waiting } from './places.ts';
 import type { Program } from './program.ts';
 import type { Quotas } from './quotas.ts';
 import type { Op, Records, RunRow } from './records.ts';
+import { isOver } from './states.ts';
 
 /** The bus, as far as runs use it. */
 export interface Topics {
@@ -147,15 +148,17 @@ const REWRITE = { min: 500, most: 30_000 };
 /**
  * Writes an entry and what goes with it, then lets the course take it: what happened is on the disk before anything
  * follows from it. A disk that does not take it is asked again until it does; meanwhile the run stands still.
+ * @returns false where the run was over by then: nothing follows its end
  */
 export function journal(
   e: Engine,
   r: Live,
   entry: Entry,
   more: { step?: string; status?: string; latency_ms?: number; ops?: readonly Op[] } = {},
-): Promise<void> {
+): Promise<boolean> {
   const { ops = [], ...shown } = more;
   return r.journal.add(async () => {
+    if (isOver(r.row.state)) return false;
     await rise(e, r);
     const op: Op = { op: 'entry', run_id: r.row.run_id, n: r.n, entry, ...shown };
     for (let wait = REWRITE.min; ; wait = Math.min(REWRITE.most, wait * 2))
@@ -169,5 +172,6 @@ export function journal(
       }
     r.n++;
     r.course.take(entry);
+    return true;
   });
 }

@@ -486,4 +486,81 @@ test('what must hold goes on holding over a restart, or begins anew, as its step
   }
 });
 
+/** A run that gets an order while something is being written for the `n`th time. @returns how it ended, and what it did */
+async function orderedAt(n: number, orders: readonly ('pause' | 'resume' | 'stop' | 'kill')[]) {
+  let writes = 0;
+  let given: Promise<void> | undefined;
+  let refused = '';
+  let before: string[] = [];
+  let fails = 2;
+  const lab = await openLab({
+    actions: {
+      'test.shaky': {
+        perform: async () => {
+          if (fails-- > 0) throw new IngleError('rate_limited', 'Not yet.');
+          return null;
+        },
+      },
+    },
+    records: (r) => ({
+      ...r,
+      async write(ops) {
+        if (++writes === n)
+          given = (async () => {
+            for (const what of orders) await lab.runs.order('r', what);
+            before = lab.did();
+          })().catch((e) => {
+            // A run that is over by then takes no order.
+            assert.is(e.code, 'conflict', e.stack);
+            refused = e.code;
+          });
+        await r.write(ops);
+      },
+    }),
+  });
+  await lab.start(
+    [
+      { id: 'one', ...says('one'), locks: ['mic'], compensate: { call: 'test.undo', args: { text: 'one' } } },
+      { id: 'd', do: 'delay', for: '1h' },
+      { id: 'f', call: 'test.shaky', retries: { max: 3, backoff: '1m' } },
+      { id: 'h', do: 'held_for', topic: 'room', where: '$.payload.t > 20', for: '10m' },
+      { id: 'w', do: 'wait_for', topic: 'bell', timeout: '1h' },
+      says('last'),
+    ],
+    {},
+    { run_id: 'r' },
+  );
+  await lab.clock.pass(2 * 3_600_000);
+  await lab.say('room', { t: 21 });
+  await lab.clock.pass(20 * 60_000);
+  await lab.say('bell', {});
+  await lab.clock.pass(3_600_000);
+  await given;
+  const row = (await lab.records.run('r'))!;
+  return { state: row.state, did: lab.did(), before, writes, refused };
+}
+
+test('an order may come in the middle of anything that is written', async () => {
+  const plain = await orderedAt(0, []);
+  assert.is(plain.state, 'DONE');
+  const paused = new Set<string>();
+  for (let n = 1; n <= plain.writes; n++) {
+    const { state, did } = await orderedAt(n, ['pause', 'resume']);
+    paused.add(`${state} ${did.join()}`);
+    for (const what of ['stop', 'kill'] as const) {
+      const end = await orderedAt(n, [what]);
+      const isUndone = what === 'stop' && end.did.includes('test.do(one)') && !end.refused;
+      assert.is(end.state, end.refused ? 'DONE' : 'CANCELED', `${what} at ${n}`);
+      assert.is(end.did.includes('test.undo(one)'), isUndone, `${what} at ${n}: ${end.did.join()}`);
+      if (!end.refused)
+        assert.equal(
+          end.did.slice(end.before.length),
+          isUndone ? ['test.undo(one)'] : [],
+          `nothing is begun after it was told to ${what} at ${n}`,
+        );
+    }
+  }
+  assert.equal([...paused], [`DONE ${plain.did.join()}`]);
+});
+
 test.run();
