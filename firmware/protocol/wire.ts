@@ -179,6 +179,8 @@ export type Control =
   | { t: 'admitted'; elevated_until: number }
   /** Hub: you are not; `error` as in the error table. */
   | { t: 'refused'; error: string; message: string }
+  /** Hub, to a member of its subnet: there is something to do; it asks what. */
+  | { t: 'work' }
   /** Hub: whether the part of it that serves skills answers; said when that changes. */
   | { t: 'serving'; ok: boolean }
   /** Between hubs of a subnet, each to the other: root's certificate, and a signature over this handshake. */

@@ -143,6 +143,18 @@ export const scenario1 = contract({
       out: { metrics: 'a{sv}' },
       errors: [],
     },
+    NodeRuns: {
+      doc: 'What the member `node` says of runs it does for this hub, and what it has to do. JSON both ways, as errands-given.ts has it.',
+      in: { node: 's', report: 's' },
+      out: { answer: 's' },
+      errors: ['invalid_request', 'unavailable'],
+    },
+    Errands: {
+      doc: 'The hub that leads the subnet has something to do for this one.',
+      in: {},
+      out: {},
+      errors: [],
+    },
     ClockChanged: { doc: 'The clock of the machine was set.', in: {}, out: {}, errors: [] },
   },
   signals: {

@@ -42,7 +42,7 @@ export function ready(e: Engine, r: Live): void {
 }
 
 /** Whether an earlier run of the same chain goes on yet. */
-function isBehind(e: Engine, row: RunRow): boolean {
+export function isBehind(e: Engine, row: RunRow): boolean {
   if (row.state !== 'PENDING') return false;
   for (const { row: other } of e.runs.values()) {
     if (other.run_id === row.run_id) return false;
@@ -372,42 +372,43 @@ async function timed(
 }
 
 async function finish(e: Engine, r: Live, { state, error }: EndNeed): Promise<void> {
-  const { run_id, scenario_id, user, trace_id, started_at } = r.row;
   const at = e.o.clock.wall();
-  const ops: Op[] = [
-    {
-      op: 'state',
-      run_id,
-      state,
-      current_step: r.row.current_step,
-      finished_at: at,
-      ...(error ? { error } : {}),
-    },
-  ];
-  if ((state === 'FAILED' || state === 'TIMEOUT') && error)
-    ops.push({
-      op: 'dead',
-      letter: {
-        id: `dead-${run_id}`,
-        run_id,
-        scenario_id,
-        user,
-        at,
-        step: error.step ?? null,
-        error,
-        replayed_by: null,
-      },
-    });
+  const ops = endOps(r.row, { state, error }, at);
   const end: Entry = { at, kind: 'end', state, ...(error ? { error } : {}) };
   if (!(await journal(e, r, end, { status: state, ops }))) return;
+  ended(e, r, { state, error }, at);
+}
+
+/** What is written of a run that is over. One that failed is kept to be replayed, on the hub whose scenario it is. */
+export function endOps(
+  { run_id, scenario_id, user, current_step, owed, away }: RunRow,
+  { state, error }: Pick<EndNeed, 'state' | 'error'>,
+  at: number,
+): Op[] {
+  const letter = {
+    ...{ id: `dead-${run_id}`, run_id, scenario_id, user, at, replayed_by: null },
+    step: error?.step ?? null,
+  };
+  return [
+    { op: 'state', run_id, state, current_step, finished_at: at, ...(error ? { error } : {}) },
+    ...(away === null ? [] : [{ op: 'granted' as const, run_id }]),
+    ...((state === 'FAILED' || state === 'TIMEOUT') && error && owed === null
+      ? [{ op: 'dead' as const, letter: { ...letter, error } }]
+      : []),
+  ];
+}
+
+/** A run is over, and that is written down. */
+export function ended(
+  e: Engine,
+  r: Live,
+  { state, error }: Pick<EndNeed, 'state' | 'error'>,
+  at: number,
+): void {
+  const { run_id, scenario_id, user, trace_id, started_at } = r.row;
   over(e, r, { state, finished_at: at, error: error ?? null });
   e.o.tell('scenario.finish', {
-    run_id,
-    scenario_id,
-    user,
-    trace_id,
-    state,
-    latency_ms: at - started_at,
+    ...{ run_id, scenario_id, user, trace_id, state, latency_ms: at - started_at },
     ...(error ? { error } : {}),
   });
 }
@@ -421,5 +422,8 @@ export function over(e: Engine, r: Live, end: Pick<RunRow, 'state' | 'finished_a
   e.ready.delete(r.row.run_id);
   e.going.delete(r.row.run_id);
   e.runs.delete(r.row.run_id);
+  // Those of the same chain that wait for it may be a member's to do.
+  for (const { row, phase } of e.runs.values())
+    if (phase === 'away' && row.chain === r.row.chain && !isBehind(e, row)) e.o.nudge?.(row.away!);
   r.ended.resolve(r.row);
 }

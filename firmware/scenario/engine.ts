@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { IngleError } from '../protocol/errors.ts';
 import { leftSince } from './clock.ts';
 import { openCourse } from './course.ts';
-import { kick, over, ready, unlock, wake } from './drive.ts';
+import { endOps, isBehind, kick, over, ready, unlock, wake } from './drive.ts';
+import type { Given } from './errand.ts';
+import { type Errands, openErrands } from './errands-given.ts';
 import type { Value } from './expression.ts';
 import { type Engine, type EngineOptions, journal, type Live, liveOf } from './live.ts';
 import { openLocks } from './locks.ts';
@@ -40,13 +42,15 @@ export interface RunView {
   instance: InstanceState;
   /** Why it does not go on just now. */
   waits: {
-    for: 'place' | 'locks' | 'time' | 'event' | 'order';
+    for: 'place' | 'locks' | 'time' | 'event' | 'order' | 'node';
     locks?: Record<string, string>;
     topic?: string;
+    /** The member that does it. */
+    node?: string;
   } | null;
 }
 
-export interface Runs {
+export interface Runs extends Errands {
   /**
    * Starts a run; it is on the disk when this settles.
    * @throws IngleError `conflict` where the policy is `single` and one goes on, `invalid_request` for a scenario that
@@ -54,7 +58,7 @@ export interface Runs {
    */
   start(s: Start): Promise<RunRow>;
   /** @throws IngleError `not_found`, `conflict` for a state that does not take the order */
-  order(run_id: string, what: InstanceOrder, why?: string): Promise<void>;
+  order(run_id: string, what: InstanceOrder, why?: string, wish?: number): Promise<void>;
   /** Stops every run that has begun an activity. @returns their ids */
   stopByActivity(activity: string): Promise<string[]>;
   /** Runs a dead letter anew: from its start, or from the step that failed where nothing was undone. */
@@ -63,6 +67,10 @@ export interface Runs {
   live(): RunView[];
   /** Settles when a run is over. */
   ended(run_id: string): Promise<RunRow | undefined>;
+  /** Takes a run of the hub that leads (errands-taken.ts). */
+  adopt(given: Given, via: string): Promise<void>;
+  /** Ends a run of another hub that is over there, and owes nothing more. */
+  abandon(run_id: string): Promise<void>;
   /** Goes on with what was open when the last process ended. */
   recover(): Promise<void>;
   /** The clock was set: what waits for a time is looked at again. */
@@ -99,8 +107,11 @@ export function openEngine(given: EngineOptions): Runs {
     stopped: false,
   };
   return {
+    ...openErrands(e),
+    adopt: (given, via) => adopt(e, given, via),
+    abandon: (run_id) => abandon(e, run_id),
     start: (s) => start(e, s),
-    order: (run_id, what, why) => order(e, run_id, what, why),
+    order: (run_id, what, why, wish) => order(e, run_id, what, why, wish),
     async stopByActivity(activity) {
       const of = [...e.runs.values()].filter((r) => r.course.activities().has(activity));
       await Promise.all(
@@ -137,6 +148,7 @@ function viewOf(e: Engine, r: Live): RunView {
   const waits = (): RunView['waits'] => {
     if (phase === 'locks') return { for: 'locks', locks: e.locks.before(row.run_id) };
     if (phase === 'ready') return { for: 'place' };
+    if (phase === 'away') return { for: 'node', node: row.away! };
     if (phase === 'paused') return { for: 'order' };
     if (phase !== 'asleep') return null;
     return 'topic' in need ? { for: 'event', topic: need.topic } : { for: 'time' };
@@ -150,6 +162,7 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
   const known = s.run_id === undefined ? undefined : await e.o.records.run(s.run_id);
   if (known) return known;
   const program = e.o.compile(s.source);
+  const away = (await e.o.place?.(program.constraints)) ?? null;
   const policy = s.policy ?? 'single';
   const chain = `${s.scenario_id} ${s.user}`;
   const before = [...e.runs.values()].filter((r) => r.row.chain === chain);
@@ -166,6 +179,7 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
     ...{ scenario_id: s.scenario_id, version: s.version, user: s.user, ctx: s.ctx, origin: s.origin },
     ...{ priority: s.priority ?? 'NORM', state: 'PENDING', current_step: null, started_at: e.o.clock.wall() },
     ...{ finished_at: null, error: null, trace_id: traceId(), program: hashOf(s.source), chain, policy },
+    ...{ away, owed: null },
   };
   const course = openCourse(program, row);
   const r = liveOf(row, course);
@@ -186,12 +200,19 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
   }
   for (const entry of s.from ?? []) course.take(entry);
   r.n = entries.length;
-  limit(e, r, program.timeout);
+  if (away === null) limit(e, r, program.timeout);
   if (policy === 'replace' || (policy === 'single' && s.force))
     for (const b of before)
       void order(e, b.row.run_id, 'stop', 'Another start took its place.').catch(() => {});
-  ready(e, r);
+  begin(e, r);
   return row;
+}
+
+/** Here, or where it is to be done. */
+function begin(e: Engine, r: Live): void {
+  if (r.row.away === null) return ready(e, r);
+  r.phase = 'away';
+  if (!isBehind(e, r.row)) e.o.nudge?.(r.row.away);
 }
 
 /** Trace id of W3C Trace Context: 16 random bytes. */
@@ -219,7 +240,13 @@ function stirred(e: Engine, r: Live): void {
   else if (r.phase !== 'going') ready(e, r);
 }
 
-async function order(e: Engine, run_id: string, what: InstanceOrder, why = 'It was stopped.'): Promise<void> {
+async function order(
+  e: Engine,
+  run_id: string,
+  what: InstanceOrder,
+  why = 'It was stopped.',
+  wish?: number,
+): Promise<void> {
   const r = e.runs.get(run_id);
   if (!r) {
     const row = await e.o.records.run(run_id);
@@ -232,9 +259,13 @@ async function order(e: Engine, run_id: string, what: InstanceOrder, why = 'It w
   const at = e.o.clock.wall();
   const { log, topics } = e.o;
   if (what === 'kill') return kill(e, r, why);
+  if (r.row.away !== null) {
+    await e.o.records.write([{ op: 'wish', run_id, what, why }]);
+    return e.o.nudge?.(r.row.away);
+  }
   // It may have ended while this waited for the disk.
-  if (!(await journal(e, r, { at, kind: 'order', what, why }, { status: what.toUpperCase() })))
-    return checkOrder(instance(), what);
+  const entry: Entry = { at, kind: 'order', what, why, ...(wish === undefined ? {} : { wish }) };
+  if (!(await journal(e, r, entry, { status: what.toUpperCase() }))) return checkOrder(instance(), what);
   log.info('an order for a run', { run_id, what });
   if (what === 'stop')
     topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id: r.row.scenario_id, why });
@@ -257,14 +288,15 @@ async function kill(e: Engine, r: Live, why: string): Promise<void> {
   const at = e.o.clock.wall();
   const error = { code: 'canceled', message: why };
   const { run_id, scenario_id } = r.row;
-  const state = { op: 'state', run_id, state: 'CANCELED', finished_at: at, error } as const;
+  const ops = endOps(r.row, { state: 'CANCELED', error }, at);
   const end = { at, kind: 'end', state: 'CANCELED', error } as const;
-  if (!(await journal(e, r, end, { status: 'KILLED', ops: [state] })))
+  if (!(await journal(e, r, end, { status: 'KILLED', ops })))
     return checkOrder(instanceOf({ state: r.row.state, paused: false, ending: false }), 'kill');
   r.acting?.abort(new IngleError('conflict', 'The run was killed.'));
   e.o.topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id, why, killed: true });
   over(e, r, { state: 'CANCELED', finished_at: at, error });
   e.o.tell('scenario.finish', { run_id, scenario_id, state: 'CANCELED', killed: true });
+  if (r.row.away !== null) e.o.nudge?.(r.row.away);
   kick(e);
 }
 
@@ -305,29 +337,56 @@ function upToFailure(entries: readonly Entry[]): Entry[] {
   return entries.slice(0, last).filter((x) => x.kind !== 'order');
 }
 
-async function recover(e: Engine): Promise<void> {
-  for (const row of await e.o.records.open()) {
-    const entries = await e.o.records.journal(row.run_id);
-    let r: Live;
-    let timeout = 0;
-    try {
-      const program = e.o.compile((await e.o.records.program(row.program)) ?? '');
-      timeout = program.timeout;
-      r = liveOf(row, openCourse(program, row), entries.length);
-    } catch (cause) {
-      await lost(e, row, entries.length, cause as Error);
-      continue;
-    }
-    for (const { entry } of entries) r.course.take(entry);
-    e.runs.set(row.run_id, r);
-    limit(e, r, leftSince(row.started_at, timeout, e.o.clock));
+/** A run that is kept comes to be, and goes on when `now`. */
+async function open(e: Engine, row: RunRow, now = false): Promise<void> {
+  const entries = await e.o.records.journal(row.run_id);
+  let r: Live;
+  let timeout = 0;
+  try {
+    const program = e.o.compile((await e.o.records.program(row.program)) ?? '');
+    timeout = program.timeout;
+    r = liveOf(row, openCourse(program, row), entries.length);
+  } catch (cause) {
+    return lost(e, row, entries.length, cause as Error);
   }
-  for (const r of [...e.runs.values()]) if (r.phase === 'ready') ready(e, r);
+  for (const { entry } of entries) r.course.take(entry);
+  e.runs.set(row.run_id, r);
+  if (row.away === null) limit(e, r, leftSince(row.started_at, timeout, e.o.clock));
+  if (now) begin(e, r);
+}
+
+async function recover(e: Engine): Promise<void> {
+  for (const row of await e.o.records.open()) await open(e, row);
+  for (const r of [...e.runs.values()]) if (r.phase === 'ready') begin(e, r);
+}
+
+async function adopt(e: Engine, given: Given, via: string): Promise<void> {
+  const { run_id, source, entries, age_ms, ...of } = given;
+  if (e.stopped || e.runs.has(run_id) || (await e.o.records.run(run_id))) return;
+  const row: RunRow = {
+    ...{ ...of, run_id, state: 'PENDING', current_step: null, finished_at: null, error: null },
+    // The clocks of two hubs differ.
+    ...{ started_at: e.o.clock.wall() - age_ms, origin: `node:${via}`, program: hashOf(source) },
+    // Which of several goes on is for the hub that leads to say.
+    ...{ chain: `node ${run_id}`, policy: 'queue', away: null, owed: via },
+  };
+  await e.o.records.write([
+    { op: 'program', hash: row.program, source },
+    { op: 'run', row },
+    ...entries.map(({ entry, ...more }, n): Op => ({ op: 'entry', run_id, n, entry, ...more })),
+  ]);
+  await open(e, row, true);
+}
+
+async function abandon(e: Engine, run_id: string): Promise<void> {
+  const r = e.runs.get(run_id);
+  if (r) await kill(e, r, 'The hub that leads has ended it.').catch(() => {});
+  await e.o.records.write([{ op: 'paid', run_id }]);
 }
 
 /** A run whose scenario this version cannot read: it fails in words, and can be looked at among the dead letters. */
 async function lost(e: Engine, row: RunRow, n: number, cause: Error): Promise<void> {
-  const { run_id, scenario_id, user } = row;
+  const { run_id } = row;
   e.o.log.error('a run cannot go on', { run_id, cause });
   const at = e.o.clock.wall();
   const error = {
@@ -336,12 +395,9 @@ async function lost(e: Engine, row: RunRow, n: number, cause: Error): Promise<vo
   };
   await e.o.records.write([
     { op: 'entry', run_id, n, entry: { at, kind: 'end', state: 'FAILED', error }, status: 'FAILED' },
-    { op: 'state', run_id, state: 'FAILED', finished_at: at, error },
-    {
-      op: 'dead',
-      letter: { id: `dead-${run_id}`, run_id, scenario_id, user, at, step: null, error, replayed_by: null },
-    },
+    ...endOps(row, { state: 'FAILED', error }, at),
   ]);
+  if (row.owed !== null) e.o.wrote?.(row);
 }
 
 async function stop(e: Engine): Promise<void> {

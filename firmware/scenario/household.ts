@@ -50,7 +50,12 @@ export const userOf = ({ multiUser }: Prototype, user: string): string => (multi
 interface Source {
   scenario: Prototype;
   bound: string[];
+  /** Which skill each bound slot had when the run was asked for: a hub that does it for another goes by it. */
+  skills?: Record<string, string>;
 }
+/** The skill of a slot, of a run that another hub has asked for. */
+export const skillIn = (source: string, slot: string): string | undefined =>
+  (JSON.parse(source) as Source).skills?.[slot];
 export function compileSource(source: string): Program {
   const { scenario, bound } = JSON.parse(source) as Source;
   return planOf(scenario, bound);
@@ -86,8 +91,6 @@ export interface HouseholdOptions {
   askerOf(user: string): Promise<Asker | undefined>;
   zone: string;
   locale: string;
-  /** What the hub has, as `mic`; constraints name it. */
-  has(): ReadonlySet<string>;
 }
 
 interface State extends HouseholdOptions {
@@ -137,10 +140,8 @@ function startOf(s: State, id: string, asker: Asker, asking: Asking): Start {
         slot: open[0],
       },
     );
-  const lacks = (scenario.constraints ?? []).find((c) => c.startsWith('has:') && !s.has().has(c.slice(4)));
-  if (lacks)
-    throw new IngleError('not_supported', `This hub has no ${lacks.slice(4)}, which the scenario needs.`);
-  const source: Source = { scenario, bound };
+  const skills = Object.fromEntries(bound.map((name) => [name, bindings.slots![name]!.skill]));
+  const source: Source = { scenario, bound, skills };
   const active = scenario.io?.settings?.['output.active'];
   const { io = {} } = asking;
   const ctx: { [key: string]: Value } = {

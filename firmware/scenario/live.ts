@@ -49,6 +49,15 @@ export interface EngineOptions {
   boundTo(row: RunRow, slot: string): Promise<string | undefined>;
   /** 0 to 1, for the jitter of retries. */
   random?(): number;
+  /**
+   * The member of the subnet that does a run with these constraints; undefined: this hub.
+   * @throws IngleError `not_supported`: no hub has what they name
+   */
+  place?(constraints: readonly string[]): Promise<string | undefined>;
+  /** Work for a member of the subnet, or an order for it, is written down. */
+  nudge?(node: string): void;
+  /** More of a run is in its journal that another hub waits for. */
+  wrote?(row: RunRow): void;
   /** Stops for a test: named points between what is done and what is written. */
   point?(name: string, row: RunRow): Promise<void> | void;
 }
@@ -62,8 +71,8 @@ export interface Live {
   readonly journal: Queue;
   /** The number of the next entry. */
   n: number;
-  /** Where it is: has a place, wants one, waits for locks, sleeps. */
-  phase: 'going' | 'ready' | 'locks' | 'asleep' | 'paused';
+  /** Where it is: has a place, wants one, waits for locks, sleeps, is done by a member of the subnet. */
+  phase: 'going' | 'ready' | 'locks' | 'asleep' | 'paused' | 'away';
   /** The scope its locks are of. */
   scope: string | undefined;
   /** The action that goes on. */
@@ -172,6 +181,7 @@ export function journal(
       }
     r.n++;
     r.course.take(entry);
+    if (r.row.owed !== null) e.o.wrote?.(r.row);
     return true;
   });
 }

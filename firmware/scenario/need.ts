@@ -26,7 +26,8 @@ export type Entry = { at: number } & (
   | ({ kind: 'asleep'; seq: number } & Asleep)
   | { kind: 'holding'; seq: number; from: Asleep | null }
   | { kind: 'woke'; seq: number; by: 'time' | 'event' | 'timeout'; payload?: Value }
-  | { kind: 'order'; what: 'pause' | 'resume' | 'stop' | 'timeout'; why?: string }
+  /** `wish`: the number the hub that leads gave it, where that hub asked for it. */
+  | { kind: 'order'; what: 'pause' | 'resume' | 'stop' | 'timeout'; why?: string; wish?: number }
   | { kind: 'end'; state: 'DONE' | 'FAILED' | 'CANCELED' | 'TIMEOUT'; error?: Failure }
 );
 

@@ -54,6 +54,7 @@ export function planOf(p: Prototype, bound: readonly string[] = []): Program {
     vars: entriesOf(p.vars, '/vars'),
     slots: bound.filter((s) => Object.hasOwn(planning.slots, s)),
     timeout: parseMilliseconds(p.timeout) ?? DAY,
+    constraints: p.constraints ?? [],
   };
 }
 

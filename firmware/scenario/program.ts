@@ -85,6 +85,8 @@ export interface Program {
   slots: readonly string[];
   /** The longest a run may take, milliseconds. */
   timeout: number;
+  /** What the hub that does it must have (placement.ts). */
+  constraints: readonly string[];
 }
 
 /** Names that expressions have already; no alias may be one. */

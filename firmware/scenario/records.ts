@@ -29,6 +29,18 @@ export interface RunRow {
   /** Runs of one chain stand in each other's way, as their policy says. */
   chain: string;
   policy: 'single' | 'queue' | 'replace';
+  /** The member of the subnet that does it; null: this hub. */
+  away: string | null;
+  /** The hub it is done for, until that has the end of its journal. */
+  owed: string | null;
+}
+
+/** An order for a run that a member does: kept until the member says that it has come. */
+export interface Wish {
+  id: number;
+  run_id: string;
+  what: 'stop' | 'pause' | 'resume';
+  why: string;
 }
 
 export interface JobRow {
@@ -92,6 +104,11 @@ export type Op =
       finished_at?: number;
       error?: Failure;
     }
+  | ({ op: 'wish' } & Omit<Wish, 'id'>)
+  /** Wishes of a run that have come, or all of one that is over. */
+  | { op: 'granted'; run_id: string; id?: number }
+  /** The hub it was done for has the end of it. */
+  | { op: 'paid'; run_id: string }
   | { op: 'job'; row: JobRow }
   | { op: 'due'; job_id: string; next_at: number | null; enabled?: boolean }
   | { op: 'drop_job'; job_id: string }
@@ -117,6 +134,10 @@ export interface Records {
   write(ops: readonly Op[]): Promise<void>;
   /** Runs that are not over, the oldest first. */
   open(): Promise<RunRow[]>;
+  /** Runs whose journals are owed to another hub. */
+  owed(): Promise<RunRow[]>;
+  /** The oldest first. */
+  wishes(): Promise<Wish[]>;
   run(run_id: string): Promise<RunRow | undefined>;
   /** The newest first. */
   runs(o: { scenario_id?: string; user?: string; limit: number }): Promise<RunRow[]>;
@@ -138,7 +159,10 @@ export const scenarioSchema = [
      run_id TEXT PRIMARY KEY, scenario_id TEXT NOT NULL, version TEXT NOT NULL, user TEXT NOT NULL, ctx TEXT NOT NULL,
      priority TEXT NOT NULL, state TEXT NOT NULL, current_step TEXT, started_at INTEGER NOT NULL, finished_at INTEGER,
      trace_id TEXT NOT NULL, error TEXT, origin TEXT NOT NULL, program TEXT NOT NULL, chain TEXT NOT NULL,
-     policy TEXT NOT NULL);
+     policy TEXT NOT NULL, away TEXT, owed TEXT);
+   CREATE TABLE wishes (
+     id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, what TEXT NOT NULL, why TEXT NOT NULL);
+   CREATE INDEX owed_runs ON scenario_runs (started_at) WHERE owed IS NOT NULL;
    CREATE INDEX open_runs ON scenario_runs (started_at) WHERE finished_at IS NULL;
    CREATE INDEX runs_by_scenario ON scenario_runs (scenario_id, started_at);
    CREATE TABLE journal (
@@ -187,7 +211,8 @@ async function writeEntries(s: Writing, entries: readonly Extract<Op, { op: 'ent
 function writeRun(s: Writing, r: RunRow): Promise<unknown> {
   return s.run(
     `INSERT INTO scenario_runs (run_id, scenario_id, version, user, ctx, priority, state, current_step, started_at,
-     finished_at, trace_id, error, origin, program, chain, policy) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+     finished_at, trace_id, error, origin, program, chain, policy, away, owed)
+     VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
     ...[
       r.run_id,
       r.scenario_id,
@@ -200,6 +225,7 @@ function writeRun(s: Writing, r: RunRow): Promise<unknown> {
       r.started_at,
     ],
     ...[r.finished_at, r.trace_id, r.error ? json(r.error) : null, r.origin, r.program, r.chain, r.policy],
+    ...[r.away, r.owed],
   );
 }
 
@@ -217,6 +243,15 @@ async function writeOne(s: Writing, o: Op): Promise<unknown> {
          WHERE run_id = ?`,
         ...[o.state, orNull(o.current_step), orNull(o.finished_at), o.error ? json(o.error) : null, o.run_id],
       );
+    case 'wish':
+      return s.run('INSERT INTO wishes (run_id, what, why) VALUES (?,?,?)', o.run_id, o.what, o.why);
+    case 'granted':
+      return s.run(
+        'DELETE FROM wishes WHERE run_id = ?1 AND (?2 IS NULL OR id = ?2)',
+        ...[o.run_id, orNull(o.id)],
+      );
+    case 'paid':
+      return s.run('UPDATE scenario_runs SET owed = NULL WHERE run_id = ?', o.run_id);
     case 'job': {
       const j = o.row;
       return s.run(
@@ -334,6 +369,11 @@ export function openRecords(store: Store): Records {
       (
         await store.all('SELECT * FROM scenario_runs WHERE finished_at IS NULL ORDER BY started_at, rowid')
       ).map(runOf),
+    owed: async () =>
+      (await store.all('SELECT * FROM scenario_runs WHERE owed IS NOT NULL ORDER BY started_at, rowid')).map(
+        runOf,
+      ),
+    wishes: () => store.all('SELECT * FROM wishes ORDER BY id') as never,
     run: async (run_id) => {
       const row = await store.get('SELECT * FROM scenario_runs WHERE run_id = ?', run_id);
       return row && runOf(row);
@@ -384,7 +424,7 @@ export function openRecords(store: Store): Records {
     sweep: (before) =>
       store.transaction(async (s) => {
         const old =
-          'SELECT run_id FROM scenario_runs WHERE finished_at < ? AND run_id NOT IN (SELECT run_id FROM dead_letters)';
+          'SELECT run_id FROM scenario_runs WHERE finished_at < ? AND owed IS NULL AND run_id NOT IN (SELECT run_id FROM dead_letters)';
         await s.run(`DELETE FROM journal WHERE run_id IN (${old})`, before);
         await s.run(`DELETE FROM scenario_runs WHERE run_id IN (${old})`, before);
         await s.run('DELETE FROM ticks WHERE due_at < ?', before);

@@ -13,6 +13,8 @@ import { type Clock, isTimeKnown } from './clock.ts';
 import { scenario1 } from './contract.ts';
 import { nextTime } from './cron.ts';
 import { isResumable, openEngine, type Runs, type RunView } from './engine.ts';
+import type { Report } from './errand.ts';
+import { type ErrandsTaken, openTaken } from './errands-taken.ts';
 import type { Value } from './expression.ts';
 import { saidIn } from './fault.ts';
 import {
@@ -24,6 +26,7 @@ import {
   mayManage,
   mayStart,
   openHousehold,
+  skillIn,
   userOf,
 } from './household.ts';
 import { type Library, openLibrary, type PrototypeRow } from './library.ts';
@@ -36,6 +39,7 @@ import { houseRules } from './rules.ts';
 import { openSchedule, type Schedule, type WantedJob } from './schedule.ts';
 import type { Implementation, Prototype } from './schema.ts';
 import { type InstanceOrder, instanceOf } from './states.ts';
+import { openScenarioSubnet } from './subnet.ts';
 
 export interface ServeOptions {
   store: Store;
@@ -49,7 +53,8 @@ export interface ServeOptions {
   locale: string;
   ways(schedule: () => Schedule): Ways;
   askerOf(user: string): Promise<Asker | undefined>;
-  has(): ReadonlySet<string>;
+  /** What this hub has, as has:mic; constraints name it. */
+  has: readonly string[];
   onCall?(): void;
 }
 
@@ -68,6 +73,8 @@ interface Parts {
   schedule: Schedule;
   household: Household;
   counts: Record<string, number>;
+  subnet: ReturnType<typeof openScenarioSubnet>;
+  taken: ErrandsTaken;
   changed(what: string): void;
 }
 
@@ -111,15 +118,23 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   };
   let schedule: Schedule | undefined;
   let household: Household | undefined;
-  const runs = openEngine({
+  const subnet = openScenarioSubnet({ bus, clock, log, has: new Set(o.has), runs: () => runs });
+  const runs: Runs = openEngine({
     ...{ records, clock, topics, log, tell, limits: o.limits, quotas: o.quotas },
     actions: builtinActions(
       o.ways(() => schedule!),
       records,
     ),
     compile: compileSource,
-    boundTo: async (row, slot) => household!.boundTo(row.user, row.scenario_id, slot),
+    boundTo: async (row, slot) =>
+      row.owed === null
+        ? household!.boundTo(row.user, row.scenario_id, slot)
+        : skillIn((await records.program(row.program)) ?? '{}', slot),
+    place: subnet.place,
+    nudge: subnet.nudge,
+    wrote: (row) => taken.wrote(row),
   });
+  const taken = openTaken({ records, runs, clock, log, ask: subnet.ask });
   schedule = await openSchedule({
     ...{ records, clock, log, runs },
     async startOf(job) {
@@ -131,12 +146,14 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   household = openHousehold({ ...o, library, schedule, topics, runs, tell });
   let served: Served<typeof scenario1> | undefined;
   const parts: Parts = {
-    ...{ o, records, library, runs, schedule, household, counts },
+    ...{ o, records, library, runs, schedule, household, counts, subnet, taken },
     changed: (what) => served?.emit('Changed', { what }),
   };
   await loadRules(parts);
   await records.sweep(clock.wall() - KEPT_MS);
   await runs.recover();
+  if ((await records.owed()).length > 0) void taken.sync();
+  subnet.look().catch((cause) => log.info('nobody knows of the subnet', { cause }));
   await household.settle();
   await schedule.begin();
   served = await bus.serve(scenario1, {
@@ -146,10 +163,13 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   });
   return {
     runs,
-    isNeeded: () => runs.size > 0 || schedule.list().some((j) => j.enabled) || household.isHearing(),
+    isNeeded: () =>
+      runs.size > 0 || taken.isOwing || schedule.list().some((j) => j.enabled) || household.isHearing(),
     async stop() {
       household.stop();
       schedule.stop();
+      subnet.stop();
+      taken.stop();
       await runs.stop();
     },
   };
@@ -369,6 +389,20 @@ function runMethods(p: Parts) {
         time_known: isTimeKnown(p.o.clock),
       }),
     }),
+    async NodeRuns({ node, report }) {
+      p.subnet.heard(node);
+      const said = JSON.parse(report) as Report;
+      await runs.report(node, said);
+      const errands = await runs.errandsOf(
+        node,
+        said.runs.map((r) => r.run_id),
+      );
+      return { answer: JSON.stringify(errands) };
+    },
+    Errands() {
+      void p.taken.sync();
+      return {};
+    },
     ClockChanged() {
       runs.clockChanged();
       void p.schedule.clockChanged();

@@ -54,6 +54,8 @@ export interface Config {
   hardware: Device['hardware'];
   /** How often a member of the subnet is expected to be heard, seconds. `INGLE_SUBNET_HEARTBEAT`. */
   subnet_heartbeat: number;
+  /** What this hub has, as scenarios' constraints name it: has:mic, has:speaker, region:eu. `INGLE_HAS`, blanks between. */
+  has: readonly string[];
   /** Whether a device has a label with secrets of its own. */
   label_policy: Device['label'];
   /** How many scenarios go on at one time, and what they may take in a day and a week (firmware/scenario). */
@@ -91,6 +93,7 @@ const defaults: Config = {
   update: { url: '', channel: 'stable', min_version: '0.0.0' },
   hardware: { wifi: false, bluetooth: false, speaker: false, microphone: false },
   subnet_heartbeat: 30,
+  has: ['has:mic', 'has:speaker'],
   label_policy: 'optional',
   scenario: {
     limits: { max_concurrent_total: 4, max_concurrent_per_scenario: 1, max_concurrent_per_node: 4 },
@@ -124,6 +127,11 @@ function ofDevice(d: Partial<Device> | undefined): Partial<Config> {
     wifi_country: country,
     console_secret: d.console?.secret,
     name: brand?.name,
+    has: hardware && [
+      ...(hardware.microphone ? ['has:mic'] : []),
+      ...(hardware.speaker ? ['has:speaker'] : []),
+      ...(country && country !== '00' ? [`region:${country.toLowerCase()}`] : []),
+    ],
     update: update && { url: update.url, channel: update.channel, min_version: update.min_version },
     label_policy: label,
   };
@@ -193,6 +201,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   c.name = nameOf(c);
   if (env['INGLE_LANG']) c.language = env['INGLE_LANG'];
   if (env['INGLE_SUBNET_HEARTBEAT']) c.subnet_heartbeat = Number(env['INGLE_SUBNET_HEARTBEAT']);
+  if (env['INGLE_HAS'] !== undefined) c.has = env['INGLE_HAS'].split(' ').filter((s) => s !== '');
   if (env['INGLE_CONTACT']) c.contact = env['INGLE_CONTACT'];
   if (env['INGLE_BOT_TOKEN']) c.bot.token = env['INGLE_BOT_TOKEN'];
   if (env['INGLE_BOT_API']) c.bot.api = env['INGLE_BOT_API'];

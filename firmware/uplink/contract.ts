@@ -188,6 +188,18 @@ export const uplink1 = contract({
       out: {},
       errors: ['not_found'],
     },
+    NudgeNode: {
+      doc: 'A member that is reached hears that it has something to do; for ingle-scenario.',
+      in: { hub_id: 's' },
+      out: {},
+      errors: ['not_found'],
+    },
+    Errands: {
+      doc: 'Tells the hub that leads what this one did for it, and asks what there is to do; for ingle-scenario. JSON both ways; `via`: who leads.',
+      in: { report: 's' },
+      out: { via: 's', answer: 's' },
+      errors: ['conflict', 'unavailable', 'invalid_request'],
+    },
     RotateKey: {
       doc: 'Makes a new static key, signed by the identity key; browsers follow it, hub_id stays.',
       in: {},

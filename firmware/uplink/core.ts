@@ -16,6 +16,8 @@ export interface UplinkEvents {
   paired(m: { sid: string; browser: string; label: string }): void;
   /** A member of the subnet is something else than before. */
   node(m: { hub_id: string; state: string }): void;
+  /** The hub that leads has something for this one to do. */
+  work(): void;
   pairingFailed(m: { sid: string; reason: string; left: number }): void;
 }
 

@@ -114,13 +114,14 @@ export function openMemberWay(
         auth: () => root.wayAuth(mine(core)),
         shown: (papers, at) => shown(papers, at, to),
         lost: () => heart?.stop(),
+        work: core.on.work,
       });
       way = own;
       heart = openHeart({
         ask: (path, body) => own.ask('POST', path, body),
         hello: () => ({
           ...{ hub_id: mine(core).hub_id, name: config.name.slice(0, 64), version },
-          caps: ['noise-ik'],
+          caps: ['noise-ik', ...config.has.slice(0, 31)],
         }),
         unknown: () => own.restart(),
       });
@@ -140,6 +141,11 @@ export function openMemberWay(
     /** Says from now on that this hub is there. */
     beat: () => heart?.start(),
     rest: () => heart?.stop(),
+    /** Asks the leading hub. @throws IngleError `unavailable` where it is not reached */
+    ask(path: string, body: object): Promise<unknown> {
+      if (!way) throw new IngleError('unavailable', 'The hub that leads the subnet is not reached.');
+      return way.ask('POST', path, body);
+    },
     /** The leading hub answers. */
     reached: (): boolean => heart?.reached ?? false,
     /** This hub leaves; settles when the leading one has heard it, or did not in time. */

@@ -181,6 +181,15 @@ export function openMember(core: Core, membership: Membership | undefined) {
       }
     },
 
+    /**
+     * Reports to the leading hub what this one did for it. @returns who that is, and what there is to do
+     * @throws IngleError `conflict`: this hub is no member, `unavailable`
+     */
+    async errands(report: object): Promise<{ via: string; answer: unknown }> {
+      if (record.now?.stage !== 'in') throw new IngleError('conflict', text('subnetNone'));
+      const { via } = record.now;
+      return { via, answer: await way.ask('/api/subnet/runs', report) };
+    },
     /** Leaves the subnet, whether or not the leading hub hears it. @throws IngleError `not_found`, `unavailable`: root */
     async leave(): Promise<void> {
       if (!isMember(record.now)) throw new IngleError('not_found', text('subnetNone'));

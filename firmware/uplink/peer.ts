@@ -125,6 +125,9 @@ export function session(sid: string, o: SessionOptions) {
     receive: (frame: Uint8Array, ctr: number) => channel.receive(frame, ctr),
     /** Tells the browser of the newest static key. */
     rotate,
+    nudge(): void {
+      if (who.admitted()) say({ t: 'work' });
+    },
     get open(): boolean {
       return channel.state === 'open';
     },

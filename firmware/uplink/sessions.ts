@@ -8,6 +8,8 @@ export interface Held {
   readonly browser: string;
   restart(): void;
   rotate(): void;
+  /** Says that there is something to do. */
+  nudge(): void;
   close(): void;
 }
 
@@ -96,6 +98,10 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
     /** Ends what a browser has open, at once. */
     shut(browser: string): void {
       for (const l of live.values()) if (l.session.browser === browser) l.session.restart();
+    },
+    /** Tells whoever has a static key that there is something to do. */
+    nudge(browser: string): void {
+      for (const l of live.values()) if (l.session.browser === browser) l.session.nudge();
     },
     close(): void {
       for (const sid of [...live.keys()]) drop(sid);

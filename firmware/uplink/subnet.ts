@@ -25,8 +25,13 @@ export interface SubnetView {
 
 export type Subnet = ReturnType<typeof openSubnet>;
 
-/** @param shut ends the channels of a static key, at once */
-export function openSubnet(core: Core, codes: Codes, member: Member, shut: (staticPub: string) => void) {
+/** @param o.shut ends the channels of a static key, at once @param o.nudge tells whoever has it that there is something to do */
+export function openSubnet(
+  core: Core,
+  codes: Codes,
+  member: Member,
+  { shut, nudge }: { shut(staticPub: string): void; nudge(staticPub: string): void },
+) {
   const { nodes, place, root, ring, config, log, outside, text } = core;
 
   /** Tells root of a member that was let go, with what root passes on to it. */
@@ -44,6 +49,9 @@ export function openSubnet(core: Core, codes: Codes, member: Member, shut: (stat
   return {
     join: member.join,
     leave: member.leave,
+    errands: member.errands,
+    /** A member that is reached hears that it has something to do. @throws IngleError `not_found` */
+    nudge: (hubId: string): void => nudge(nodes.member(hubId).static_pub),
     view(): SubnetView {
       const m = member.membership;
       const leads = isMember(m) ? m.via : (place.identity?.hub_id ?? '');

@@ -87,7 +87,8 @@ export async function openUplink(o: { config: Config; log: Log; on: UplinkEvents
   const codes: Codes = await openCodes(core, { hubProven: nodes.prove });
   const member: Member = openMember(core, await store.membership());
   const shut = (staticPub: string) => connection.sessions()?.shut(staticPub);
-  const subnet = openSubnet(core, codes, member, shut);
+  const nudge = (staticPub: string) => connection.sessions()?.nudge(staticPub);
+  const subnet = openSubnet(core, codes, member, { shut, nudge });
   const upkeep = openUpkeep(
     core,
     () => connection,

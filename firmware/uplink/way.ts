@@ -43,6 +43,8 @@ export interface WayOptions {
   /** The other hub, or what stands between, says no: nothing is tried again in this handshake. */
   refused(e: IngleError): void;
   lost(why: Lost): void;
+  /** The other hub has something for this one to do. */
+  work(): void;
   /** The other hub shows another static key. @throws IngleError unless its identity signed it */
   rotated(m: Control & { t: 'rotate' }): Promise<Uint8Array | undefined>;
   timing?: Partial<Timing>;
@@ -102,6 +104,7 @@ export function openWay(o: WayOptions) {
     if (!said || !mine || closed) return;
     if (said.t === 'refused') o.refused(fromBody(said, 403));
     else if (said.t === 'admitted') o.admitted();
+    else if (said.t === 'work') o.work();
     else if (said.t === 'rotate') {
       const next = await o.rotated(said);
       if (next && mine === at) channel?.rekey(next);

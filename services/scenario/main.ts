@@ -48,7 +48,7 @@ const scenarios = await serveScenarios(bus, {
       token: () => readToken(join(dataOf(config, 'api'), 'token')),
     }),
   askerOf: askers(bus),
-  has: () => new Set(['mic', 'speaker']),
+  has: config.has,
 });
 life.onStop((status) => {
   if (status === 0 && !scenarios.isNeeded()) rmSync(needed, { force: true });

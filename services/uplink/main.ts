@@ -2,6 +2,7 @@
 
 import type { Person } from '../../firmware/people/person.ts';
 import type { PersonRole } from '../../firmware/protocol/roles.ts';
+import { scenario1 } from '../../firmware/scenario/contract.ts';
 import type { Served } from '../../firmware/system/bus.ts';
 import { readConfig } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
@@ -16,6 +17,7 @@ const life = await startService('uplink', { stopMs: 3000 });
 const { bus, log } = life;
 const config = readConfig();
 let served: Served<typeof uplink1> | undefined;
+const scenario = bus.client(scenario1);
 
 const uplink = await openUplink({
   config,
@@ -26,6 +28,8 @@ const uplink = await openUplink({
       life.status(connected ? `connected to ${config.root_url}` : 'root is away');
     },
     node: (m) => served?.emit('Node', m),
+    // Its service starts by the call.
+    work: () => void scenario.Errands({}).catch((cause) => log.info('nobody does the errands', { cause })),
     paired: (m) => served?.emit('Paired', m),
     pairingFailed: (m) => served?.emit('PairingFailed', m),
   },
@@ -124,6 +128,14 @@ served = await bus.serve(uplink1, {
   async RemoveNode({ hub_id }) {
     await uplink.subnet.remove(hub_id);
     return {};
+  },
+  NudgeNode({ hub_id }) {
+    uplink.subnet.nudge(hub_id);
+    return {};
+  },
+  async Errands({ report }) {
+    const { via, answer } = await uplink.subnet.errands(JSON.parse(report) as object);
+    return { via, answer: JSON.stringify(answer) };
   },
   async RotateKey() {
     await uplink.rotateKey();

@@ -119,6 +119,8 @@ export interface LabOptions {
   actions?: Record<string, Partial<Action> & Pick<Action, 'perform'>>;
   records?: (r: Records) => Records;
   point?: EngineOptions['point'];
+  /** Other hubs of the subnet. */
+  subnet?: Pick<EngineOptions, 'place' | 'nudge' | 'wrote'>;
   slots?: Record<string, string>;
 }
 
@@ -171,6 +173,7 @@ export async function openLab(o: LabOptions = {}): Promise<Lab> {
     boundTo: async (_, slot) => o.slots?.[slot],
     random: () => 0.5,
     ...(o.point ? { point: o.point } : {}),
+    ...o.subnet,
   });
   return {
     ...{ runs, records, store, clock, effects, told, published },

@@ -160,7 +160,7 @@ async function live(moves: readonly Move[]): Promise<number> {
   const data = mkdtempSync(join(tmpdir(), 'ingle-answers-'));
   const config = { ...readConfig({}), root_url: root.url, data };
   let now = seconds();
-  const on = { connected() {}, paired() {}, pairingFailed() {}, node() {} };
+  const on = { connected() {}, paired() {}, pairingFailed() {}, node() {}, work() {} };
   const open = () => openUplink({ config, log: silent, on, now: () => now });
   let hub: Uplink = await open();
   await hub.enrol();
@@ -306,7 +306,7 @@ test('an uplink that is ended while its place is taken connects no more', async 
   const root = await liar();
   const data = mkdtempSync(join(tmpdir(), 'ingle-ended-'));
   const config = { ...readConfig({}), root_url: root.url, data };
-  const on = { connected() {}, paired() {}, pairingFailed() {}, node() {} };
+  const on = { connected() {}, paired() {}, pairingFailed() {}, node() {}, work() {} };
   let ended: Promise<void> | undefined;
   // The last that is said before it would connect.
   const notice = (what: string) => {

@@ -22,6 +22,7 @@ function house(b: Partial<Bounds> = {}) {
           s.state = 'restarted';
         },
         rotate: () => {},
+        nudge: () => {},
         close() {
           s.state = 'closed';
         },

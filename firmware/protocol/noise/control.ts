@@ -21,6 +21,7 @@ const shapes = {
   admitted: { t: 'string', elevated_until: 'number' },
   refused: { t: 'string', error: 'string', message: 'string' },
   serving: { t: 'string', ok: 'boolean' },
+  work: { t: 'string' },
   member: { t: 'string', certificate: 'string', signature: 'string' },
   rotate: { t: 'string', e2e_pub: 'string', sign_pub: 'string', signature: 'string' },
 } as const;
