@@ -7,7 +7,7 @@ import { endOps, isBehind, kick, over, ready, unlock, wake } from './drive.ts';
 import type { Given } from './errand.ts';
 import { type Errands, openErrands } from './errands-given.ts';
 import type { Value } from './expression.ts';
-import { type Engine, type EngineOptions, journal, type Live, liveOf } from './live.ts';
+import { type Engine, type EngineOptions, instanceNow, journal, type Live, liveOf } from './live.ts';
 import { openLocks } from './locks.ts';
 import type { Entry } from './need.ts';
 import type { Priority } from './places.ts';
@@ -143,7 +143,7 @@ export function openEngine(given: EngineOptions): Runs {
 
 function viewOf(e: Engine, r: Live): RunView {
   const { row, course, phase } = r;
-  const instance = instanceOf({ state: row.state, paused: course.paused, ending: course.ending });
+  const instance = instanceNow(r);
   const need = course.need();
   const waits = (): RunView['waits'] => {
     if (phase === 'locks') return { for: 'locks', locks: e.locks.before(row.run_id) };
@@ -254,18 +254,18 @@ async function order(
     checkOrder(instanceOf({ state: row.state, paused: false, ending: false }), what);
     return;
   }
-  const instance = () => instanceOf({ state: r.row.state, paused: r.course.paused, ending: r.course.ending });
-  checkOrder(instance(), what);
+  checkOrder(instanceNow(r), what);
   const at = e.o.clock.wall();
   const { log, topics } = e.o;
   if (what === 'kill') return kill(e, r, why);
   if (r.row.away !== null) {
     await e.o.records.write([{ op: 'wish', run_id, what, why }]);
+    r.wished = what;
     return e.o.nudge?.(r.row.away);
   }
   // It may have ended while this waited for the disk.
   const entry: Entry = { at, kind: 'order', what, why, ...(wish === undefined ? {} : { wish }) };
-  if (!(await journal(e, r, entry, { status: what.toUpperCase() }))) return checkOrder(instance(), what);
+  if (!(await journal(e, r, entry, { status: what.toUpperCase() }))) return checkOrder(instanceNow(r), what);
   log.info('an order for a run', { run_id, what });
   if (what === 'stop')
     topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id: r.row.scenario_id, why });
@@ -290,8 +290,7 @@ async function kill(e: Engine, r: Live, why: string): Promise<void> {
   const { run_id, scenario_id } = r.row;
   const ops = endOps(r.row, { state: 'CANCELED', error }, at);
   const end = { at, kind: 'end', state: 'CANCELED', error } as const;
-  if (!(await journal(e, r, end, { status: 'KILLED', ops })))
-    return checkOrder(instanceOf({ state: r.row.state, paused: false, ending: false }), 'kill');
+  if (!(await journal(e, r, end, { status: 'KILLED', ops }))) return checkOrder(instanceNow(r), 'kill');
   r.acting?.abort(new IngleError('conflict', 'The run was killed.'));
   e.o.topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id, why, killed: true });
   over(e, r, { state: 'CANCELED', finished_at: at, error });
@@ -357,6 +356,10 @@ async function open(e: Engine, row: RunRow, now = false): Promise<void> {
 
 async function recover(e: Engine): Promise<void> {
   for (const row of await e.o.records.open()) await open(e, row);
+  for (const { run_id, what } of await e.o.records.wishes()) {
+    const r = e.runs.get(run_id);
+    if (r) r.wished = what;
+  }
   for (const r of [...e.runs.values()]) if (r.phase === 'ready') begin(e, r);
 }
 

@@ -3,6 +3,9 @@ import * as T from 'typebox';
 import type { Entry } from './need.ts';
 import type { JournalRow, RunRow, Wish } from './records.ts';
 
+/** Runs that one member does at one time: it names all of them each time. */
+export const MOST_ERRANDS = 64;
+
 const n = T.Integer({ minimum: 0, maximum: 1_000_000 });
 const text = (maxLength: number) => T.String({ maxLength });
 const at = T.Number();
@@ -49,7 +52,7 @@ const row = T.Object({
 /** What a member says: of each run it does, the entries from the number that this hub has not. */
 export const reportSchema = T.Object({
   runs: T.Array(T.Object({ run_id: text(200), from: n, rows: T.Array(row, { maxItems: 200 }) }), {
-    maxItems: 64,
+    maxItems: MOST_ERRANDS,
   }),
   /** Wishes that did not fit the state their run is in. */
   refused: T.Array(n, { maxItems: 64 }),

@@ -2,7 +2,7 @@
 // this hub's file with a journal that grows by what the member has written down, so one hub at a time does it, whichever
 // of the two dies.
 import { ended, endOps, isBehind } from './drive.ts';
-import { type Errand, type Given, type Report, type ReportedRow, rowOf } from './errand.ts';
+import { type Errand, type Given, MOST_ERRANDS, type Report, type ReportedRow, rowOf } from './errand.ts';
 import { type Engine, type Live, rise } from './live.ts';
 import type { Entry } from './need.ts';
 import type { Op, RunRow } from './records.ts';
@@ -37,6 +37,10 @@ export function openErrands(e: Engine): Errands {
             : [],
         ),
       );
+      for (const { id, run_id, what } of wishes) {
+        const r = e.runs.get(run_id);
+        if (said.refused.includes(id) && r?.row.away === node && r.wished === what) r.wished = undefined;
+      }
     },
     async errandsOf(node, knows) {
       const wishes = await e.o.records.wishes();
@@ -49,9 +53,10 @@ export function openErrands(e: Engine): Errands {
         if (r?.row.away === node) runs.push({ run_id, n: r.n, wishes: wishesOf(run_id) });
         else runs.push({ run_id, n: 0, over: true, wishes: [] });
       }
-      for (const { row, n } of fresh.slice(0, AT_ONCE))
+      const room = Math.min(AT_ONCE, Math.max(0, MOST_ERRANDS - knows.length));
+      for (const { row, n } of fresh.slice(0, room))
         runs.push({ run_id: row.run_id, n, wishes: wishesOf(row.run_id), given: await givenOf(e, row) });
-      return { runs, more: fresh.length > AT_ONCE };
+      return { runs, more: room > 0 && fresh.length > room };
     },
     nodes: () => [...new Set([...e.runs.values()].flatMap(({ row }) => row.away ?? []))],
     async parted(node) {
@@ -97,7 +102,10 @@ function taken(e: Engine, r: Live, from: number, rows: readonly ReportedRow[]): 
         : [{ op: 'state' as const, run_id, state: 'RUNNING' as const, current_step: step }]),
     ]);
     r.n += news.length;
-    for (const { entry } of news) r.course.take(entry);
+    for (const { entry } of news) {
+      r.course.take(entry);
+      if (entry.kind === 'order' && entry.what === r.wished) r.wished = undefined;
+    }
     if (isFirst) {
       r.row.state = 'RUNNING';
       const { scenario_id, user, trace_id, origin } = r.row;

@@ -11,8 +11,7 @@ import type { Records, RunRow } from './records.ts';
 const GATHER = 50;
 /** Between tries where the other hub is not reached, milliseconds. */
 const PAUSE = { first: 1000, most: 30_000 };
-/** Runs and characters of their entries in one report. */
-const MOST_RUNS = 64;
+/** Characters of entries in one report; one entry is sent however long it is. */
 const MOST_CHARS = 40_000;
 /** Reports on end, when a call is to come to its end. */
 const MOST_ROUNDS = 200;
@@ -61,20 +60,20 @@ export function openTaken(o: ErrandsOptions): ErrandsTaken {
   }
 
   async function report(): Promise<Report> {
-    const owed = (await o.records.owed()).slice(0, MOST_RUNS);
+    const owed = await o.records.owed();
     let chars = 0;
     const runs: Report['runs'] = [];
     for (const { run_id } of owed) {
       const from = has.get(run_id);
       const rows: Report['runs'][number]['rows'] = [];
-      for (const row of from === undefined ? [] : (await o.records.journal(run_id)).slice(from)) {
+      const isFull = from === undefined || chars > MOST_CHARS;
+      for (const row of isFull ? [] : (await o.records.journal(run_id)).slice(from)) {
         const sent = rowOf(row);
         chars += JSON.stringify(sent).length;
         if (rows.length > 0 && (chars > MOST_CHARS || rows.length >= 200)) break;
         rows.push(sent as (typeof rows)[number]);
       }
       runs.push({ run_id, from: from ?? 0, rows });
-      if (chars > MOST_CHARS) break;
     }
     return { runs, refused };
   }

@@ -11,7 +11,7 @@ import type { Limits, Waiting } from './places.ts';
 import type { Program } from './program.ts';
 import type { Quotas } from './quotas.ts';
 import type { Op, Records, RunRow } from './records.ts';
-import { isOver } from './states.ts';
+import { type InstanceState, instanceOf, isOver } from './states.ts';
 
 /** The bus, as far as runs use it. */
 export interface Topics {
@@ -75,6 +75,8 @@ export interface Live {
   phase: 'going' | 'ready' | 'locks' | 'asleep' | 'paused' | 'away';
   /** The scope its locks are of. */
   scope: string | undefined;
+  /** Of a run that is done elsewhere: the newest order that has not come there. */
+  wished: 'pause' | 'resume' | 'stop' | undefined;
   /** The action that goes on. */
   acting: AbortController | undefined;
   /** Ends its sleep's timer and what it hears. */
@@ -100,9 +102,18 @@ export function liveOf(row: RunRow, course: Course, n = 0): Live {
   return {
     ...{ row, course, n, journal: openQueue(), phase: 'ready', scope: undefined, acting: undefined },
     resting: false,
+    wished: undefined,
     ...{ awake: () => {}, unlimited: () => {}, ended: { promise, resolve } },
   };
 }
+
+/** The instance of a run, as whoever gave it orders sees it. */
+export const instanceNow = ({ row, course, wished }: Live): InstanceState =>
+  instanceOf({
+    state: row.state,
+    paused: wished === undefined ? course.paused : wished === 'pause',
+    ending: course.ending || wished === 'stop',
+  });
 
 /** How a run's context reads for its actions. */
 export function contextOf({ user, ctx }: RunRow): RunContext {

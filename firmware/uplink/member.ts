@@ -137,6 +137,8 @@ export function openMember(core: Core, membership: Membership | undefined) {
     async moved(): Promise<void> {
       way.close();
       await record.reload();
+      // What was begun for the hub that led is over.
+      if (record.now?.stage !== 'in') core.on.work();
       if (record.now?.stage === 'in') {
         joining?.settle();
         joining = undefined;

@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import type { Given } from '../../firmware/scenario/errand.ts';
 import { type ErrandsTaken, openTaken } from '../../firmware/scenario/errands-taken.ts';
 import type { Records, RunRow } from '../../firmware/scenario/records.ts';
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
@@ -280,6 +281,180 @@ test('one that is killed is over at once at the hub that leads, and soon at the 
     },
     { what: 'kill', after: '/round/' },
   );
+});
+
+/** Two hubs as they are, and a run of these steps that the member does. */
+async function calm(steps: unknown[], run_id = 'run') {
+  const house = await openHouse();
+  const p = scenario(steps);
+  const start = (id: string) =>
+    house.h.leader.runs.start({
+      ...{ scenario_id: id, version: p.version, source: JSON.stringify(p), user: 'owner', ctx: {} },
+      ...{ origin: 'test', run_id: id },
+    });
+  await start(run_id);
+  await house.pass(1000);
+  return { ...house, start };
+}
+const given = (steps: unknown[]): Given => ({
+  ...{ run_id: 'r', scenario_id: 'test', version: '1.0.0', user: 'u', ctx: {}, priority: 'NORM' },
+  ...{ trace_id: '0', source: JSON.stringify(scenario(steps)), age_ms: 0, entries: [] },
+});
+const delay = { id: 'd', do: 'delay', for: '1h' };
+
+test('orders come to the member in their order, each once, however often they are told', async () => {
+  const { h, pass, close } = await calm([delay, { id: 'x', call: 'test.do', args: { text: 'x' } }]);
+  const told = async () =>
+    (await h.leader.runs.errandsOf('attic', ['run'])).runs[0]!.wishes.map((w) => w.what);
+  for (const what of ['pause', 'resume', 'pause'] as const) await h.leader.runs.order('run', what);
+  assert.is((await h.leader.runs.view('run'))?.instance, 'paused', 'at once');
+  assert.equal(await told(), ['pause', 'resume', 'pause']);
+  await pass(5000);
+  assert.equal(await told(), [], 'what has come is not told again');
+  const orders = (await h.leader.records.journal('run')).flatMap(({ entry }) =>
+    entry.kind === 'order' ? [entry.what] : [],
+  );
+  assert.equal(orders, ['pause', 'resume', 'pause']);
+  await pass(2 * 3_600_000);
+  assert.equal(h.effects.member, [], 'it stays paused');
+  await h.leader.runs.order('run', 'resume');
+  await pass(5000);
+  assert.is((await h.leader.records.run('run'))?.state, 'DONE');
+  await close();
+});
+
+test('an order given twice as its first has not come yet is told once, whatever comes of the answer', async () => {
+  // The answer that brings the wishes is lost, and each one comes again with the next.
+  for (let at = 0; at < 40; at++) {
+    const house = await openHouse(at, 'after');
+    const { h } = house;
+    const p = scenario([delay, { id: 'x', call: 'test.do', args: { text: 'x' } }]);
+    const start = {
+      ...{ scenario_id: p.id, version: p.version, source: JSON.stringify(p), user: 'owner', ctx: {} },
+      ...{ origin: 'test', run_id: 'run' },
+    };
+    void h.leader.runs.start(start).catch(() => {});
+    const go = async () => {
+      await house.pass(3000);
+      await house.revive();
+      void h.leader.runs.start(start).catch(() => {});
+      await house.pass(40_000);
+    };
+    await go();
+    for (const what of ['pause', 'resume', 'pause', 'resume'] as const)
+      await Promise.race([h.leader.runs.order('run', what).catch(() => {}), settle()]);
+    await go();
+    const kinds = (await h.leader.records.journal('run')).flatMap(({ entry }) =>
+      entry.kind === 'order' ? [entry.wish] : [],
+    );
+    assert.equal(kinds, [...new Set(kinds)], `at ${at}`);
+    assert.equal(await h.leader.records.wishes(), [], `at ${at}`);
+    await house.close();
+  }
+});
+
+test('an order that the state does not take is not told for ever', async () => {
+  const { h, pass, close } = await calm([delay]);
+  // Two people, two hubs: what each knew was true.
+  for (const what of ['resume', 'pause'] as const)
+    await h.leader.records.write([{ op: 'wish', run_id: 'run', what, why: '' }]);
+  await h.member.taken.sync();
+  await pass(5000);
+  assert.is((await h.leader.runs.view('run'))?.instance, 'paused');
+  assert.equal(await h.leader.records.wishes(), []);
+  await close();
+});
+
+test('a member has so many runs at one time and no more, and all of them come to their turn', async () => {
+  const { h, pass, start, close } = await calm([delay], 'run');
+  for (let i = 0; i < 70; i++) await start(`run-${i}`);
+  await pass(5000);
+  assert.is((await h.member.records.owed()).length, 64);
+  assert.is(h.member.runs.size, 64);
+  await pass(3_600_000);
+  await pass(3_600_000);
+  await pass(3_600_000);
+  assert.is(h.leader.runs.size, 0);
+  assert.is((await h.leader.records.runs({ limit: 100 })).filter((r) => r.state === 'DONE').length, 71);
+  await close();
+});
+
+test('a run that is given twice is one', async () => {
+  const { h, close } = await calm([delay]);
+  const { runs } = await h.leader.runs.errandsOf('attic', []);
+  const before = await h.member.records.journal('run');
+  await h.member.runs.adopt(runs[0]!.given!, 'hall');
+  assert.equal([h.member.runs.size, await h.member.records.journal('run')], [1, before]);
+  await close();
+});
+
+test('what a member was to do has failed once it is none, and can be replayed; it does nothing more for the hub', async () => {
+  const { h, pass, close } = await calm([delay, { id: 'x', call: 'test.do', args: { text: 'x' } }]);
+  await h.leader.runs.parted('attic');
+  const row = await h.leader.records.run('run');
+  assert.equal([row?.state, row?.error?.code], ['FAILED', 'unavailable']);
+  assert.equal(
+    (await h.leader.records.letters()).map((l) => l.run_id),
+    ['run'],
+  );
+  // A hub that is a member no more looks again by itself (uplink/member.ts).
+  await h.member.taken.sync();
+  await pass(2 * 3_600_000);
+  assert.equal(h.effects.member, []);
+  assert.equal([h.member.runs.size, (await h.member.records.owed()).length], [0, 0]);
+  await close();
+});
+
+test('a report counts for runs of who makes it alone, without gaps, and nothing follows an end', async () => {
+  const { h, close } = await calm([delay]);
+  const journal = async () => (await h.leader.records.journal('run')).length;
+  const before = await journal();
+  const end = { entry: { at: 1, kind: 'end', state: 'DONE' } as const };
+  const said = (from: number, rows: object[]) => ({
+    ...{ runs: [{ run_id: 'run', from, rows: rows as never }], refused: [] },
+  });
+  await h.leader.runs.report('cellar', said(before, [end]));
+  await h.leader.runs.report('attic', said(before + 1, [end]));
+  await h.leader.runs.report('attic', {
+    runs: [{ run_id: 'nobody', from: 0, rows: [] }],
+    refused: [1, 2, 3],
+  });
+  assert.equal([await journal(), h.leader.runs.size], [before, 1]);
+  assert.equal((await h.leader.runs.errandsOf('cellar', ['run'])).runs, [
+    { run_id: 'run', n: 0, over: true, wishes: [] },
+  ]);
+  await h.leader.runs.report('attic', said(before, [end, end, { entry: { at: 1, kind: 'begun', seq: 9 } }]));
+  assert.equal([await journal(), h.leader.runs.size], [before + 1, 0]);
+  assert.is((await h.leader.records.run('run'))?.state, 'DONE');
+  await close();
+});
+
+test('a member that is none any more ends what it does for others', async () => {
+  const lab = await openLab();
+  const taken = openTaken({
+    ...{ records: lab.records, runs: lab.runs, clock: lab.clock, log: quiet },
+    ask: async () => {
+      throw new IngleError('conflict', 'This hub is in no subnet.');
+    },
+  });
+  await lab.runs.adopt(given([delay]), 'hall');
+  await lab.clock.pass(1000);
+  assert.is(lab.runs.size, 1);
+  await taken.sync();
+  assert.equal([lab.runs.size, taken.isOwing], [0, false]);
+});
+
+test('a scenario that the member cannot read has failed there, in words for its hub', async () => {
+  const lab = await openLab();
+  await lab.runs.adopt({ ...given([delay]), source: '{"steps": 1}' }, 'hall');
+  const [row] = await lab.records.owed();
+  assert.equal([row?.state, row?.error?.code, lab.runs.size], ['FAILED', 'not_supported', 0]);
+  const journal = await lab.records.journal('r');
+  assert.equal(
+    journal.map(({ entry }) => entry.kind),
+    ['end'],
+  );
+  assert.equal(await lab.records.letters(), [], 'it is replayed where it belongs');
 });
 
 test.run();
