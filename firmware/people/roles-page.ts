@@ -55,7 +55,7 @@ export function rolesPage(areas: Readonly<Record<string, Area<LocalWho>>>): stri
 
 Made from the declarations of the endpoints and the rules for documents. \`INGLE_WRITE=1 node test/run.mjs people/roles\` writes this page anew; the test fails when it is out of date.
 
-The owner invites people and gives each of them one of four roles. Everybody has their own documents, pins and order of icons, under their own id. Rights that need a freshly checked passkey (\`passkey\`) are the owner's alone, and so are skills with \`ownerOnly\`. A skill whose manifest has \`permissions.roles\` is for the owner and the roles named there; the desktop document may withhold it from some of them, but never gives it to anybody else. Whoever works at the hub's own terminal has local control and may do everything except what only another hub of the subnet says over its channel (\`register\`, \`heartbeat\`, \`deregister\`). Such a hub has no role; besides these it may read \`context\` and \`nodes\`, and nothing else.
+The owner invites people and gives each of them one of four roles. Everybody has their own documents, pins and order of icons, under their own id. Rights that need a freshly checked passkey (\`passkey\`) are the owner's alone, and so are skills with \`ownerOnly\`. A skill whose manifest has \`permissions.roles\` is for the owner and the roles named there; the desktop document may withhold it from some of them, but never gives it to anybody else. Whoever works at the hub's own terminal has local control and may do everything except what only another hub of the subnet says over its channel (\`register\`, \`heartbeat\`, \`deregister\`, \`runs\`). Such a hub has no role; besides these it may read \`context\` and \`nodes\`, and nothing else.
 
 ## Endpoints
 

@@ -11,8 +11,8 @@ import { until } from '../lab/wait.ts';
 const env = { INGLE_SUBNET_HEARTBEAT: '1' };
 const test = suite<{ a: House; b: House }>('two hubs of one owner');
 test.before(async (c) => {
-  c.a = await startHouse({ env: { ...env, INGLE_NAME: 'Hall' } });
-  c.b = await startHouse({ root: c.a.origin, env: { ...env, INGLE_NAME: 'Attic' } });
+  c.a = await startHouse({ env: { ...env, INGLE_NAME: 'Hall', INGLE_HAS: 'has:speaker' } });
+  c.b = await startHouse({ root: c.a.origin, env: { ...env, INGLE_NAME: 'Attic', INGLE_HAS: 'has:bell' } });
   for (const h of [c.a, c.b]) {
     await (await h.uplink()).Enrol({});
     await until(async () => (await h.status()).uplink.connected, 'the hub to be connected');
@@ -53,7 +53,7 @@ test('a hub joins by a link, registers, and is shown as here on both sides', asy
   await until(async () => (await stateOf(a, alone.hub_id)) === 'here', 'the member to be here');
   const [self, member] = await nodes(a);
   assert.equal([self.hub_id, self.role, self.name], [lead.hub_id, 'hub', 'Hall']);
-  assert.equal([member.role, member.name, member.caps], ['member', 'Attic', ['noise-ik']]);
+  assert.equal([member.role, member.name, member.caps], ['member', 'Attic', ['noise-ik', 'has:bell']]);
   await until(async () => (await stateOf(b, lead.hub_id)) === 'here', 'the leading hub to be here');
   const { body } = await api(b, 'GET', '/api/subnet/context');
   assert.equal(
@@ -97,6 +97,54 @@ test('either uplink or API may be killed, and the member is here again without a
       return n?.state === 'here' && Number(n.heard_at) > before;
     }, `a heartbeat after ${name} was killed`);
   }
+});
+
+test('a scenario that needs what only the member has is done there, and once, though both services die', async ({
+  a,
+  b,
+}) => {
+  await api(a, 'POST', '/api/skills/developer', { on: true });
+  const step = (id: string) => ({ id, call: 'io.console.print', args: { text: id } });
+  const scenario = (constraint: string) => ({
+    ...{ id: 'test/bell', version: `1.0.${++version}`, dslVersion: '1', name: 'Bell' },
+    ...{
+      constraints: [constraint],
+      steps: [step('rings'), { id: 'd', do: 'delay', for: '6s' }, step('rang')],
+    },
+  });
+  let version = 0;
+  const push = (constraint: string) =>
+    api(a, 'POST', '/api/scenarios/push', { prototype: scenario(constraint) });
+  const run = () => api(a, 'POST', '/api/scenario/run', { id: 'test/bell' });
+  const status = async (run_id: string) =>
+    (await api(a, 'GET', `/api/scenario/status?run_id=${run_id}`)).body;
+  assert.is((await push('has:bath')).status, 200);
+  assert.match((await run()).body.message, /No hub of the subnet .* bath/);
+  assert.is((await push('has:bell')).status, 200);
+  const { hub_id } = await place(b);
+  const { run_id } = (await run()).body;
+  await until(async () => (await status(run_id)).current_step === 'd', 'the member to have begun');
+  assert.is((await status(run_id)).run.waits.node, hub_id);
+  const there = (await api(b, 'GET', '/api/scenarios/instances')).body.instances;
+  assert.is(
+    there.find((r: { run_id: string }) => r.run_id === run_id).origin,
+    `node:${(await place(a)).hub_id}`,
+  );
+  b.kill('scenario');
+  a.kill('scenario');
+  await until(async () => (await status(run_id)).state === 'DONE', 'the end');
+  const journal = (await status(run_id)).journal.map(
+    (j: { step_name?: string; kind: string }) => `${j.step_name ?? ''} ${j.kind}`,
+  );
+  assert.equal(journal, [
+    ...['rings begun', 'rings done', 'd asleep', 'd woke', 'rang begun', 'rang done', ' end'],
+  ]);
+  // Orders go there, too.
+  const second = (await run()).body.run_id;
+  await until(async () => (await status(second)).current_step === 'd', 'the second one');
+  assert.is((await api(a, 'POST', '/api/scenario/cancel', { run_id: second })).status, 200);
+  await until(async () => (await status(second)).state === 'CANCELED', 'it to be stopped there');
+  assert.is((await status(second)).journal.filter((j: { kind: string }) => j.kind === 'order').length, 1);
 });
 
 test('a member that leaves is alone as it was, and the other hub knows', async ({ a, b }) => {
