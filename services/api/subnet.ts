@@ -67,7 +67,10 @@ export function subnetEndpoints({ bus, name }: { bus: Bus; name: () => string })
       return { left: true };
     },
     async runs(a) {
-      const { answer } = await scenario.NodeRuns({ node: memberOf(a), report: JSON.stringify(a.body) }, ASK_MS);
+      const { answer } = await scenario.NodeRuns(
+        { node: memberOf(a), report: JSON.stringify(a.body) },
+        ASK_MS,
+      );
       return JSON.parse(answer) as never;
     },
     async context() {

@@ -119,7 +119,9 @@ export function tellRun(run: Run, journal: readonly Line[], say: Say, t: Text): 
   const { waits, error } = run;
   if (waits) {
     const locks = Object.keys(waits.locks ?? {}).join(', ');
-    say.line(t('waits', { what: plain([waits.for, waits.topic ?? waits.node ?? locks].filter(Boolean).join(' ')) }));
+    say.line(
+      t('waits', { what: plain([waits.for, waits.topic ?? waits.node ?? locks].filter(Boolean).join(' ')) }),
+    );
   } else if (run.state === 'RUNNING' && run.current_step)
     say.line(t('at', { step: plain(run.current_step) }));
   if (error && run.state !== 'CANCELED') {
