@@ -58,6 +58,15 @@ const compact = minify({
   lineLimit: 160,
 });
 
+/** esbuild leaves the characters of regular expressions as they are; there an escape means the same. */
+const latin = {
+  name: 'latin',
+  renderChunk: (code) => ({
+    code: code.replace(/[^\0-\xff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    map: null,
+  }),
+};
+
 /** dbus-next loads an XML library for what it is not asked here: contracts describe themselves (system/served.ts). */
 const withoutXml = {
   name: 'without-xml',
@@ -96,6 +105,7 @@ function program(input, file, external_ = external) {
       commonjs({ ignore: optional, ignoreDynamicRequires: true, sourceMap: false }),
       json({ preferConst: true }),
       compact,
+      latin,
     ],
     output: {
       dir: dirname(file),
