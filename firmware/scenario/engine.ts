@@ -256,7 +256,7 @@ async function order(e: Engine, run_id: string, what: InstanceOrder, why = 'It w
 async function kill(e: Engine, r: Live, why: string): Promise<void> {
   const at = e.o.clock.wall();
   const error = { code: 'canceled', message: why };
-  const { run_id, scenario_id } = r.row;
+  const { run_id, scenario_id, user, trace_id, started_at } = r.row;
   const state = { op: 'state', run_id, state: 'CANCELED', finished_at: at, error } as const;
   const end = { at, kind: 'end', state: 'CANCELED', error } as const;
   if (!(await journal(e, r, end, { status: 'KILLED', ops: [state] })))
@@ -264,7 +264,10 @@ async function kill(e: Engine, r: Live, why: string): Promise<void> {
   r.acting?.abort(new IngleError('conflict', 'The run was killed.'));
   e.o.topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id, why, killed: true });
   over(e, r, { state: 'CANCELED', finished_at: at, error });
-  e.o.tell('scenario.finish', { run_id, scenario_id, state: 'CANCELED', killed: true });
+  const latency_ms = Math.max(0, at - started_at);
+  e.o.tell('scenario.finish', {
+    ...{ run_id, scenario_id, user, trace_id, state: 'CANCELED', latency_ms, error, killed: true },
+  });
   kick(e);
 }
 

@@ -1,6 +1,7 @@
 // io.ingle.Scenario1 on the bus: the engine, the scheduler, the library and the household, over one store.
 import type { RuleSet } from '../intent/schema.ts';
 import { type Unmatched, withUnmatched } from '../intent/teacher.ts';
+import { exposition, type Family } from '../observe/exposition.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Bus, Served } from '../system/bus.ts';
 import { fromVariant, type Implementation as Serves, toDict, type Variant } from '../system/contract.ts';
@@ -26,8 +27,10 @@ import {
   openHousehold,
   userOf,
 } from './household.ts';
+import { tellingIo } from './io-events.ts';
 import { type Library, openLibrary, type PrototypeRow } from './library.ts';
 import type { Tell, Topics } from './live.ts';
+import { type Counted, type Metrics, openMetrics } from './metrics.ts';
 import type { Limits } from './places.ts';
 import type { Quotas } from './quotas.ts';
 import { type JobRow, openRecords, type Records, type RunRow } from './records.ts';
@@ -50,7 +53,8 @@ export interface ServeOptions {
   ways(schedule: () => Schedule): Ways;
   askerOf(user: string): Promise<Asker | undefined>;
   has(): ReadonlySet<string>;
-  onCall?(): void;
+  /** Hears every event as well, and what it counts of its own. */
+  traces?: { tell: Tell; families(): Family[] };
 }
 
 export interface Scenarios {
@@ -67,12 +71,25 @@ interface Parts {
   runs: Runs;
   schedule: Schedule;
   household: Household;
-  counts: Record<string, number>;
+  metrics: Metrics;
+  tell: Tell;
   changed(what: string): void;
 }
 
 /** Runs that ended so long ago are forgotten, milliseconds. */
 const KEPT_MS = 30 * 86_400_000;
+
+const countedKey = 'hub.counted';
+/**
+ * What the process before has counted. It is taken away with that, so that after a kill counters begin at 0: readers
+ * know that, where they would count twice what only goes back a little.
+ */
+async function takeCounted(records: Records): Promise<Partial<Counted> | undefined> {
+  const kept = (await records.memory(countedKey))[countedKey];
+  if (kept === undefined) return undefined;
+  await records.write([{ op: 'memory', key: countedKey, value: null }]);
+  return kept as unknown as Partial<Counted>;
+}
 
 /** Topics of the bus, one match each however many runs hear it. */
 function topicsOf(bus: Bus): Topics {
@@ -103,19 +120,23 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   const records = openRecords(o.store);
   const library = await openLibrary(o);
   const topics = topicsOf(bus);
-  const counts: Record<string, number> = {};
+  const metrics = openMetrics(await takeCounted(records));
   const tell: Tell = (event, properties) => {
-    counts[event] = (counts[event] ?? 0) + 1;
+    metrics.tell(event, properties);
     log.debug(event, properties);
     bus.publish(event, properties);
+    o.traces?.tell(event, properties);
   };
   let schedule: Schedule | undefined;
   let household: Household | undefined;
   const runs = openEngine({
     ...{ records, clock, topics, log, tell, limits: o.limits, quotas: o.quotas },
-    actions: builtinActions(
-      o.ways(() => schedule!),
-      records,
+    actions: tellingIo(
+      builtinActions(
+        o.ways(() => schedule!),
+        records,
+      ),
+      tell,
     ),
     compile: compileSource,
     boundTo: async (row, slot) => household!.boundTo(row.user, row.scenario_id, slot),
@@ -131,7 +152,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   household = openHousehold({ ...o, library, schedule, topics, runs, tell });
   let served: Served<typeof scenario1> | undefined;
   const parts: Parts = {
-    ...{ o, records, library, runs, schedule, household, counts },
+    ...{ o, records, library, runs, schedule, household, metrics, tell },
     changed: (what) => served?.emit('Changed', { what }),
   };
   await loadRules(parts);
@@ -151,6 +172,8 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
       household.stop();
       schedule.stop();
       await runs.stop();
+      const counted = metrics.counted() as unknown as Value;
+      await records.write([{ op: 'memory', key: countedKey, value: counted }]);
     },
   };
 }
@@ -363,11 +386,17 @@ function runMethods(p: Parts) {
     },
     Metrics: () => ({
       metrics: dict({
-        counts: p.counts,
+        counts: { ...p.metrics.events },
         open: runs.size,
         jobs: p.schedule.list().length,
         time_known: isTimeKnown(p.o.clock),
       }),
+    }),
+    Exposition: () => ({
+      text: exposition([
+        ...p.metrics.families({ open: runs.size, jobs: p.schedule.list().length }),
+        ...(p.o.traces?.families() ?? []),
+      ]),
     }),
     ClockChanged() {
       runs.clockChanged();
@@ -462,6 +491,7 @@ function planMethods(p: Parts) {
         return { intent: '', slots: {}, scenario_id: '', run_id: '' };
       }
       const { intent, slots, scenario_id } = found;
+      p.tell('intent.detected', { intent, scenario_id, user: asker.user });
       let run_id = '';
       if (start && scenario_id !== null) {
         const asking: Asking = { ctx: { ...json(ctx), ...slots }, origin: `intent:${intent}` };
