@@ -22,6 +22,7 @@ import {
   compileSource,
   HOUSE,
   type Household,
+  hostsIn,
   mayManage,
   mayStart,
   openHousehold,
@@ -34,10 +35,12 @@ import { type Counted, type Metrics, openMetrics } from './metrics.ts';
 import type { Limits } from './places.ts';
 import type { Quotas } from './quotas.ts';
 import { type JobRow, openRecords, type Records, type RunRow } from './records.ts';
+import { sealedIn } from './reference.ts';
 import { rehearse } from './rehearse.ts';
 import { houseRules } from './rules.ts';
 import { openSchedule, type Schedule, type WantedJob } from './schedule.ts';
 import type { Implementation, Prototype } from './schema.ts';
+import { opening, shownBindings, unopened } from './sealed.ts';
 import { type InstanceOrder, instanceOf } from './states.ts';
 
 export interface ServeOptions {
@@ -129,17 +132,23 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   };
   let schedule: Schedule | undefined;
   let household: Household | undefined;
+  const ways = o.ways(() => schedule!);
+  const hostsOf = async (run_id: string) => {
+    const row = await records.run(run_id);
+    const source = row && (await records.program(row.program));
+    return source === undefined ? [] : hostsIn(source);
+  };
   const runs = openEngine({
     ...{ records, clock, topics, log, tell, limits: o.limits, quotas: o.quotas },
     actions: tellingIo(
-      builtinActions(
-        o.ways(() => schedule!),
-        records,
+      opening(builtinActions(ways, records, hostsOf), ({ ctx, scenario_id }) =>
+        household!.bindingsOf(ctx.user, scenario_id),
       ),
       tell,
     ),
     compile: compileSource,
-    boundTo: async (row, slot) => household!.boundTo(row.user, row.scenario_id, slot),
+    boundTo: (row, slot) =>
+      household!.boundTo({ user: row.user, role: String(row.ctx['role'] ?? 'owner') }, row.scenario_id, slot),
   });
   schedule = await openSchedule({
     ...{ records, clock, log, runs },
@@ -149,7 +158,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
       return household!.startOf(job.scenario_id, asker, { ctx: job.ctx, origin: `job:${job.job_id}` });
     },
   });
-  household = openHousehold({ ...o, library, schedule, topics, runs, tell });
+  household = openHousehold({ ...o, library, schedule, topics, runs, tell, offers: ways.offers });
   let served: Served<typeof scenario1> | undefined;
   const parts: Parts = {
     ...{ o, records, library, runs, schedule, household, metrics, tell },
@@ -202,14 +211,19 @@ const askingFrom = (given: Record<string, Value>): Asking & { run_id?: string } 
 
 type Methods = Serves<typeof scenario1>;
 
+const isSet = (names: readonly string[], of: object = {}): Record<string, boolean> =>
+  Object.fromEntries(names.map((name) => [name, Object.hasOwn(of, name)]));
+
 function listed(
   p: Parts,
   { id, version, prototype, publisher }: PrototypeRow,
   { user, locale }: Asker,
+  chosen: Record<string, string>,
 ): object {
   const { implementation, rev, problems } = p.library.implementation(userOf(prototype, user), id);
   const { name, doc, icon, roles, params, paramDocs, slots, triggers, multiUser, io, policy } = prototype;
   const bound = implementation.bindings?.slots ?? {};
+  const sealed = sealedIn(prototype.steps);
   return {
     ...{ id, version, publisher, name, doc, icon, roles, params, paramDocs, slots, triggers, io },
     multiUser: multiUser ?? false,
@@ -217,8 +231,13 @@ function listed(
     versions: p.library.versions(id),
     enabled: rev > 0 && implementation.enabled !== false,
     unbound: Object.entries(slots ?? {}).flatMap(([slot, { optional }]) =>
-      optional || Object.hasOwn(bound, slot) ? [] : [slot],
+      optional || bound[slot]?.skill || Object.hasOwn(chosen, slot) ? [] : [slot],
     ),
+    chosen,
+    hosts: implementation.hosts ?? prototype.hosts ?? [],
+    // By name: whether there is a value, and no value.
+    secrets: isSet(sealed.secrets, implementation.bindings?.secrets),
+    devices: isSet(sealed.devices, implementation.bindings?.devices),
     problems: problems.map((f) => ({ ...f, says: saidIn(f, pickLanguage([locale ?? p.o.locale])) })),
   };
 }
@@ -239,15 +258,24 @@ function libraryMethods(p: Parts) {
     const { prototype, readme } = library.find(id);
     const of = userOf(prototype, user);
     const row = library.implementation(of, id);
-    return { implementation: dict({ ...row, effective: library.effective(of, id).scenario, readme }) };
+    const { bindings } = row.implementation;
+    const implementation = bindings
+      ? { ...row.implementation, bindings: shownBindings(bindings) }
+      : row.implementation;
+    return {
+      implementation: dict({ ...row, implementation, effective: library.effective(of, id).scenario, readme }),
+    };
   };
   return {
-    Prototypes: ({ asker }) => ({
-      prototypes: library
-        .active()
-        .filter((r) => mayManage(asker.role) || mayStart(r.prototype, asker.role))
-        .map((r) => dict(listed(p, r, askerFrom(asker)))),
-    }),
+    async Prototypes({ asker }) {
+      const rows = library.active().filter((r) => mayManage(asker.role) || mayStart(r.prototype, asker.role));
+      const who = askerFrom(asker);
+      const chosen = await household.chosenBySelf(
+        who,
+        rows.map((r) => r.id),
+      );
+      return { prototypes: rows.map((r, i) => dict(listed(p, r, who, chosen[i]!))) };
+    },
     async Install({ prototype, readme, publisher }) {
       const value = json(prototype) as unknown as Prototype;
       const { id, version } = await library.install({
@@ -323,13 +351,15 @@ function runMethods(p: Parts) {
   return {
     async Start({ id, asker, asking }) {
       const { run_id, ...rest } = askingFrom(json(asking));
-      const start = household.startOf(id, askerFrom(asker), rest);
+      const start = await household.startOf(id, askerFrom(asker), rest);
       return { run_id: (await runs.start({ ...start, ...(run_id ? { run_id } : {}) })).run_id };
     },
-    Rehearse({ id, asker, asking }) {
-      const start = household.startOf(id, askerFrom(asker), askingFrom(json(asking)));
+    async Rehearse({ id, asker, asking }) {
+      const start = await household.startOf(id, askerFrom(asker), askingFrom(json(asking)));
       const o = { scenario_id: id, ctx: start.ctx, now: p.o.clock.wall() };
-      return { steps: rehearse(compileSource(start.source), o).map(dict) };
+      return {
+        steps: rehearse(compileSource(start.source), o).map((step) => dict(unopened(step) as object)),
+      };
     },
     async Order({ run_id, what, user }) {
       if (!['stop', 'pause', 'resume', 'kill'].includes(what))
@@ -461,7 +491,7 @@ function planMethods(p: Parts) {
     async CreateJob({ asker, job }) {
       const wanted = json(job) as unknown as WantedJob;
       // Whoever plans a scenario may start it now.
-      household.startOf(wanted.scenario_id, askerFrom(asker), { origin: 'job' });
+      await household.startOf(wanted.scenario_id, askerFrom(asker), { origin: 'job' });
       const row = await schedule.create({ ...wanted, user: asker.user, origin: 'user' });
       p.changed('jobs');
       return { job_id: row.job_id };
@@ -495,7 +525,8 @@ function planMethods(p: Parts) {
       let run_id = '';
       if (start && scenario_id !== null) {
         const asking: Asking = { ctx: { ...json(ctx), ...slots }, origin: `intent:${intent}` };
-        run_id = (await runs.start(household.startOf(scenario_id, askerFrom(asker), asking))).run_id;
+        const wanted = await household.startOf(scenario_id, askerFrom(asker), asking);
+        run_id = (await runs.start(wanted)).run_id;
       }
       return { intent, slots: dict(slots), scenario_id: scenario_id ?? '', run_id };
     },
