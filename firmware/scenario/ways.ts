@@ -125,7 +125,8 @@ export function waysOf(o: WaysOptions): Ways {
         if (!(e instanceof IngleError) || e.code !== 'not_found') throw e;
         // Not one of its declared actions: a path of its own, which is read where nothing is given.
         const isRead = Object.keys(given).length === 0;
-        return ask(at + encodeURIComponent(action), id, isRead ? undefined : given, who);
+        // Another request, so another id; the same for the same effect all the same.
+        return ask(at + encodeURIComponent(action), `${id} path`, isRead ? undefined : given, who);
       }
     },
     async offers({ user, role }) {

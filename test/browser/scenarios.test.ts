@@ -62,7 +62,10 @@ let browser: Browser;
 let owner: Phone;
 const rooms = home(test);
 test.before(async () => {
-  [house, browser, owner] = await rooms.paired({ house: { installed: [chime, bell] }, phone: { still: true } });
+  [house, browser, owner] = await rooms.paired({
+    house: { installed: [chime, bell] },
+    phone: { still: true },
+  });
 });
 
 const win = (page: Page) => page.locator('[data-window="@scenarios"]');
@@ -114,13 +117,17 @@ test('what waits for a skill stands first, and gets one in its settings', async 
 test('a slot for which one skill fits has it by itself, and the page says so', async () => {
   const { page } = owner;
   await tabs(page);
-  await item(page, 'home/weather_on_request').getByRole('button', { name: /Settings/ }).click();
+  await item(page, 'home/weather_on_request')
+    .getByRole('button', { name: /Settings/ })
+    .click();
   const slot = win(page).locator('#slot-weather');
   await slot.waitFor();
   assert.match((await slot.locator('option:checked').textContent())!, /^by itself: Weather$/);
   await win(page).getByText('It is the only one here that fits').waitFor();
   await tabs(page);
-  await item(page, 'home/quiet_hours').getByRole('button', { name: /Settings/ }).click();
+  await item(page, 'home/quiet_hours')
+    .getByRole('button', { name: /Settings/ })
+    .click();
   await win(page).locator('#slot-sound').waitFor();
 });
 
