@@ -103,7 +103,9 @@ export function Slots(o: {
   const slots = Object.entries(o.of.slots ?? {});
   if (slots.length === 0) return null;
   const { bindings = {} } = o.now.implementation;
-  const skills = [...new Set(o.actions.map((a) => a.skill_id))];
+  // Those that declare no actions have paths, which steps may call as well.
+  const shown = (app().icons ?? []).map((i) => i.skill_id);
+  const skills = [...new Set([...o.actions.map((a) => a.skill_id), ...shown])];
   const has = (skill: string, id: string) => o.actions.some((a) => a.skill_id === skill && a.id === id);
   const title = (id: string) => {
     const icon = app().icons?.find((i) => i.skill_id === id);
@@ -125,7 +127,9 @@ export function Slots(o: {
         ? say('slot_by_self', { name: title(bySelf) })
         : say(optional ? 'slot_none' : 'slot_open');
       const wanted = methodsOf(o.now.effective.steps, slot);
-      const fitting = skills.filter((id) => id === cap || wanted.every((m) => has(id, m)));
+      const fitting = skills.filter(
+        (id) => id === cap || (wanted.length > 0 && wanted.every((m) => has(id, m))),
+      );
       const others = skills.filter((id) => !fitting.includes(id));
       const options = (some: string[]) =>
         some.map((id) => html`<option value=${id} selected=${id === chosen}>${title(id)}</option>`);

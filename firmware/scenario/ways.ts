@@ -130,13 +130,16 @@ export function waysOf(o: WaysOptions): Ways {
       }
     },
     async offers({ user, role }) {
-      const { actions } = (await ask(
-        '/api/skills/actions',
-        '',
-        undefined,
-        await principal(user, role),
-      )) as unknown as { actions: { skill_id: string; id: string }[] };
-      const of = new Map<string, string[]>();
+      const who = await principal(user, role);
+      // Skills that declare no actions have paths, which steps may call as well.
+      const [icons, declared] = await Promise.all([
+        ask('/v1/icons', '', undefined, who),
+        ask('/api/skills/actions', '', undefined, who),
+      ]);
+      const of = new Map(
+        (icons as unknown as { skill_id: string }[]).map((i) => [i.skill_id, [] as string[]]),
+      );
+      const { actions } = declared as unknown as { actions: { skill_id: string; id: string }[] };
       for (const { skill_id, id } of actions) of.set(skill_id, [...(of.get(skill_id) ?? []), id]);
       return [...of].map(([skill_id, ids]) => ({ skill_id, actions: ids }));
     },
