@@ -31,6 +31,8 @@ export interface Scenario {
   enabled: boolean;
   /** Slots that must have a skill before it runs. */
   unbound: string[];
+  /** Slots of which nobody has said anything, with the only skill that fits each. */
+  chosen: Record<string, string>;
   problems: { pointer: string; code: string; says: string; values?: Values; repaired: boolean }[];
 }
 
@@ -112,7 +114,7 @@ export interface Changed {
   rev: number;
   implementation: {
     params?: Record<string, unknown>;
-    bindings?: { slots?: Record<string, { skill: string }>; devices?: object };
+    bindings?: { slots?: Record<string, { skill: string | null }>; devices?: object };
   };
   effective: { params?: Record<string, unknown>; steps: Step[] };
   problems: Scenario['problems'];

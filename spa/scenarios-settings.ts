@@ -85,6 +85,9 @@ export function Params(o: { of: Scenario; now: Changed; still: boolean; change(w
   </form>`;
 }
 
+/** In the list: no skill. No id of a skill has this form. */
+const NONE = '-';
+
 /** The actions that steps ask of a slot. */
 function methodsOf(steps: readonly Step[], slot: string): string[] {
   return [...new Set(stepsOf(steps).flatMap((s) => (s.slot === slot && s.method ? [s.method] : [])))];
@@ -100,22 +103,33 @@ export function Slots(o: {
   const slots = Object.entries(o.of.slots ?? {});
   if (slots.length === 0) return null;
   const { bindings = {} } = o.now.implementation;
-  const skills = [...new Set(o.actions.map((a) => a.skill_id))];
+  // Those that declare no actions have paths, which steps may call as well.
+  const shown = (app().icons ?? []).map((i) => i.skill_id);
+  const skills = [...new Set([...o.actions.map((a) => a.skill_id), ...shown])];
   const has = (skill: string, id: string) => o.actions.some((a) => a.skill_id === skill && a.id === id);
   const title = (id: string) => {
     const icon = app().icons?.find((i) => i.skill_id === id);
     return icon ? titleOf(icon) : id;
   };
+  /** @param skill NONE: the slot stays empty; '' says nothing of it */
   const bind = (slot: string, skill: string) => {
     const { [slot]: _, ...rest } = bindings.slots ?? {};
-    o.change({ bindings: { ...bindings, slots: skill ? { ...rest, [slot]: { skill } } : rest } });
+    const own = { ...rest, [slot]: { skill: skill === NONE ? null : skill } };
+    o.change({ bindings: { ...bindings, slots: skill === '' ? rest : own } });
   };
   const isOwner = app().role === null || app().role === 'owner';
   return html`<section class="v-card" aria-labelledby="slots"><h3 id="slots">${say('slots')}</h3>
     ${slots.map(([slot, { cap, optional, title: named }]) => {
-      const chosen = bindings.slots?.[slot]?.skill ?? '';
+      const own = bindings.slots?.[slot];
+      const chosen = own ? (own.skill ?? NONE) : '';
+      const bySelf = o.of.chosen[slot];
+      const unsaid = bySelf
+        ? say('slot_by_self', { name: title(bySelf) })
+        : say(optional ? 'slot_none' : 'slot_open');
       const wanted = methodsOf(o.now.effective.steps, slot);
-      const fitting = skills.filter((id) => id === cap || wanted.every((m) => has(id, m)));
+      const fitting = skills.filter(
+        (id) => id === cap || (wanted.length > 0 && wanted.every((m) => has(id, m))),
+      );
       const others = skills.filter((id) => !fitting.includes(id));
       const options = (some: string[]) =>
         some.map((id) => html`<option value=${id} selected=${id === chosen}>${title(id)}</option>`);
@@ -123,12 +137,13 @@ export function Slots(o: {
       return html`<div class="field" key=${slot}><label for=${id}>${words(named) || slot}</label>
         <select class="select" id=${id} disabled=${o.page.still} value=${chosen} aria-describedby=${`${id}-hint`}
           onChange=${(e: Event) => bind(slot, (e.target as HTMLSelectElement).value)}>
-          <option value="" selected=${chosen === ''}>${say(optional ? 'slot_none' : 'slot_open')}</option>
-          ${chosen !== '' && !skills.includes(chosen) && html`<option value=${chosen} selected>${chosen}</option>`}
+          <option value="" selected=${chosen === ''}>${unsaid}</option>
+          ${(chosen === NONE || (optional && bySelf)) && html`<option value=${NONE} selected=${chosen === NONE}>${say('slot_none')}</option>`}
+          ${chosen !== '' && chosen !== NONE && !skills.includes(chosen) && html`<option value=${chosen} selected>${chosen}</option>`}
           ${fitting.length > 0 && html`<optgroup label=${say('slot_fitting')}>${options(fitting)}</optgroup>`}
           ${others.length > 0 && html`<optgroup label=${say('slot_others')}>${options(others)}</optgroup>`}
         </select>
-        <p class="soft small" id=${`${id}-hint`}>${say('slot_wants', { cap, actions: wanted.join(', ') || '–' })}${optional ? ` ${say('slot_optional')}` : ''}</p></div>`;
+        <p class="soft small" id=${`${id}-hint`}>${say('slot_wants', { cap, actions: wanted.join(', ') || '–' })}${optional ? ` ${say('slot_optional')}` : ''}${bySelf && chosen === '' ? ` ${say('slot_only')}` : ''}</p></div>`;
     })}
     ${
       skills.length === 0 &&

@@ -16,6 +16,12 @@ export const fetch1 = contract({
       out: { status: 'q', url: 's', headers: 'a{ss}', body: 'ay' },
       errors: ['invalid_request', 'forbidden', 'rate_limited', 'too_large', 'timeout', 'unavailable'],
     },
+    FetchFrom: {
+      doc: 'The same for scenarios, for ingle-scenario alone: from the hosts it names. All scenarios together have 4 at once and 60 a minute.',
+      in: { url: 's', method: 's', headers: 'a{ss}', body: 'ay', hosts: 'as' },
+      out: { status: 'q', url: 's', headers: 'a{ss}', body: 'ay' },
+      errors: ['invalid_request', 'forbidden', 'rate_limited', 'too_large', 'timeout', 'unavailable'],
+    },
     Push: {
       doc: 'One POST to a push service, for the local API alone: over https, to a public address. Nothing is followed, and of the answer only the status is handed on. 8 go on at once.',
       in: { url: 's', headers: 'a{ss}', body: 'ay' },

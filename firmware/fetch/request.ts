@@ -73,7 +73,7 @@ export function checkUrl(text: string, hosts: readonly string[]): URL {
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) || !hosts.includes(url.hostname))
     throw new IngleError(
       'forbidden',
-      `This skill may not fetch from ${url.hostname.slice(0, 253)}. Its manifest names the hosts: permissions.hosts.`,
+      `Nothing may be fetched from ${url.hostname.slice(0, 253)} here: a skill's manifest (permissions.hosts) or a scenario (hosts) names where from.`,
     );
   url.hash = '';
   return url;

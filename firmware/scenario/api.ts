@@ -118,7 +118,14 @@ export const scenariosApi = localArea({
         ),
         params: T.Optional(anyObject('Values of parameters.')),
         io: T.Optional(anyObject('Settings.')),
-        bindings: T.Optional(anyObject('Skills of slots, and devices.')),
+        bindings: T.Optional(
+          anyObject(
+            'Skills of slots (`{skill}`; null: none), devices (`{device_id}`) and secrets (`{value}`). Answers name devices and secrets as `{}`, and one that is sent like that stays as it is.',
+          ),
+        ),
+        hosts: T.Optional(
+          T.Array(T.String(), { maxItems: 16, description: 'Some of the hosts of the prototype.' }),
+        ),
         rewrite: T.Optional(T.Array(anyObject('A rewrite.'), { maxItems: 200 })),
         enabled: T.Optional(T.Boolean({ description: 'Whether its triggers start it.' })),
       },

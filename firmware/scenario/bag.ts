@@ -1,6 +1,7 @@
 // The variable bag of a run: variables, results of steps, aliases; bounded, and what expressions see of it. Pure.
 import { IngleError } from '../protocol/errors.ts';
 import type { Scope, Value } from './expression.ts';
+import { sealedScope } from './sealed.ts';
 
 /** Bytes of one value, and of all, as JSON. */
 export const BAG = { value: 65_536, all: 262_144 };
@@ -78,6 +79,7 @@ export function scopeOf(bag: Bag, seen: Seen, more: Record<string, unknown> = {}
     ...bag.aliases,
     ...Object.fromEntries(seen.items),
     ...{ params, vars: bag.vars, steps: bag.steps, meta, ctx, slots, io: ctx['io'] ?? null },
+    ...sealedScope,
     ...more,
   };
 }

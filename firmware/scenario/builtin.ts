@@ -4,7 +4,9 @@ import { topics as ioTopics } from '../io/topics.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Action, Actions, Asked } from './action.ts';
 import type { Value } from './expression.ts';
+import { type HttpWays, httpActions } from './http-action.ts';
 import { chosenFor, localizedText } from './localized.ts';
+import type { Offer } from './offers.ts';
 import type { Records } from './records.ts';
 
 /** What actions reach of the hub. Each throws IngleError; `unavailable` and `not_supported` where nothing is there. */
@@ -25,6 +27,10 @@ export interface Ways {
     action: string;
     args: Value;
   }): Promise<Value>;
+  /** The skills that a person may use, with their actions. */
+  offers(o: { user: string; role: string }): Promise<Offer[]>;
+  /** One request over https, to one of its hosts. */
+  fetch: HttpWays['fetch'];
   publish(topic: string, payload: Value): void;
   schedule(o: { job_id: string; user: string; scenario_id: string; at: number; ctx: Value }): Promise<void>;
   unschedule(job_id: string): Promise<void>;
@@ -256,8 +262,12 @@ const ofSkill = /^([a-z][a-z0-9_]{0,47})\.([a-z][a-z0-9_]{0,47})$/;
 export function builtinActions(
   w: Ways,
   records: Pick<Records, 'memory' | 'write'>,
+  hostsOf: HttpWays['hostsOf'],
 ): Actions & { names(): string[] } {
-  const table: Table = { ...voice(w), ...skills(w), ...keeping(w, records) };
+  const table: Table = {
+    ...{ ...voice(w), ...skills(w), ...keeping(w, records) },
+    ...httpActions({ fetch: w.fetch, hostsOf }),
+  };
   return {
     names: () => Object.keys(table),
     find(name) {

@@ -33,6 +33,9 @@ export function checkImplementation(value: unknown, prototype: Prototype): Scena
     ...Object.keys(i.bindings?.slots ?? {})
       .filter((id) => !Object.hasOwn(prototype.slots ?? {}, id))
       .map((id) => faultAt(below('/bindings/slots', id), 'no_slot', { id })),
+    ...(i.hosts ?? []).flatMap((host, at) =>
+      prototype.hosts?.includes(host) ? [] : [faultAt(`/hosts/${at}`, 'no_host', { host })],
+    ),
     ...rewritten(prototype, i.rewrite ?? []).faults,
   ];
 }

@@ -4,6 +4,7 @@ import { below, faultAt, formFaults, type ScenarioFault } from './fault.ts';
 import { kindFaults, kindOf } from './kind.ts';
 import { type Reference, readHead, readStep } from './reference.ts';
 import { MOST_STEPS, type Prototype, prototypeSchema, type Step } from './schema.ts';
+import { sealedKinds } from './sealed.ts';
 import { idOf, type Placed, walk } from './walk.ts';
 
 /** What only the hub knows. */
@@ -19,7 +20,7 @@ const MOST_DEPTH = 8;
 
 /** Names that expressions may begin with in any step. */
 const roots = ['vars', 'steps', 'meta', 'params', 'ctx', 'slots', 'io'];
-const reserved = [...roots, 'item', 'true', 'false', 'null', 'not', 'and', 'or', 'in'];
+const reserved = [...roots, ...sealedKinds, 'item', 'true', 'false', 'null', 'not', 'and', 'or', 'in'];
 const actionForm = /^[A-Za-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+){0,7}$/;
 /** Arguments of the hub's own actions that decide what is done, and so may not be computed. */
 const plainArgs: Record<string, readonly string[]> = {
@@ -106,6 +107,8 @@ function callFaults(p: Prototype, { step, pointer }: Placed, around: Surrounding
     if (slot !== undefined && !Object.hasOwn(p.slots ?? {}, slot))
       faults.push(faultAt(below(at, 'slot'), 'unknown_slot', { id: slot }));
   }
+  if ((step.call === 'http.fetch' || step.compensate?.call === 'http.fetch') && !p.hosts?.length)
+    faults.push(faultAt(pointer, 'no_hosts'));
   const called: [string, string | undefined, Record<string, unknown> | undefined][] = [
     [pointer, step.call, step.args],
     [`${pointer}/compensate`, step.compensate?.call, step.compensate?.args],
@@ -158,12 +161,21 @@ function expressionFaults(
     const items = loops.length > 0 ? ['item', ...loops.flatMap((s) => s.as ?? [])] : [];
     const allowed = [...roots, ...aliases, ...items];
     // Only which events count is asked of the event.
+    // What is sealed goes to an action as it is, and nowhere else.
+    const isSealed = (r: Reference) => (sealedKinds as readonly string[]).includes(r.root);
+    const isGiven = (r: Reference) =>
+      r.isWhole &&
+      r.member !== undefined &&
+      /^\/(?:compensate\/)?args\//.test(r.pointer.slice(pointer.length));
     const isOfEvent = (r: Reference) => r.root === '$' && r.pointer === below(pointer, 'where');
     return [
       ...faults,
+      ...references
+        .filter((r) => isSealed(r) && !isGiven(r))
+        .map((r) => faultAt(r.pointer, 'sealed', { id: r.root })),
       ...referenceFaults(
         p,
-        references.filter((r) => !isOfEvent(r)),
+        references.filter((r) => !isOfEvent(r) && !isSealed(r)),
         allowed,
         ids,
       ),

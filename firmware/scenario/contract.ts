@@ -155,6 +155,12 @@ export const scenario1 = contract({
       out: {},
       errors: [],
     },
+    Exposition: {
+      doc: 'What happened to runs and steps, counted, as text of the Prometheus format 0.0.4.',
+      in: {},
+      out: { text: 's' },
+      errors: [],
+    },
     ClockChanged: { doc: 'The clock of the machine was set.', in: {}, out: {}, errors: [] },
   },
   signals: {

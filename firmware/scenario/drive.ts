@@ -177,9 +177,15 @@ async function waits(e: Engine, r: Live, need: DelayNeed | WaitNeed | HeldNeed):
   const at = clock.wall();
   const told = { step: need.key, status: by === 'timeout' ? 'TIMEOUT' : 'DONE' };
   const latency_ms = Math.max(0, at - now.asleep.since);
-  await journal(e, r, { at, kind: 'woke', seq: need.seq, by }, { ...told, latency_ms });
+  if (await journal(e, r, { at, kind: 'woke', seq: need.seq, by }, { ...told, latency_ms }))
+    e.o.tell('step.finish', { ...waitOf(r, need), latency_ms });
   return true;
 }
+/** A wait as it is told: a step like any other. */
+const waitOf = ({ row }: Live, { key, seq, kind }: DelayNeed | WaitNeed | HeldNeed) => ({
+  ...{ run_id: row.run_id, scenario_id: row.scenario_id, trace_id: row.trace_id },
+  ...{ step: key, seq, action: kind, attempt: 1 },
+});
 const untilLeft = ({ o: { clock } }: Engine, until: number): number =>
   isTimeKnown(clock) ? Math.min(LOOK_MS, until - clock.wall()) : LOOK_MS;
 
@@ -192,6 +198,7 @@ async function fallAsleep(e: Engine, r: Live, need: DelayNeed | WaitNeed | HeldN
   const ms = asleep ? leftOf(asleep, clock) : whole;
   const since = asleepNow(clock, ms === Number.POSITIVE_INFINITY ? undefined : ms);
   await journal(e, r, { at: clock.wall(), kind: 'asleep', seq, ...since }, { step, status: 'WAITING' });
+  if (!asleep) e.o.tell('step.start', waitOf(r, need));
 }
 
 /** What held before a restart of the machine: the time away counts, or the time begins anew, as the step says. */
@@ -219,9 +226,11 @@ async function hear(e: Engine, r: Live, seq: number, payload: Value): Promise<vo
   const at = e.o.clock.wall();
   if (now.kind === 'wait') {
     if (!counts) return;
-    e.o.tell('io.receive', { run_id: r.row.run_id, step: now.key, topic: now.topic });
+    e.o.tell('io.receive', { ...waitOf(r, now), topic: now.topic });
     const entry: Entry = { at, kind: 'woke', seq, by: 'event', payload: kept(payload) };
-    await journal(e, r, entry, { step: now.key, status: 'DONE', latency_ms: at - (now.asleep?.since ?? at) });
+    const latency_ms = Math.max(0, at - (now.asleep?.since ?? at));
+    if (await journal(e, r, entry, { step: now.key, status: 'DONE', latency_ms }))
+      e.o.tell('step.finish', { ...waitOf(r, now), latency_ms });
   } else if (now.kind === 'held') {
     if (counts === (now.holding !== undefined)) return;
     const from = counts ? asleepNow(e.o.clock, now.ms) : null;
@@ -253,11 +262,11 @@ const never = ['invalid_request', 'forbidden', 'not_found', 'not_supported', 'to
 
 async function perform(e: Engine, r: Live, need: ActNeed | UndoNeed): Promise<void> {
   const { records, clock, tell, quotas } = e.o;
-  const { run_id, scenario_id } = r.row;
+  const { run_id, scenario_id, trace_id } = r.row;
   const { key: step, seq } = need;
   const action = e.o.actions.find(need.slot === undefined ? need.action : 'slot.call');
   const began = clock.up();
-  const told = { run_id, scenario_id, step, action: need.action, attempt: need.attempt };
+  const told = { run_id, scenario_id, trace_id, step, seq, action: need.action, attempt: need.attempt };
   const abort = new AbortController();
   r.acting = abort;
   try {
@@ -299,7 +308,7 @@ async function failed(
   latency_ms: number,
 ): Promise<void> {
   const { clock, tell, log } = e.o;
-  const { run_id, scenario_id } = r.row;
+  const { run_id, scenario_id, trace_id } = r.row;
   const { code, message, details } = toIngleError(cause);
   if (!(cause instanceof IngleError))
     log.error('an action failed', { run_id, action: need.action, cause: cause as Error });
@@ -310,12 +319,8 @@ async function failed(
   const wait = backoffOf(need.retries, need.attempt, (e.o.random ?? Math.random)());
   const again = isOn ? clock.wall() + wait : undefined;
   tell('step.error', {
-    run_id,
-    scenario_id,
-    step: need.key,
-    action: need.action,
-    attempt: need.attempt,
-    error: code,
+    ...{ run_id, scenario_id, trace_id, step: need.key, seq: need.seq, action: need.action },
+    ...{ attempt: need.attempt, error: code, latency_ms },
   });
   await journal(
     e,
@@ -408,7 +413,7 @@ export function ended(
   const { run_id, scenario_id, user, trace_id, started_at } = r.row;
   over(e, r, { state, finished_at: at, error: error ?? null });
   e.o.tell('scenario.finish', {
-    ...{ run_id, scenario_id, user, trace_id, state, latency_ms: at - started_at },
+    ...{ run_id, scenario_id, user, trace_id, state, latency_ms: Math.max(0, at - started_at) },
     ...(error ? { error } : {}),
   });
 }

@@ -287,14 +287,17 @@ async function order(
 async function kill(e: Engine, r: Live, why: string): Promise<void> {
   const at = e.o.clock.wall();
   const error = { code: 'canceled', message: why };
-  const { run_id, scenario_id } = r.row;
+  const { run_id, scenario_id, user, trace_id, started_at } = r.row;
   const ops = endOps(r.row, { state: 'CANCELED', error }, at);
   const end = { at, kind: 'end', state: 'CANCELED', error } as const;
   if (!(await journal(e, r, end, { status: 'KILLED', ops }))) return checkOrder(instanceNow(r), 'kill');
   r.acting?.abort(new IngleError('conflict', 'The run was killed.'));
   e.o.topics.publish(`scenario.cancel.${run_id}`, { run_id, scenario_id, why, killed: true });
   over(e, r, { state: 'CANCELED', finished_at: at, error });
-  e.o.tell('scenario.finish', { run_id, scenario_id, state: 'CANCELED', killed: true });
+  const latency_ms = Math.max(0, at - started_at);
+  e.o.tell('scenario.finish', {
+    ...{ run_id, scenario_id, user, trace_id, state: 'CANCELED', latency_ms, error, killed: true },
+  });
   if (r.row.away !== null) e.o.nudge?.(r.row.away);
   kick(e);
 }

@@ -9,6 +9,8 @@ import type { Runs, Start } from './engine.ts';
 import { evaluate, holds, type Value } from './expression.ts';
 import type { Library } from './library.ts';
 import type { Tell, Topics } from './live.ts';
+import type { Effective } from './merge.ts';
+import { chosenBySelf, type Offer, openSlots } from './offers.ts';
 import { planOf } from './plan.ts';
 import type { Program } from './program.ts';
 import type { Schedule, WantedJob } from './schedule.ts';
@@ -56,6 +58,8 @@ interface Source {
 /** The skill of a slot, of a run that another hub has asked for. */
 export const skillIn = (source: string, slot: string): string | undefined =>
   (JSON.parse(source) as Source).skills?.[slot];
+export const hostsIn = (source: string): readonly string[] =>
+  (JSON.parse(source) as Source).scenario.hosts ?? [];
 export function compileSource(source: string): Program {
   const { scenario, bound } = JSON.parse(source) as Source;
   return planOf(scenario, bound);
@@ -63,7 +67,7 @@ export function compileSource(source: string): Program {
 
 export interface Household {
   /** What starting a scenario takes. @throws IngleError `not_found`, `forbidden`, `conflict`, `invalid_request` */
-  startOf(id: string, asker: Asker, asking: Asking): Start;
+  startOf(id: string, asker: Asker, asking: Asking): Promise<Start>;
   /** Triggers follow what people have turned on. */
   settle(): Promise<void>;
   /** What was said, and the scenario it starts. */
@@ -73,8 +77,12 @@ export interface Household {
   ): (Recognized & { scenario_id: string | null }) | undefined;
   /** @throws IngleError `invalid_request` with every fault */
   setRules(rules: RuleSet, bindings: Readonly<Record<string, string>>): void;
-  /** The skill that somebody bound to a slot. */
-  boundTo(user: string, id: string, slot: string): string | undefined;
+  /** The skill of a slot: the one that somebody bound to it, else the only one that fits. */
+  boundTo(asker: Pick<Asker, 'user' | 'role'>, id: string, slot: string): Promise<string | undefined>;
+  /** What somebody has bound, with its secrets: for actions, when they are done. Nothing of a scenario that is gone. */
+  bindingsOf(user: string, id: string): Effective['bindings'];
+  /** The skills of slots of which nobody has said anything; none while nobody can be asked. */
+  chosenBySelf(asker: Asker, ids: readonly string[]): Promise<Record<string, string>[]>;
   /** Whether an event of the bus would start something. */
   isHearing(): boolean;
   stop(): void;
@@ -89,6 +97,8 @@ export interface HouseholdOptions {
   tell: Tell;
   /** Who somebody is now; undefined for a person who is gone. */
   askerOf(user: string): Promise<Asker | undefined>;
+  /** The skills that somebody may use. @throws IngleError `unavailable` */
+  offers(asker: Pick<Asker, 'user' | 'role'>): Promise<Offer[]>;
   zone: string;
   locale: string;
 }
@@ -112,9 +122,20 @@ export function openHousehold(o: HouseholdOptions): Household {
       s.rules = compileIntents(rules);
       s.bindings = bindings;
     },
-    boundTo: (user, id, slot) => {
-      const { prototype } = s.library.find(id);
-      return s.library.effective(userOf(prototype, user), id).bindings.slots?.[slot]?.skill;
+    async boundTo(asker, id, slot) {
+      const { scenario, bindings } = effectiveOf(s, asker.user, id);
+      if (Object.hasOwn(bindings.slots ?? {}, slot)) return bindings.slots![slot]!.skill ?? undefined;
+      return chosenBySelf(scenario, bindings.slots, await s.offers(asker))[slot];
+    },
+    bindingsOf(user, id) {
+      const row = s.library.active().find((r) => r.id === id);
+      if (!row) return {};
+      return s.library.implementation(userOf(row.prototype, user), id).implementation.bindings ?? {};
+    },
+    chosenBySelf(asker, ids) {
+      let asked: Promise<Offer[]> | undefined;
+      const once: State = { ...s, offers: (of) => (asked ??= s.offers(of)) };
+      return Promise.all(ids.map((id) => bySelf(once, asker, id).catch(() => ({}))));
     },
     isHearing: () => s.hears.size > 0,
     stop() {
@@ -123,14 +144,29 @@ export function openHousehold(o: HouseholdOptions): Household {
   };
 }
 
-function startOf(s: State, id: string, asker: Asker, asking: Asking): Start {
+function effectiveOf(s: State, user: string, id: string): Effective {
+  return s.library.effective(userOf(s.library.find(id).prototype, user), id);
+}
+
+/** @throws IngleError `unavailable` where nobody says which skills there are */
+async function bySelf(s: State, asker: Asker, id: string): Promise<Record<string, string>> {
+  const { scenario, bindings } = effectiveOf(s, asker.user, id);
+  if (openSlots(scenario, bindings.slots).length === 0) return {};
+  return chosenBySelf(scenario, bindings.slots, await s.offers(asker));
+}
+
+async function startOf(s: State, id: string, asker: Asker, asking: Asking): Promise<Start> {
   const { prototype, version } = s.library.find(id);
   if (!mayStart(prototype, asker.role))
     throw new IngleError('forbidden', 'This scenario is not for you. Ask whoever runs the hub.');
-  const user = userOf(prototype, asker.user);
-  const { scenario, bindings } = s.library.effective(user, id);
+  const { scenario, bindings } = effectiveOf(s, asker.user, id);
   const slots = Object.entries(scenario.slots ?? {});
-  const bound = slots.flatMap(([name]) => (bindings.slots?.[name] ? [name] : []));
+  const chosen: Record<string, string> = await bySelf(s, asker, id).catch((cause) => {
+    // What can do without is started without.
+    if (openSlots(scenario, bindings.slots).some((name) => !scenario.slots![name]!.optional)) throw cause;
+    return {};
+  });
+  const bound = slots.flatMap(([name]) => (bindings.slots?.[name]?.skill || name in chosen ? [name] : []));
   const open = slots.find(([name, slot]) => !slot.optional && !bound.includes(name));
   if (open)
     throw new IngleError(
@@ -140,7 +176,9 @@ function startOf(s: State, id: string, asker: Asker, asking: Asking): Start {
         slot: open[0],
       },
     );
-  const skills = Object.fromEntries(bound.map((name) => [name, bindings.slots![name]!.skill]));
+  const skills = Object.fromEntries(
+    bound.map((name) => [name, bindings.slots?.[name]?.skill ?? chosen[name]!]),
+  );
   const source: Source = { scenario, bound, skills };
   const active = scenario.io?.settings?.['output.active'];
   const { io = {} } = asking;
@@ -238,7 +276,7 @@ async function listen(
       const asker = await s.askerOf(user);
       if (!asker) return;
       const filled = fill(ctx, scope) as { [key: string]: Value };
-      await s.runs.start(startOf(s, id, asker, { ctx: filled, origin: `event:${t.topic}` }));
+      await s.runs.start(await startOf(s, id, asker, { ctx: filled, origin: `event:${t.topic}` }));
     };
     begin().catch((cause) => {
       // One that runs already is what `single` is for.

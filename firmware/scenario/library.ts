@@ -12,6 +12,7 @@ import type { ScenarioFault } from './fault.ts';
 import { type Effective, effective } from './merge.ts';
 import { migrate } from './migrate.ts';
 import type { Implementation, Prototype } from './schema.ts';
+import { keptBindings } from './sealed.ts';
 
 export interface PrototypeRow {
   id: string;
@@ -206,7 +207,9 @@ async function change(
       rev: now.rev,
     });
   effective(prototype, next);
-  const row: ImplementationRow = { user, id, implementation: next, rev: now.rev + 1, problems: [] };
+  const { bindings } = next;
+  const whole = bindings ? { ...next, bindings: keptBindings(bindings, now.implementation.bindings) } : next;
+  const row: ImplementationRow = { user, id, implementation: whole, rev: now.rev + 1, problems: [] };
   await put(s, row, version);
   return row;
 }

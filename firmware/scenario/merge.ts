@@ -35,7 +35,7 @@ function over(of: Values | undefined, ...more: (Values | undefined)[]): Values |
 export function effective(prototype: Prototype, implementation: Implementation): Effective {
   const faults = checkImplementation(implementation, prototype);
   if (faults.length > 0) throw refusal(faults, 'The changes of the scenario have a fault:');
-  const { params, io, rewrite, bindings, notes, enabled } = implementation;
+  const { params, io, rewrite, bindings, notes, enabled, hosts } = implementation;
   const now = rewritten(prototype, rewrite ?? []);
   const { slots } = prototype;
   const settings = over(prototype.io?.settings, io?.settings, now.settings);
@@ -45,6 +45,7 @@ export function effective(prototype: Prototype, implementation: Implementation):
       ...prototype,
       steps: now.steps,
       ...(merged ? { params: merged } : {}),
+      ...(hosts ? { hosts } : {}),
       ...(prototype.io ? { io: { ...prototype.io, ...(settings ? { settings } : {}) } } : {}),
       ...(slots
         ? {

@@ -205,7 +205,7 @@ function mapped<V>(
  */
 export function migrate(implementation: Implementation, before: Prototype, after: Prototype): Migration {
   const w: Work = { before, after, notes: [...(implementation.notes ?? [])], repaired: [], broken: [] };
-  const { params, io, bindings, rewrite, notes: _, ...rest } = implementation;
+  const { params, io, bindings, rewrite, hosts, notes: _, ...rest } = implementation;
   const newParams = mapped(params, (id, value) => valueFor(w, id, value, below('/params', id), value));
   const settings = mapped(io?.settings, (id, value) =>
     settingFor(w, id, value, below('/io/settings', id), value) ? value : undefined,
@@ -213,6 +213,11 @@ export function migrate(implementation: Implementation, before: Prototype, after
   const slots = mapped(bindings?.slots, (id, value) =>
     slotStays(w, id, value, below('/bindings/slots', id)) ? value : undefined,
   );
+  const newHosts = hosts?.filter((host, at) => {
+    const stays = after.hosts?.includes(host);
+    if (!stays) aside(w, faultAt(`/hosts/${at}`, 'host_gone', { host }), host, `/hosts/${at}`, w.repaired);
+    return stays;
+  });
   const moving = (rewrite ?? []).flatMap((r, i): Moving[] => {
     const pointer = `/rewrite/${i}`;
     const changed = changeFor(w, { rewrite: r, pointer, original: r });
@@ -228,6 +233,7 @@ export function migrate(implementation: Implementation, before: Prototype, after
       ...(newParams ? { params: newParams } : {}),
       ...(io ? { io: { ...io, ...(settings ? { settings } : {}) } } : {}),
       ...(bindings ? { bindings: { ...bindings, ...(slots ? { slots } : {}) } } : {}),
+      ...(newHosts ? { hosts: newHosts } : {}),
       ...(rewrite ? { rewrite: rewrites } : {}),
       ...(w.notes.length > 0 ? { notes: w.notes } : {}),
     },

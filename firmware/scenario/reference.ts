@@ -3,7 +3,9 @@ import { IngleError } from '../protocol/errors.ts';
 import type { Expression } from './expression.ts';
 import { below, faultAt, type ScenarioFault } from './fault.ts';
 import type { Prototype, Step } from './schema.ts';
+import type { SealedKind } from './sealed.ts';
 import { conditionOf, type Template, templateOf } from './template.ts';
+import { walk } from './walk.ts';
 
 export interface Reference {
   pointer: string;
@@ -13,6 +15,8 @@ export interface Reference {
   member?: string;
   /** Whether `default(…)` stands around it, so that nothing breaks where it is missing. */
   isSoft: boolean;
+  /** Nothing is made of it: it stands by itself, or within a text. */
+  isWhole?: true;
 }
 
 /** A place that holds expressions. */
@@ -51,14 +55,20 @@ function inExpression(e: Expression, pointer: string, isSoft = false): Reference
   }
 }
 
+/** An expression that stands in a template. */
+function whole(e: Expression, pointer: string): Reference[] {
+  const of = inExpression(e, pointer);
+  return e.kind === 'member' && e.of.kind === 'name' ? of.map((r) => ({ ...r, isWhole: true as const })) : of;
+}
+
 function inTemplate(t: Template, pointer: string): Reference[] {
   switch (t.kind) {
     case 'value':
       return [];
     case 'expression':
-      return inExpression(t.of, pointer);
+      return whole(t.of, pointer);
     case 'text':
-      return t.parts.flatMap((p) => (typeof p === 'string' ? [] : inExpression(p, pointer)));
+      return t.parts.flatMap((p) => (typeof p === 'string' ? [] : whole(p, pointer)));
     case 'list':
       return t.items.flatMap((i, at) => inTemplate(i, below(pointer, at)));
     case 'object':
@@ -127,4 +137,15 @@ export function readHead(p: Prototype): (Read & { roots: string[] })[] {
     { ...all(at('params')), roots: ['ctx', 'meta'] },
     { ...all([...at('vars'), ...at('timeout')]), roots: ['ctx', 'meta', 'params', 'slots', 'io'] },
   ];
+}
+
+/** The secrets and devices that steps give to actions, by name. */
+export function sealedIn(steps: readonly Step[]): { secrets: string[]; devices: string[] } {
+  const references = walk(steps).flatMap(({ step }) => readStep(step, '').references);
+  const of = (kind: SealedKind) => [
+    ...new Set(
+      references.flatMap(({ root, member }) => (root === kind && member !== undefined ? [member] : [])),
+    ),
+  ];
+  return { secrets: of('secret'), devices: of('device') };
 }

@@ -3,6 +3,7 @@ import * as T from 'typebox';
 import { skillIdForm } from '../documents/key.ts';
 import { SAYS } from '../protocol/endpoint/check.ts';
 import { personRoles } from '../protocol/roles.ts';
+import { hostForm } from '../skills/manifest.ts';
 
 const closed = { additionalProperties: false };
 const languageForm = '^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$';
@@ -202,6 +203,15 @@ function runOn() {
   return T.Enum(['hub', 'member:self'], { description: 'Which hub of the subnet runs it.' });
 }
 
+const hosts = (description: string) =>
+  T.Array(
+    T.String({
+      pattern: hostForm,
+      [SAYS]: { pattern: 'must be one host name in lower case, as api.example.org' },
+    }),
+    { maxItems: 16, uniqueItems: true, description },
+  );
+
 const slot = T.Object(
   {
     cap: words(100, 'What the skill of the slot must offer: the name of an action or a capability.'),
@@ -271,6 +281,7 @@ export const prototypeSchema = T.Object(
         closed,
       ),
     ),
+    hosts: T.Optional(hosts('From where http.fetch may fetch, by name; from nowhere where it is left out.')),
     policy: T.Optional(
       T.Enum(['single', 'queue', 'replace'], {
         description:
@@ -387,21 +398,48 @@ export const implementationSchema = T.Object(
       T.Object(
         {
           slots: T.Optional(
-            T.Unsafe<Record<string, { skill: string }>>({
+            T.Unsafe<Record<string, { skill: string | null }>>({
               type: 'object',
               maxProperties: 16,
               propertyNames: { pattern: nameForm },
-              additionalProperties: T.Object({ skill: T.String({ pattern: skillIdForm }) }, closed),
+              additionalProperties: T.Object(
+                {
+                  skill: T.Union([T.String({ pattern: skillIdForm }), T.Null()], {
+                    [SAYS]: 'must be the id of a skill, or null for none',
+                    description:
+                      'The skill of the slot; null: none. A slot that is left out gets the only skill that fits.',
+                  }),
+                },
+                closed,
+              ),
             }),
           ),
           devices: T.Optional(
-            T.Unsafe<Record<string, { device_id: string }>>({
+            T.Unsafe<Record<string, { device_id?: string }>>({
               type: 'object',
               maxProperties: 32,
               propertyNames: { pattern: nameForm },
               additionalProperties: T.Object(
-                { device_id: T.String({ minLength: 1, maxLength: 200 }) },
-                closed,
+                { device_id: T.Optional(T.String({ minLength: 1, maxLength: 200 })) },
+                {
+                  ...closed,
+                  description: 'For ${device.<name>} in arguments; without an id the one that is kept stays.',
+                },
+              ),
+            }),
+          ),
+          secrets: T.Optional(
+            T.Unsafe<Record<string, { value?: string }>>({
+              type: 'object',
+              maxProperties: 32,
+              propertyNames: { pattern: nameForm },
+              additionalProperties: T.Object(
+                { value: T.Optional(T.String({ minLength: 4, maxLength: 4096 })) },
+                {
+                  ...closed,
+                  description:
+                    'For ${secret.<name>} in arguments; without a value the one that is kept stays.',
+                },
               ),
             }),
           ),
@@ -409,6 +447,7 @@ export const implementationSchema = T.Object(
         closed,
       ),
     ),
+    hosts: T.Optional(hosts("Some of the prototype's hosts: http.fetch may fetch from these only.")),
     rewrite: T.Optional(T.Array(rewrite, { maxItems: 200 })),
     notes: T.Optional(
       T.Array(

@@ -1,6 +1,7 @@
 // io.ingle.Scenario1 on the bus: the engine, the scheduler, the library and the household, over one store.
 import type { RuleSet } from '../intent/schema.ts';
 import { type Unmatched, withUnmatched } from '../intent/teacher.ts';
+import { exposition, type Family } from '../observe/exposition.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Bus, Served } from '../system/bus.ts';
 import { fromVariant, type Implementation as Serves, toDict, type Variant } from '../system/contract.ts';
@@ -23,21 +24,26 @@ import {
   compileSource,
   HOUSE,
   type Household,
+  hostsIn,
   mayManage,
   mayStart,
   openHousehold,
   skillIn,
   userOf,
 } from './household.ts';
+import { tellingIo } from './io-events.ts';
 import { type Library, openLibrary, type PrototypeRow } from './library.ts';
 import type { Tell, Topics } from './live.ts';
+import { type Counted, type Metrics, openMetrics } from './metrics.ts';
 import type { Limits } from './places.ts';
 import type { Quotas } from './quotas.ts';
 import { type JobRow, openRecords, type Records, type RunRow } from './records.ts';
+import { sealedIn } from './reference.ts';
 import { rehearse } from './rehearse.ts';
 import { houseRules } from './rules.ts';
 import { openSchedule, type Schedule, type WantedJob } from './schedule.ts';
 import type { Implementation, Prototype } from './schema.ts';
+import { opening, shownBindings, unopened } from './sealed.ts';
 import { type InstanceOrder, instanceOf } from './states.ts';
 import { openScenarioSubnet } from './subnet.ts';
 
@@ -55,7 +61,8 @@ export interface ServeOptions {
   askerOf(user: string): Promise<Asker | undefined>;
   /** What this hub has, as has:mic; constraints name it. */
   has: readonly string[];
-  onCall?(): void;
+  /** Hears every event as well, and what it counts of its own. */
+  traces?: { tell: Tell; families(): Family[] };
 }
 
 export interface Scenarios {
@@ -72,7 +79,8 @@ interface Parts {
   runs: Runs;
   schedule: Schedule;
   household: Household;
-  counts: Record<string, number>;
+  metrics: Metrics;
+  tell: Tell;
   subnet: ReturnType<typeof openScenarioSubnet>;
   taken: ErrandsTaken;
   changed(what: string): void;
@@ -80,6 +88,18 @@ interface Parts {
 
 /** Runs that ended so long ago are forgotten, milliseconds. */
 const KEPT_MS = 30 * 86_400_000;
+
+const countedKey = 'hub.counted';
+/**
+ * What the process before has counted. It is taken away with that, so that after a kill counters begin at 0: readers
+ * know that, where they would count twice what only goes back a little.
+ */
+async function takeCounted(records: Records): Promise<Partial<Counted> | undefined> {
+  const kept = (await records.memory(countedKey))[countedKey];
+  if (kept === undefined) return undefined;
+  await records.write([{ op: 'memory', key: countedKey, value: null }]);
+  return kept as unknown as Partial<Counted>;
+}
 
 /** Topics of the bus, one match each however many runs hear it. */
 function topicsOf(bus: Bus): Topics {
@@ -110,25 +130,38 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   const records = openRecords(o.store);
   const library = await openLibrary(o);
   const topics = topicsOf(bus);
-  const counts: Record<string, number> = {};
+  const metrics = openMetrics(await takeCounted(records));
   const tell: Tell = (event, properties) => {
-    counts[event] = (counts[event] ?? 0) + 1;
+    metrics.tell(event, properties);
     log.debug(event, properties);
     bus.publish(event, properties);
+    o.traces?.tell(event, properties);
   };
   let schedule: Schedule | undefined;
   let household: Household | undefined;
   const subnet = openScenarioSubnet({ bus, clock, log, has: new Set(o.has), runs: () => runs });
+  const ways = o.ways(() => schedule!);
+  const hostsOf = async (run_id: string) => {
+    const row = await records.run(run_id);
+    const source = row && (await records.program(row.program));
+    return source === undefined ? [] : hostsIn(source);
+  };
   const runs: Runs = openEngine({
     ...{ records, clock, topics, log, tell, limits: o.limits, quotas: o.quotas },
-    actions: builtinActions(
-      o.ways(() => schedule!),
-      records,
+    actions: tellingIo(
+      opening(builtinActions(ways, records, hostsOf), ({ ctx, scenario_id }) =>
+        household!.bindingsOf(ctx.user, scenario_id),
+      ),
+      tell,
     ),
     compile: compileSource,
     boundTo: async (row, slot) =>
       row.owed === null
-        ? household!.boundTo(row.user, row.scenario_id, slot)
+        ? household!.boundTo(
+            { user: row.user, role: String(row.ctx['role'] ?? 'owner') },
+            row.scenario_id,
+            slot,
+          )
         : skillIn((await records.program(row.program)) ?? '{}', slot),
     place: subnet.place,
     nudge: subnet.nudge,
@@ -143,10 +176,10 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
       return household!.startOf(job.scenario_id, asker, { ctx: job.ctx, origin: `job:${job.job_id}` });
     },
   });
-  household = openHousehold({ ...o, library, schedule, topics, runs, tell });
+  household = openHousehold({ ...o, library, schedule, topics, runs, tell, offers: ways.offers });
   let served: Served<typeof scenario1> | undefined;
   const parts: Parts = {
-    ...{ o, records, library, runs, schedule, household, counts, subnet, taken },
+    ...{ o, records, library, runs, schedule, household, metrics, tell, subnet, taken },
     changed: (what) => served?.emit('Changed', { what }),
   };
   await loadRules(parts);
@@ -171,6 +204,8 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
       subnet.stop();
       taken.stop();
       await runs.stop();
+      const counted = metrics.counted() as unknown as Value;
+      await records.write([{ op: 'memory', key: countedKey, value: counted }]);
     },
   };
 }
@@ -199,14 +234,19 @@ const askingFrom = (given: Record<string, Value>): Asking & { run_id?: string } 
 
 type Methods = Serves<typeof scenario1>;
 
+const isSet = (names: readonly string[], of: object = {}): Record<string, boolean> =>
+  Object.fromEntries(names.map((name) => [name, Object.hasOwn(of, name)]));
+
 function listed(
   p: Parts,
   { id, version, prototype, publisher }: PrototypeRow,
   { user, locale }: Asker,
+  chosen: Record<string, string>,
 ): object {
   const { implementation, rev, problems } = p.library.implementation(userOf(prototype, user), id);
   const { name, doc, icon, roles, params, paramDocs, slots, triggers, multiUser, io, policy } = prototype;
   const bound = implementation.bindings?.slots ?? {};
+  const sealed = sealedIn(prototype.steps);
   return {
     ...{ id, version, publisher, name, doc, icon, roles, params, paramDocs, slots, triggers, io },
     multiUser: multiUser ?? false,
@@ -214,8 +254,13 @@ function listed(
     versions: p.library.versions(id),
     enabled: rev > 0 && implementation.enabled !== false,
     unbound: Object.entries(slots ?? {}).flatMap(([slot, { optional }]) =>
-      optional || Object.hasOwn(bound, slot) ? [] : [slot],
+      optional || bound[slot]?.skill || Object.hasOwn(chosen, slot) ? [] : [slot],
     ),
+    chosen,
+    hosts: implementation.hosts ?? prototype.hosts ?? [],
+    // By name: whether there is a value, and no value.
+    secrets: isSet(sealed.secrets, implementation.bindings?.secrets),
+    devices: isSet(sealed.devices, implementation.bindings?.devices),
     problems: problems.map((f) => ({ ...f, says: saidIn(f, pickLanguage([locale ?? p.o.locale])) })),
   };
 }
@@ -236,15 +281,24 @@ function libraryMethods(p: Parts) {
     const { prototype, readme } = library.find(id);
     const of = userOf(prototype, user);
     const row = library.implementation(of, id);
-    return { implementation: dict({ ...row, effective: library.effective(of, id).scenario, readme }) };
+    const { bindings } = row.implementation;
+    const implementation = bindings
+      ? { ...row.implementation, bindings: shownBindings(bindings) }
+      : row.implementation;
+    return {
+      implementation: dict({ ...row, implementation, effective: library.effective(of, id).scenario, readme }),
+    };
   };
   return {
-    Prototypes: ({ asker }) => ({
-      prototypes: library
-        .active()
-        .filter((r) => mayManage(asker.role) || mayStart(r.prototype, asker.role))
-        .map((r) => dict(listed(p, r, askerFrom(asker)))),
-    }),
+    async Prototypes({ asker }) {
+      const rows = library.active().filter((r) => mayManage(asker.role) || mayStart(r.prototype, asker.role));
+      const who = askerFrom(asker);
+      const chosen = await household.chosenBySelf(
+        who,
+        rows.map((r) => r.id),
+      );
+      return { prototypes: rows.map((r, i) => dict(listed(p, r, who, chosen[i]!))) };
+    },
     async Install({ prototype, readme, publisher }) {
       const value = json(prototype) as unknown as Prototype;
       const { id, version } = await library.install({
@@ -320,13 +374,15 @@ function runMethods(p: Parts) {
   return {
     async Start({ id, asker, asking }) {
       const { run_id, ...rest } = askingFrom(json(asking));
-      const start = household.startOf(id, askerFrom(asker), rest);
+      const start = await household.startOf(id, askerFrom(asker), rest);
       return { run_id: (await runs.start({ ...start, ...(run_id ? { run_id } : {}) })).run_id };
     },
-    Rehearse({ id, asker, asking }) {
-      const start = household.startOf(id, askerFrom(asker), askingFrom(json(asking)));
+    async Rehearse({ id, asker, asking }) {
+      const start = await household.startOf(id, askerFrom(asker), askingFrom(json(asking)));
       const o = { scenario_id: id, ctx: start.ctx, now: p.o.clock.wall() };
-      return { steps: rehearse(compileSource(start.source), o).map(dict) };
+      return {
+        steps: rehearse(compileSource(start.source), o).map((step) => dict(unopened(step) as object)),
+      };
     },
     async Order({ run_id, what, user }) {
       if (!['stop', 'pause', 'resume', 'kill'].includes(what))
@@ -383,7 +439,7 @@ function runMethods(p: Parts) {
     },
     Metrics: () => ({
       metrics: dict({
-        counts: p.counts,
+        counts: { ...p.metrics.events },
         open: runs.size,
         jobs: p.schedule.list().length,
         time_known: isTimeKnown(p.o.clock),
@@ -403,6 +459,12 @@ function runMethods(p: Parts) {
       void p.taken.sync();
       return {};
     },
+    Exposition: () => ({
+      text: exposition([
+        ...p.metrics.families({ open: runs.size, jobs: p.schedule.list().length }),
+        ...(p.o.traces?.families() ?? []),
+      ]),
+    }),
     ClockChanged() {
       runs.clockChanged();
       void p.schedule.clockChanged();
@@ -466,7 +528,7 @@ function planMethods(p: Parts) {
     async CreateJob({ asker, job }) {
       const wanted = json(job) as unknown as WantedJob;
       // Whoever plans a scenario may start it now.
-      household.startOf(wanted.scenario_id, askerFrom(asker), { origin: 'job' });
+      await household.startOf(wanted.scenario_id, askerFrom(asker), { origin: 'job' });
       const row = await schedule.create({ ...wanted, user: asker.user, origin: 'user' });
       p.changed('jobs');
       return { job_id: row.job_id };
@@ -496,10 +558,12 @@ function planMethods(p: Parts) {
         return { intent: '', slots: {}, scenario_id: '', run_id: '' };
       }
       const { intent, slots, scenario_id } = found;
+      p.tell('intent.detected', { intent, scenario_id, user: asker.user });
       let run_id = '';
       if (start && scenario_id !== null) {
         const asking: Asking = { ctx: { ...json(ctx), ...slots }, origin: `intent:${intent}` };
-        run_id = (await runs.start(household.startOf(scenario_id, askerFrom(asker), asking))).run_id;
+        const wanted = await household.startOf(scenario_id, askerFrom(asker), asking);
+        run_id = (await runs.start(wanted)).run_id;
       }
       return { intent, slots: dict(slots), scenario_id: scenario_id ?? '', run_id };
     },

@@ -21,3 +21,17 @@ export function draftOf(
   if (faults.length > 0) throw refusal(faults, 'The draft has a fault:');
   return draft;
 }
+
+/** The template where none is named: said by the hub each morning, once somebody turns it on. */
+export const starter: Prototype = {
+  id: 'my/starter',
+  version: '0.1.0',
+  dslVersion: '1',
+  name: 'Starter',
+  doc: { en: 'Says good morning.', ru: 'Желает доброго утра.' },
+  triggers: [{ type: 'time', cron: '0 8 * * *' }],
+  params: { greeting: 'Good morning' },
+  paramDocs: { greeting: { en: 'What is said.', ru: 'Что сказать.' } },
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of the scenario
+  steps: [{ id: 'greet', do: 'say', text: '${params.greeting}' }],
+};

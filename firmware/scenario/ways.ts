@@ -1,5 +1,6 @@
 // How actions reach the hub: sound by io.ingle.Audio1, skills and notices by the local API, everything else on the bus.
 import { audio1 } from '../audio/contract.ts';
+import { fetch1 } from '../fetch/contract.ts';
 import { plainLine } from '../io/print.ts';
 import { topics } from '../io/topics.ts';
 import { fromUtf8, toBase64url, utf8 } from '../protocol/bytes.ts';
@@ -26,6 +27,8 @@ export interface WaysOptions {
 /** Speech of one text takes no longer, milliseconds. */
 const SAY_MS = 120_000;
 const API_MS = 30_000;
+/** The service that fetches gives up earlier by itself, milliseconds. */
+const FETCH_MS = 45_000;
 const MOST_ANSWER = 256 * 1024;
 
 const noSound = (e: unknown): never => {
@@ -70,8 +73,8 @@ export function waysOf(o: WaysOptions): Ways {
         ...headers,
         'x-service-token': o.token(),
         'content-type': 'application/json',
-        // A key is longer than ids may be, and the same for the same effect.
-        'idempotency-key': await shortened(id),
+        // A key is longer than ids may be, and the same for the same effect. What is only read has none.
+        ...(id === '' ? {} : { 'idempotency-key': await shortened(id) }),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
       timeoutMs: API_MS,
@@ -122,8 +125,26 @@ export function waysOf(o: WaysOptions): Ways {
         if (!(e instanceof IngleError) || e.code !== 'not_found') throw e;
         // Not one of its declared actions: a path of its own, which is read where nothing is given.
         const isRead = Object.keys(given).length === 0;
-        return ask(at + encodeURIComponent(action), id, isRead ? undefined : given, who);
+        // Another request, so another id; the same for the same effect all the same.
+        return ask(at + encodeURIComponent(action), `${id} path`, isRead ? undefined : given, who);
       }
+    },
+    async offers({ user, role }) {
+      const who = await principal(user, role);
+      // Skills that declare no actions have paths, which steps may call as well.
+      const [icons, declared] = await Promise.all([
+        ask('/v1/icons', '', undefined, who),
+        ask('/api/skills/actions', '', undefined, who),
+      ]);
+      const of = new Map(
+        (icons as unknown as { skill_id: string }[]).map((i) => [i.skill_id, [] as string[]]),
+      );
+      const { actions } = declared as unknown as { actions: { skill_id: string; id: string }[] };
+      for (const { skill_id, id } of actions) of.set(skill_id, [...(of.get(skill_id) ?? []), id]);
+      return [...of].map(([skill_id, ids]) => ({ skill_id, actions: ids }));
+    },
+    async fetch({ hosts, ...asked }) {
+      return bus.client(fetch1).FetchFrom({ ...asked, hosts: [...hosts] }, FETCH_MS);
     },
     publish: (topic, payload) => bus.publish(topic, payload),
     async schedule({ job_id, user, scenario_id, at, ctx }) {

@@ -1,5 +1,5 @@
-// Fetches for skills: who asks by the bus's word, what it may by its manifest on disk, and how much. And notices to push
-// services, which the local API alone may send, by the bus's policy.
+// Fetches for skills: who asks by the bus's word, what it may by its manifest on disk, and how much. Fetches for scenarios,
+// which ingle-scenario alone may ask for, and notices to push services, which the local API alone may, by the bus's policy.
 import { fetch1 } from '../fetch/contract.ts';
 import { exchange, post, type Way } from '../fetch/exchange.ts';
 import { type Bucket, openBucket, rate, take } from '../protocol/bucket.ts';
@@ -14,6 +14,8 @@ import { slotOf } from './whose.ts';
 /** Fetches of a slot at once, and a minute. */
 const AT_ONCE = 4;
 const perMinute = rate(60, 1);
+/** Scenarios together are bounded as one slot is; slots count from 1. */
+const SCENARIOS = 0;
 /** Notices that go out at once. */
 const PUSHES = 8;
 
@@ -54,7 +56,7 @@ export async function serveFetch(
     if (u.now >= AT_ONCE)
       throw new IngleError('rate_limited', `At most ${AT_ONCE} fetches go on at once. Wait for one to end.`);
     if (!take(u.bucket, perMinute, now))
-      throw new IngleError('rate_limited', 'A skill may fetch 60 times a minute. Wait a minute.');
+      throw new IngleError('rate_limited', 'At most 60 fetches are made in a minute. Wait a minute.');
     u.now++;
     return u;
   }
@@ -78,6 +80,20 @@ export async function serveFetch(
           // The address may hold a key, so the log has none of it.
           o.log.info('a fetch failed', {
             skill: slot.skill_id,
+            why: (cause as Partial<IngleError>).code ?? 'internal',
+          });
+          throw cause;
+        } finally {
+          u.now--;
+        }
+      },
+      async FetchFrom({ hosts, ...asked }) {
+        const u = begin(SCENARIOS);
+        try {
+          return await exchange(o.way, asked, hosts, agent, o.ms);
+        } catch (cause) {
+          o.log.info('a fetch failed', {
+            for: 'scenario',
             why: (cause as Partial<IngleError>).code ?? 'internal',
           });
           throw cause;

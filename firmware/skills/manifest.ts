@@ -13,7 +13,8 @@ const closed = { additionalProperties: false };
 const semver = '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$';
 const iconForm = '^(?:[a-z0-9][a-z0-9-]{0,63}|data:image/svg\\+xml[;,][\\s\\S]+)$';
 /** A name of at least two labels (RFC 1123), the last of which no IPv4 address has. */
-const host =
+/** One host name in lower case: `api.example.org`. */
+export const hostForm =
   '^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+(?!\\d+$)[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$';
 const text = (maxLength: number, more: T.TStringOptions) => T.String({ minLength: 1, maxLength, ...more });
 const pixels = T.Number({ minimum: 50, maximum: 4000, [SAYS]: 'must be a number of pixels from 50 to 4000' });
@@ -126,7 +127,7 @@ export const manifestSchema = T.Object(
           hosts: T.Optional(
             T.Array(
               T.String({
-                pattern: host,
+                pattern: hostForm,
                 [SAYS]: { pattern: 'must be one host name in lower case, as api.example.org' },
               }),
               {

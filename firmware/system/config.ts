@@ -60,6 +60,12 @@ export interface Config {
   label_policy: Device['label'];
   /** How many scenarios go on at one time, and what they may take in a day and a week (firmware/scenario). */
   scenario: { limits: ScenarioLimits; quotas: Record<string, unknown> };
+  /**
+   * Where runs of scenarios are told as traces, by OpenTelemetry's OTLP over HTTP (empty url: nowhere; `/v1/traces` is
+   * added), and headers the collector wants. The unit of ingle-scenario reaches this machine only: for a collector
+   * elsewhere, give it a drop-in with `IPAddressAllow=`.
+   */
+  telemetry: { otlp: { url: string; headers: Readonly<Record<string, string>> } };
 }
 
 /** Runs that go on at one time: in all, of one scenario, on one hub of the subnet. */
@@ -99,6 +105,7 @@ const defaults: Config = {
     limits: { max_concurrent_total: 4, max_concurrent_per_scenario: 1, max_concurrent_per_node: 4 },
     quotas: {},
   },
+  telemetry: { otlp: { url: '', headers: {} } },
 };
 
 /** A JSON file as it stands. One that is not there (or whose error is `fine`) is `undefined`. */
@@ -185,7 +192,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       limits: { ...defaults.scenario.limits, ...given.scenario?.limits },
       quotas: given.scenario?.quotas ?? {},
     },
+    telemetry: { otlp: { ...defaults.telemetry.otlp, ...given.telemetry?.otlp } },
   };
+  if (c.telemetry.otlp.url !== '' && !/^https?:\/\/[^/]/.test(c.telemetry.otlp.url))
+    throw new Error('telemetry.otlp.url must be an http or https address, as http://localhost:4318');
   if (env['INGLE_ROOT']) c.root_url = env['INGLE_ROOT'];
   if (env['INGLE_APP_URL']) c.app_url = env['INGLE_APP_URL'];
   if (env['INGLE_DATA']) c.data = env['INGLE_DATA'];

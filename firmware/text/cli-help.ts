@@ -84,6 +84,7 @@ const en = {
   scenario discard <id>   let a failed one go
   scenario say <text>     what a text means, and the scenario it starts
   scenario check <file>   check a scenario.yaml: line and column of every fault
+  scenario new <folder>   begin a scenario of your own
   scenario pack <folder>  a scenario's folder as one file
   scenario install <file>   install a package on the hub
   doctor                  look at everything: what is wrong and what to do
@@ -320,6 +321,10 @@ understands it.`,
   'scenario check': `ingle scenario check <file> [--json]
 Checks a scenario.yaml with all that it includes from its folder; says line and column of every fault. Exit status 64
 where there is one. Needs no hub.`,
+  'scenario new': `ingle scenario new <folder> [--id <namespace/name>] [--from <file>] [--json]
+Writes scenario.yaml and README.md of a scenario of your own into a folder. Replaces nothing. Needs no hub.
+  --id <namespace/name>   what it is called; my/<folder> where it is left out
+  --from <file>           another scenario.yaml as its template, with its includes put in`,
   'scenario pack': `ingle scenario pack <folder> [--key <file>] [--out <file>] [--json]
 Checks scenario.yaml, puts its includes in and makes the package <id>-<version>.ingle-scenario of it and README.md.
   --key <file>   signs it with this key of "ingle skill key new"; hubs take unsigned ones in developer mode only
@@ -435,6 +440,7 @@ const ru: Record<keyof typeof en, string> = {
   scenario discard <id>   отпустить неудавшийся
   scenario say <текст>    что значит текст и какой сценарий он запускает
   scenario check <файл>   проверить scenario.yaml: строка и столбец каждой ошибки
+  scenario new <папка>    начать свой сценарий
   scenario pack <папка>   папка сценария одним файлом
   scenario install <файл>   установить пакет на хаб
   doctor                  осмотреть всё: что не так и что делать
@@ -671,6 +677,10 @@ const ru: Record<keyof typeof en, string> = {
   'scenario check': `ingle scenario check <файл> [--json]
 Проверяет scenario.yaml со всем, что он включает из своей папки; называет строку и столбец каждой ошибки. Код возврата
 64, если ошибка есть. Хаб не нужен.`,
+  'scenario new': `ingle scenario new <папка> [--id <пространство/имя>] [--from <файл>] [--json]
+Записывает в папку scenario.yaml и README.md своего сценария. Ничего не заменяет. Хаб не нужен.
+  --id <пространство/имя>   как он называется; без этого my/<папка>
+  --from <файл>             другой scenario.yaml как шаблон, включения вставляются`,
   'scenario pack': `ingle scenario pack <папка> [--key <файл>] [--out <файл>] [--json]
 Проверяет scenario.yaml, вставляет включения и делает из него и README.md пакет <id>-<версия>.ingle-scenario.
   --key <файл>   подписать этим ключом от "ingle skill key new"; без подписи хаб примет только в режиме разработчика

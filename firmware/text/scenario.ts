@@ -29,6 +29,8 @@ const en = {
   bad_zone: 'is no time zone of the IANA, as Europe/Berlin',
   bad_backoff: 'has a shortest time that is longer than its longest',
   no_such_param: 'describes the parameter "{id}", which is not declared in params',
+  sealed: 'reads {id}: what is sealed may only be given to an action, as it is, in its args',
+  no_hosts: 'fetches, and the scenario names no host; name them in hosts',
   include_bare: 'has a condition and no id; give it one',
 
   no_add_step:
@@ -55,6 +57,7 @@ const en = {
   no_expressions: 'may not hold an expression (with a "$" and a brace); write a plain value',
   no_field: 'is no field of the parameter; it has {fields}',
   no_output: 'must be one of those the scenario may use: {options}',
+  no_host: 'names the host {host}, from which the scenario may not fetch; name some of its hosts',
   not_narrower: 'must be a part of "{cap}": the same, or "{cap}." and more',
   already: 'is changed twice; keep one of the two changes',
 
@@ -63,6 +66,7 @@ const en = {
   param_type: 'does not fit the new version, where it must be {type}; it is kept aside. Set it anew',
   setting_gone: 'is set, and the new version has no such setting; it is kept aside and not used',
   setting_type: 'does not fit the new version; it is kept aside. Set it anew',
+  host_gone: 'names the host {host}, from which the new version does not fetch; it is kept aside',
   slot_gone: 'is bound, and the new version has no such slot; it is kept aside and not used',
   slot_cap:
     'is bound to a skill for "{before}", and the new version wants "{cap}"; it is kept aside. Choose a skill anew',
@@ -116,6 +120,8 @@ const ru: Record<keyof typeof en, Text> = {
   bad_zone: 'не часовой пояс IANA, как Europe/Berlin',
   bad_backoff: 'имеет наименьшее время больше наибольшего',
   no_such_param: 'описывает параметр «{id}», который не объявлен в params',
+  sealed: 'читает {id}: секреты и устройства можно только передать действию, как есть, в его args',
+  no_hosts: 'делает запрос, а сценарий не называет ни одного узла; назовите их в hosts',
   include_bare: 'имеет условие и не имеет id; задайте его',
 
   no_add_step:
@@ -142,6 +148,7 @@ const ru: Record<keyof typeof en, Text> = {
   no_expressions: 'не может содержать выражение («$» и фигурная скобка); напишите простое значение',
   no_field: 'не поле этого параметра; у него есть {fields}',
   no_output: 'должно быть одним из доступных сценарию: {options}',
+  no_host: 'называет узел {host}, к которому сценарий не обращается; назовите некоторые из его hosts',
   not_narrower: 'должно быть частью «{cap}»: то же самое или «{cap}.» и далее',
   already: 'изменяется дважды; оставьте одну из двух правок',
 
@@ -150,6 +157,7 @@ const ru: Record<keyof typeof en, Text> = {
   param_type: 'не подходит к новой версии, где это должно быть: {type}; отложено. Задайте заново',
   setting_gone: 'задано, а в новой версии такой настройки нет; отложено и не используется',
   setting_type: 'не подходит к новой версии; отложено. Задайте заново',
+  host_gone: 'называет узел {host}, к которому новая версия не обращается; отложено',
   slot_gone: 'связано, а в новой версии такого слота нет; отложено и не используется',
   slot_cap: 'связано с навыком для «{before}», а новой версии нужно «{cap}»; отложено. Выберите навык заново',
   step_renamed: 'называет шаг «{before}», который теперь называется «{id}»; исправлено',

@@ -8,6 +8,7 @@ import { ioApi, ioTopics } from '../../firmware/io/api.ts';
 import { mcpApi } from '../../firmware/mcp/api.ts';
 import { nodeApi } from '../../firmware/node/api.ts';
 import { observeApi } from '../../firmware/observe/api.ts';
+import { metricsApi } from '../../firmware/observe/metrics-api.ts';
 import { peopleApi } from '../../firmware/people/api.ts';
 import { browsersApi } from '../../firmware/people/browsers-api.ts';
 import { type Described, openapi } from '../../firmware/protocol/endpoint/openapi.ts';
@@ -30,6 +31,7 @@ import { updateApi } from '../../firmware/update/api.ts';
 export const areas = {
   system: systemApi,
   observe: observeApi,
+  metrics: metricsApi,
   io: ioApi,
   speech: audioApi,
   people: peopleApi,

@@ -55,7 +55,7 @@ export function openExchanges(admit: Admit) {
   const arrivals = openArrivals((x) =>
     refuse(x, new IngleError('timeout', 'The request took too long to arrive.')),
   );
-  let streams = 0;
+  let [streams, begun] = [0, 0];
   let closing = false;
 
   function leave(x: Exchange): void {
@@ -148,6 +148,7 @@ export function openExchanges(admit: Admit) {
 
   return {
     begin(res: HttpResponse, req: HttpRequest): void {
+      begun++;
       const head = readHead(req);
       const x = exchangeOf(res, head);
       const admitted = letIn(x, head);
@@ -163,6 +164,8 @@ export function openExchanges(admit: Admit) {
     },
     requests: (): number => places.requests(),
     streams: (): number => streams,
+    /** Since the start. */
+    begun: (): number => begun,
     /** Refuses new ones, and settles when those under way are answered or `graceMs` is over. */
     async close(graceMs: number): Promise<void> {
       closing = true;

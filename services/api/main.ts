@@ -37,6 +37,7 @@ import { installing } from './installing.ts';
 import { ioEndpoints } from './io.ts';
 import { adminEndpoints } from './lifecycle.ts';
 import { mcpEndpoints } from './mcp.ts';
+import { metricsEndpoints } from './metrics.ts';
 import { nodeEndpoints } from './node.ts';
 import { observe } from './observe.ts';
 import { peopleEndpoints } from './people.ts';
@@ -176,6 +177,14 @@ const dispatch: Dispatch = dispatcher({
       counts: () => server.counts(),
     }),
     ...observing.endpoints,
+    ...metricsEndpoints({
+      bus,
+      skills() {
+        const known = [...following.known().values()];
+        return { known: known.length, available: known.filter((k) => k.available).length };
+      },
+      server: () => server,
+    }),
     ...(await ioEndpoints(bus, log)),
     ...people.endpoints,
     ...browserEndpoints(bus),

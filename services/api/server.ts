@@ -39,6 +39,8 @@ export interface Server {
   readonly port: number;
   /** Requests under way, those of them that are streams, and open sockets. */
   counts(): { requests: number; streams: number; sockets: number };
+  /** Requests since the start. */
+  begun(): number;
   /** Refuses new ones, ends sockets with 1001, and settles when requests under way are answered or `graceMs` is over. */
   close(graceMs: number): Promise<void>;
 }
@@ -175,6 +177,7 @@ export function listen(
           streams: exchanges.streams(),
           sockets: sockets.size(),
         }),
+        begun: exchanges.begun,
         close(graceMs) {
           us_listen_socket_close(token);
           sockets.close();

@@ -127,6 +127,11 @@ export const commands = {
   'scenario discard': { arguments: ['id'] },
   'scenario say': { arguments: ['text'] },
   'scenario check': { arguments: ['file'], takes: { file: ['<file>'] } },
+  'scenario new': {
+    arguments: ['folder'],
+    values: ['id', 'from'],
+    takes: { folder: ['<folder>'], from: ['<file>'] },
+  },
   'scenario pack': {
     arguments: ['folder'],
     values: ['key', 'out'],

@@ -7,7 +7,7 @@ import { librarySchema, type PrototypeRow } from '../../firmware/scenario/librar
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
 import { serveScenarios } from '../../firmware/scenario/serve.ts';
 import { askers, waysOf } from '../../firmware/scenario/ways.ts';
-import { dataOf, readConfig } from '../../firmware/system/config.ts';
+import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import { readToken } from '../../firmware/system/token.ts';
@@ -34,14 +34,29 @@ const builtin = existsSync(file)
   : [];
 const address = `http://${config.api.host}:${config.api.port}`;
 
+// Costs nothing where nobody asks for it.
+const { otlp } = config.telemetry;
+const traces =
+  otlp.url === ''
+    ? undefined
+    : (await import('../../firmware/scenario/traces.ts')).openTraces({
+        ...{ url: otlp.url, headers: otlp.headers, log, clock },
+        resource: {
+          'service.namespace': 'ingle',
+          'service.name': 'ingle-scenario',
+          'service.version': version,
+        },
+        scope: { name: 'ingle', version },
+      });
+
 const scenarios = await serveScenarios(bus, {
+  ...(traces ? { traces } : {}),
   ...{ store, clock, log, builtin },
   vault: openVault(join(data, 'scenario.key'), 'ingle scenarios/1'),
   limits: config.scenario.limits,
   quotas: config.scenario.quotas,
   zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   locale: config.language,
-  onCall: life.touch,
   ways: (schedule) =>
     waysOf({
       ...{ bus, schedule, api: address, now: clock.wall },
@@ -53,6 +68,7 @@ const scenarios = await serveScenarios(bus, {
 life.onStop((status) => {
   if (status === 0 && !scenarios.isNeeded()) rmSync(needed, { force: true });
 });
+life.onStop(() => traces?.stop(2000));
 life.onStop(scenarios.stop);
 if (!isTimeKnown(clock)) log.warn('the time is not known yet, so nothing is started by it');
 life.ready();

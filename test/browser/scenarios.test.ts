@@ -52,12 +52,20 @@ const chime = {
   },
 };
 
+/** Another that fits as well, so that somebody has to choose. */
+const bell = structuredClone(chime);
+Object.assign(bell.manifest, { id: 'bell' });
+bell.manifest.capabilities.ui!.title = 'Bell';
+
 let house: House;
 let browser: Browser;
 let owner: Phone;
 const rooms = home(test);
 test.before(async () => {
-  [house, browser, owner] = await rooms.paired({ house: { installed: [chime] }, phone: { still: true } });
+  [house, browser, owner] = await rooms.paired({
+    house: { installed: [chime, bell] },
+    phone: { still: true },
+  });
 });
 
 const win = (page: Page) => page.locator('[data-window="@scenarios"]');
@@ -104,6 +112,23 @@ test('what waits for a skill stands first, and gets one in its settings', async 
   await win(page)
     .getByRole('button', { name: /Run now/ })
     .waitFor();
+});
+
+test('a slot for which one skill fits has it by itself, and the page says so', async () => {
+  const { page } = owner;
+  await tabs(page);
+  await item(page, 'home/weather_on_request')
+    .getByRole('button', { name: /Settings/ })
+    .click();
+  const slot = win(page).locator('#slot-weather');
+  await slot.waitFor();
+  assert.match((await slot.locator('option:checked').textContent())!, /^by itself: Weather$/);
+  await win(page).getByText('It is the only one here that fits').waitFor();
+  await tabs(page);
+  await item(page, 'home/quiet_hours')
+    .getByRole('button', { name: /Settings/ })
+    .click();
+  await win(page).locator('#slot-sound').waitFor();
 });
 
 test('a parameter is changed by a control of its kind, and what is no number is told', async () => {

@@ -2,7 +2,7 @@
 // `ingle scenario`: a scenario is checked, packed, installed, set, rehearsed, run and planned on a running house; what is
 // wrong in its file is told with line and column.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -103,6 +103,24 @@ interface Status {
 const status = async (run: string) => (await events<Status>('status', run))[0]!;
 const comesTo = (run: string, state: string) =>
   until(async () => (await status(run)).run.state === state, `the run to be ${state}`);
+
+test('one of your own is begun, is right as it is written, and replaces nothing', async () => {
+  const said = await ingle(['scenario', 'new', 'wake', '--json']);
+  assert.is(said.code, 0, said.out + said.err);
+  const file = join(top, 'wake/scenario.yaml');
+  assert.is((await ingle(['scenario', 'check', file])).code, 0);
+  assert.match(readFileSync(file, 'utf8'), /^id: my\/wake$/m);
+  assert.ok(existsSync(join(top, 'wake/README.md')));
+  assert.is((await ingle(['scenario', 'new', 'wake'])).code, 73, 'it is there');
+  const from = join(folder, 'scenario.yaml');
+  assert.is((await ingle(['scenario', 'new', 'mine', '--id', 'acme/mine', '--from', from])).code, 0);
+  const mine = readFileSync(join(top, 'mine/scenario.yaml'), 'utf8');
+  assert.match(mine, /^id: acme\/mine$/m);
+  assert.match(mine, /id: linger/, 'with its includes put in');
+  assert.is((await ingle(['scenario', 'check', join(top, 'mine/scenario.yaml')])).code, 0);
+  assert.is((await ingle(['scenario', 'new', 'bad', '--id', 'Not An Id'])).code, 64);
+  assert.not(existsSync(join(top, 'bad')));
+});
 
 test('what is typed becomes values of the kind the scenario has, or is refused in words', () => {
   const t = scenarioTextOf('en');

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
 import { checkPrototype } from '../../firmware/scenario/check.ts';
 import { chosenFor, localizedText } from '../../firmware/scenario/localized.ts';
-import { draftOf } from '../../firmware/scenario/template-draft.ts';
+import { draftOf, starter } from '../../firmware/scenario/template-draft.ts';
 import { walk } from '../../firmware/scenario/walk.ts';
 import { stored } from './stored.ts';
 
@@ -20,6 +20,11 @@ test('every scenario of the house may be the template of a new one', () => {
       assert.equal(draft.steps, prototype.steps);
       assert.is.not(draft.steps, prototype.steps);
     }
+});
+
+test('the smallest template is right, and becomes what it is called', () => {
+  assert.equal(checkPrototype(starter), []);
+  assert.is(draftOf(starter, { id: 'my/morning', name: 'Morning' }).id, 'my/morning');
 });
 
 test('a draft has no history, and leaves its template as it was', () => {

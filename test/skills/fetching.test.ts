@@ -148,6 +148,32 @@ test('a fifth fetch at once and the one after sixty are refused, and another ski
   for (const x of [busy, two]) x.bus.close();
 });
 
+test('for scenarios it fetches from the hosts that are named, also where it is led on, and 60 a minute', async () => {
+  const bus = await connect(daemon.address);
+  const from = (url: string, hosts: string[]) =>
+    bus
+      .client(fetch1)
+      .FetchFrom({ url, method: 'GET', headers: {}, body: new Uint8Array(), hosts })
+      .then(
+        (r) => `${r.status}`,
+        (e) => e.code,
+      );
+  assert.is(await from(api, ['api.example.org']), '200');
+  assert.is(await from(api, ['other.example.org']), 'forbidden');
+  assert.is(await from(api, []), 'forbidden');
+  assert.is(await from('https://home.example.org/', ['home.example.org']), 'forbidden', 'a network at home');
+  const { status } = await bus
+    .client(fetch1)
+    .FetchFrom({ url: api, method: 'GET', headers: {}, body: new Uint8Array(), hosts: ['api.example.org'] });
+  assert.is(status, 200);
+  assert.not.match(told.join(), 'hidden');
+  const codes: string[] = [];
+  for (let i = 0; i < 400 && codes.at(-1) !== 'rate_limited'; i++)
+    codes.push(await from(api, ['api.example.org']));
+  assert.is(codes.at(-1), 'rate_limited');
+  bus.close();
+});
+
 test('a notice is posted to a public host, its answer is a number, and a ninth at once waits', async () => {
   const bus = await connect(daemon.address);
   const push = (url: string) =>

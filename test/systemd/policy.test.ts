@@ -1,3 +1,4 @@
+// timeout: 300 s
 // The D-Bus policy files under a real daemon, with real users: made by the product's own sysusers.d in a mount
 // namespace, so that this machine's accounts stay as they are. Needs root rights.
 
@@ -311,8 +312,13 @@ check('every slot may ask for a fetch, and nobody else', async () => {
   // Nobody answers behind the name; who may ask is told that, who may not is refused.
   for (const slot of [1, 3, SLOTS])
     assert.is((await as(`ingle-skill-${slot}`, 'call', ...to))['error'], 'not_supported', `${slot}`);
-  for (const user of ['stranger', 'member', 'ingle-api', 'ingle-uplink', 'ingle-wizard'])
+  for (const user of ['stranger', 'member', 'ingle-api', 'ingle-uplink', 'ingle-wizard', 'ingle-scenario'])
     assert.is((await as(user, 'call', ...to))['error'], 'forbidden', user);
+  // From hosts of its own choice only who says which ones a scenario names.
+  const from = [...to.slice(0, 3), 'FetchFrom'];
+  assert.is((await as('ingle-scenario', 'call', ...from))['error'], 'not_supported');
+  for (const user of ['stranger', 'member', 'ingle-api', 'ingle-skill-3'])
+    assert.is((await as(user, 'call', ...from))['error'], 'forbidden', user);
   for (const user of ['stranger', 'member', 'ingle-skill-3'])
     assert.is((await as(user, 'own', 'io.ingle.Fetch1'))['error'], 'forbidden', user);
   assert.is((await as('ingle-fetch', 'own', skillBusName(3)))['error'], 'forbidden');

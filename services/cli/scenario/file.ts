@@ -1,6 +1,6 @@
 // A scenario as its author has it: scenario.yaml with the files it includes, every fault with its line and column; and the
 // package of it.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
@@ -9,6 +9,7 @@ import { checkPrototype } from '../../../firmware/scenario/check.ts';
 import { type ScenarioFault, saidIn } from '../../../firmware/scenario/fault.ts';
 import { withIncludes } from '../../../firmware/scenario/include.ts';
 import type { Prototype } from '../../../firmware/scenario/schema.ts';
+import { draftOf, starter } from '../../../firmware/scenario/template-draft.ts';
 import { walk } from '../../../firmware/scenario/walk.ts';
 import { isPacked } from '../../../firmware/skills/gzip.ts';
 import { readSigner } from '../../../firmware/skills/signer.ts';
@@ -95,6 +96,38 @@ export async function checkFile(file: string, at: At): Promise<void> {
   const steps = walk(p.steps).length;
   at.say.event({ file: resolve(file), id: p.id, version: p.version, steps });
   at.say.line(at.t('good', { file: plain(file, 300), id: p.id, version: p.version, steps }));
+}
+
+/**
+ * A folder with a scenario of one's own, from the one of `from` or from the smallest there is. Nothing that is there is
+ * replaced.
+ */
+export async function newFolder(
+  folder: string,
+  { id, from }: { id: string; from?: string | undefined },
+  at: At,
+): Promise<void> {
+  const { say, t } = at;
+  const file = resolve(folder, 'scenario.yaml');
+  if (existsSync(file)) throw new IngleError('conflict', t('newTaken', { file: plain(file, 300) }));
+  const yaml = await yamlOf(t);
+  const template = from === undefined ? starter : await scenarioIn(from, at);
+  const name = basename(id).replaceAll(/[_-]/g, ' ');
+  const { include: _, ...draft } = draftOf(template, {
+    id,
+    name: name.charAt(0).toUpperCase() + name.slice(1),
+  });
+  try {
+    mkdirSync(resolve(folder), { recursive: true });
+    await writeWhole(file, Buffer.from(yaml.stringify(draft, { lineWidth: 110 })), 0o644);
+    const readme = resolve(folder, 'README.md');
+    if (!existsSync(readme))
+      await writeWhole(readme, Buffer.from(`# ${draft.name}\n\n${t('newReadme')}\n`), 0o644);
+  } catch (e) {
+    throw new IngleError('unavailable', t('outFailed', { file, why: (e as Error).message }));
+  }
+  say.event({ file, id, version: draft.version });
+  say.line(t('newWritten', { file: plain(file, 300), id }));
 }
 
 /** Whether a package may take the file's place. */

@@ -1,11 +1,12 @@
 // `ingle scenario …`: scenarios of the hub over its local API, and those of an author as files.
+import { basename } from 'node:path';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { Language } from '../../../firmware/text/i18n.ts';
 import type { Command } from '../args.ts';
 import { type AskJson, type At, jsonAsker } from '../hub/ask.ts';
 import type { Say } from '../say.ts';
 import { plain, when } from '../show.ts';
-import { checkFile, packageOf, packFolder } from './file.ts';
+import { checkFile, newFolder, packageOf, packFolder } from './file.ts';
 import { ctxOf, paramOf, scenarioId, timeOf } from './given.ts';
 import { type Line, listed, type Run, runLine, stepLine, tellRun, texts, weekOf } from './shown.ts';
 import { scenarioTextOf, type Text } from './text.ts';
@@ -201,6 +202,12 @@ const work: Record<ScenarioCommand, Work> = {
   },
   'scenario say': recognize,
   'scenario check': ({ say, t, language }, file) => checkFile(file, { say, t, language }),
+  'scenario new': ({ say, t, language, given: { values } }, folder) =>
+    newFolder(
+      folder,
+      { id: scenarioId(values['id'] ?? `my/${basename(folder)}`, t), from: values['from'] },
+      { say, t, language },
+    ),
   'scenario pack': ({ say, t, language, given: { values } }, folder) =>
     packFolder(folder, { key: values['key'], out: values['out'] }, { say, t, language }),
   async 'scenario install'({ ask, say, t }, file) {
@@ -216,7 +223,7 @@ const work: Record<ScenarioCommand, Work> = {
 };
 
 /** Commands that need no hub. */
-const alone: readonly ScenarioCommand[] = ['scenario check', 'scenario pack'];
+const alone: readonly ScenarioCommand[] = ['scenario check', 'scenario new', 'scenario pack'];
 
 /** @param here finds the hub @throws IngleError what the hub said, `unavailable` where none answers */
 export async function scenario(
