@@ -177,6 +177,7 @@ export const hub = {
   replay: async (id: string, from: 'start' | 'step') =>
     (await post<{ run_id: string }>(`/api/scenarios/dead-letters/${id}/replay`, { from })).run_id,
   discard: (id: string) => reached().request('DELETE', `/api/scenarios/dead-letters/${id}`),
+  plan: (job: object) => post('/api/schedule/create', job),
   unplan: (job_id: string) => post('/api/schedule/delete', { job_id }),
 };
 

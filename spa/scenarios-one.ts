@@ -18,6 +18,7 @@ import {
 import { isSwitched, RunNow, Switch, Wants } from './scenarios-list.ts';
 import { useLive } from './scenarios-live.ts';
 import type { Page } from './scenarios-page.ts';
+import { Plan } from './scenarios-plan.ts';
 import { RunRow } from './scenarios-run.ts';
 import { Params, Slots } from './scenarios-settings.ts';
 import { doesOf } from './scenarios-told.ts';
@@ -56,7 +57,8 @@ function Readme({ text }: { text: string }) {
 /** Times somebody has planned, each of which can be taken back. */
 function Planned({ of: s, page }: { of: Scenario; page: Page }) {
   const jobs = page.known.jobs.filter((j) => j.scenario_id === s.id && !j.job_id.startsWith('trigger.'));
-  if (jobs.length === 0) return null;
+  const mayPlan = isHousehold() && s.unbound.length === 0;
+  if (jobs.length === 0 && !mayPlan) return null;
   const take = async (job_id: string, when: string) => {
     if (await ask({ title: say('unplan'), text: say('unplan_sure', { when }), yes: say('unplan') }))
       page.order(async () => {
@@ -69,7 +71,8 @@ function Planned({ of: s, page }: { of: Scenario; page: Page }) {
       const when = j.next_at ? timeOf(j.next_at) : say('next_none');
       return html`<li key=${j.job_id}><span>${when}</span><button type="button" class="button quiet" disabled=${page.still}
         aria-label=${`${say('unplan')}: ${when}`} onClick=${() => take(j.job_id, when)}>${say('unplan')}</button></li>`;
-    })}</ul></section>`;
+    })}</ul>
+    ${mayPlan && html`<${Plan} of=${s} page=${page} />`}</section>`;
 }
 
 function Runs({ of: s, page }: { of: Scenario; page: Page }) {

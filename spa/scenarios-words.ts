@@ -55,7 +55,8 @@ export function lengthOf(ms: number): string {
 }
 
 /** `Monday`, of a day of the week from 0, Sunday. */
-const weekday = (n: number) => format({ weekday: 'long', timeZone: 'UTC' }, Date.UTC(2023, 0, 1 + (n % 7)));
+export const weekday = (n: number) =>
+  format({ weekday: 'long', timeZone: 'UTC' }, Date.UTC(2023, 0, 1 + (n % 7)));
 export const listed = (all: string[]) => new Intl.ListFormat(app().language).format(all);
 
 /** A time table in words, as far as it is one of the everyday ones. */

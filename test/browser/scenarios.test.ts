@@ -9,6 +9,7 @@ import type { House } from '../../services/cli/house/house.ts';
 import { check, faults, violations } from '../lab/browser/check.ts';
 import { home } from '../lab/browser/home.ts';
 import { answer, approve, askHub, at, online, type Phone, phone, press, shot } from '../lab/browser/phone.ts';
+import { until } from '../lab/wait.ts';
 
 /** Has a loudness that can be set, unless it is told to refuse. */
 const chime = {
@@ -148,6 +149,41 @@ test('a parameter is changed by a control of its kind, and what is no number is 
   const kept = await askHub(house, '/api/scenarios/impl/me/home.quiet_hours');
   const { implementation } = (await kept.json()) as { implementation: { params: object } };
   assert.equal(implementation.params, { night: 12, hours: '2s' });
+});
+
+test('it is planned for once and for days of the week, and that can be taken back', async () => {
+  const { page } = owner;
+  const jobs = async () => {
+    const { jobs } = (await (await askHub(house, '/api/schedule/list')).json()) as {
+      jobs: { scenario_id: string; job_id: string; cron: string | null; at: number | null }[];
+    };
+    return jobs.filter((j) => j.scenario_id === 'home/quiet_hours' && !j.job_id.startsWith('trigger.'));
+  };
+  const plan = win(page).locator('[data-plan]');
+  const send = plan.getByRole('button', { name: 'Plan it so' });
+  assert.is(await send.isDisabled(), true, 'there is no time yet');
+  await plan.getByLabel('Day and time').fill('2020-01-01T10:00');
+  assert.is(await send.isDisabled(), true, 'that is over');
+  await plan.getByLabel('Day and time').fill('2031-05-06T10:30');
+  await send.click();
+  await until(async () => (await jobs()).length === 1, 'the job');
+  await win(page)
+    .getByRole('button', { name: /^Take it back/ })
+    .first()
+    .waitFor();
+  await plan.getByLabel('Plan it').selectOption({ label: 'on some days of the week' });
+  await plan.getByLabel('Time').fill('07:05');
+  await plan.getByLabel('Monday').uncheck();
+  await plan.getByLabel('Sunday').check();
+  await both(page, '2-plan');
+  await send.click();
+  await until(async () => (await jobs()).length === 2, 'the second job');
+  assert.ok(
+    (await jobs()).some((j) => j.cron === '5 7 * * 0,2,3,4,5'),
+    JSON.stringify(await jobs()),
+  );
+  for (const { job_id } of await jobs())
+    await askHub(house, '/api/schedule/delete', { method: 'POST', body: { job_id } });
 });
 
 test('a rehearsal tells each step in words and does nothing', async () => {

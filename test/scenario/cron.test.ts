@@ -5,15 +5,12 @@
 // is left out runs at the change, what comes twice runs once, and a field of hours or minutes that begins with * goes on
 // by the clock. The times were worked out minute by minute by a program of its own, not by the library that is tested.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { checkCron, nextTime } from '../../firmware/scenario/cron.ts';
 
-const lines = readFileSync(join(import.meta.dirname, 'cron-cases.txt'), 'utf8')
-  .trimEnd()
-  .split('\n');
+const lines = readFileSync('test/scenario/cron-cases.txt', 'utf8').trimEnd().split('\n');
 const cases = lines.map((line) => {
   const [source, cron, zone, after, times] = line.split(' | ') as [string, string, string, string, string];
   return { source, cron, zone, after, times: times.split(' ') };
