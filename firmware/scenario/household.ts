@@ -2,6 +2,7 @@
 import { parseMilliseconds } from '../documents/duration.ts';
 import { compileIntents, type Recognized, recognize } from '../intent/match.ts';
 import type { RuleSet } from '../intent/schema.ts';
+import { type Speech, speechGrammar } from '../intent/speech.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Log } from '../system/log.ts';
 import type { Language } from '../text/i18n.ts';
@@ -68,6 +69,8 @@ export interface Household {
   ): (Recognized & { scenario_id: string | null }) | undefined;
   /** @throws IngleError `invalid_request` with every fault */
   setRules(rules: RuleSet, bindings: Readonly<Record<string, string>>): void;
+  /** The grammar of what can be said in a language, of words that the recogniser knows. */
+  speech(language: Language, knows: (word: string) => boolean): Speech;
   /** The skill that somebody bound to a slot. */
   boundTo(user: string, id: string, slot: string): string | undefined;
   /** Whether an event of the bus would start something. */
@@ -109,6 +112,7 @@ export function openHousehold(o: HouseholdOptions): Household {
       s.rules = compileIntents(rules);
       s.bindings = bindings;
     },
+    speech: (language, knows) => speechGrammar(s.rules, { language, knows }),
     boundTo: (user, id, slot) => {
       const { prototype } = s.library.find(id);
       return s.library.effective(userOf(prototype, user), id).bindings.slots?.[slot]?.skill;

@@ -58,6 +58,10 @@ export interface Config {
   label_policy: Device['label'];
   /** How many scenarios go on at one time, and what they may take in a day and a week (firmware/scenario). */
   scenario: { limits: ScenarioLimits; quotas: Record<string, unknown> };
+  /** Folders of the recogniser's models, one a language. `INGLE_SPEECH_EN`, `INGLE_SPEECH_RU`. */
+  speech: { models: { en: string; ru: string } };
+  /** What is said to wake the hub, in its language; empty: nothing, and the microphone is open after a tap only. `INGLE_WAKE_PHRASE`. */
+  voice: { phrase: string };
 }
 
 /** Runs that go on at one time: in all, of one scenario, on one hub of the subnet. */
@@ -96,6 +100,8 @@ const defaults: Config = {
     limits: { max_concurrent_total: 4, max_concurrent_per_scenario: 1, max_concurrent_per_node: 4 },
     quotas: {},
   },
+  speech: { models: { en: '/usr/share/pocketsphinx/model/en-us', ru: '' } },
+  voice: { phrase: '' },
 };
 
 /** A JSON file as it stands. One that is not there (or whose error is `fine`) is `undefined`. */
@@ -177,6 +183,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       limits: { ...defaults.scenario.limits, ...given.scenario?.limits },
       quotas: given.scenario?.quotas ?? {},
     },
+    speech: { models: { ...defaults.speech.models, ...given.speech?.models } },
+    voice: { ...defaults.voice, ...given.voice },
   };
   if (env['INGLE_ROOT']) c.root_url = env['INGLE_ROOT'];
   if (env['INGLE_APP_URL']) c.app_url = env['INGLE_APP_URL'];
@@ -194,6 +202,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_LANG']) c.language = env['INGLE_LANG'];
   if (env['INGLE_SUBNET_HEARTBEAT']) c.subnet_heartbeat = Number(env['INGLE_SUBNET_HEARTBEAT']);
   if (env['INGLE_CONTACT']) c.contact = env['INGLE_CONTACT'];
+  if (env['INGLE_SPEECH_EN']) c.speech.models.en = env['INGLE_SPEECH_EN'];
+  if (env['INGLE_SPEECH_RU']) c.speech.models.ru = env['INGLE_SPEECH_RU'];
+  if (env['INGLE_WAKE_PHRASE']) c.voice.phrase = env['INGLE_WAKE_PHRASE'];
   if (env['INGLE_BOT_TOKEN']) c.bot.token = env['INGLE_BOT_TOKEN'];
   if (env['INGLE_BOT_API']) c.bot.api = env['INGLE_BOT_API'];
   c.root_url = c.root_url.replace(/\/+$/, '');
