@@ -60,8 +60,6 @@ export interface Config {
   scenario: { limits: ScenarioLimits; quotas: Record<string, unknown> };
   /** Folders of the recogniser's models, one a language. `INGLE_SPEECH_EN`, `INGLE_SPEECH_RU`. */
   speech: { models: { en: string; ru: string } };
-  /** What is said to wake the hub, in its language; empty: nothing, and the microphone is open after a tap only. `INGLE_WAKE_PHRASE`. */
-  voice: { phrase: string };
 }
 
 /** Runs that go on at one time: in all, of one scenario, on one hub of the subnet. */
@@ -101,7 +99,6 @@ const defaults: Config = {
     quotas: {},
   },
   speech: { models: { en: '/usr/share/pocketsphinx/model/en-us', ru: '' } },
-  voice: { phrase: '' },
 };
 
 /** A JSON file as it stands. One that is not there (or whose error is `fine`) is `undefined`. */
@@ -184,7 +181,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       quotas: given.scenario?.quotas ?? {},
     },
     speech: { models: { ...defaults.speech.models, ...given.speech?.models } },
-    voice: { ...defaults.voice, ...given.voice },
   };
   if (env['INGLE_ROOT']) c.root_url = env['INGLE_ROOT'];
   if (env['INGLE_APP_URL']) c.app_url = env['INGLE_APP_URL'];
@@ -204,7 +200,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_CONTACT']) c.contact = env['INGLE_CONTACT'];
   if (env['INGLE_SPEECH_EN']) c.speech.models.en = env['INGLE_SPEECH_EN'];
   if (env['INGLE_SPEECH_RU']) c.speech.models.ru = env['INGLE_SPEECH_RU'];
-  if (env['INGLE_WAKE_PHRASE']) c.voice.phrase = env['INGLE_WAKE_PHRASE'];
   if (env['INGLE_BOT_TOKEN']) c.bot.token = env['INGLE_BOT_TOKEN'];
   if (env['INGLE_BOT_API']) c.bot.api = env['INGLE_BOT_API'];
   c.root_url = c.root_url.replace(/\/+$/, '');

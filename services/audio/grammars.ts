@@ -63,6 +63,8 @@ function checkGrammar(grammar: string, words: readonly string[]): void {
       'invalid_request',
       `A grammar has at most ${MAX_KEPT} characters and ${MAX_WORDS} words.`,
     );
+  if (!/^#JSGF V1\.0;\ngrammar \w+;\npublic <\w+> = /.test(grammar))
+    throw new IngleError('invalid_request', 'This is no JSGF grammar.', { pointer: '/grammar' });
   const bad = words.find((w) => !wordForm.test(w));
   if (bad !== undefined)
     throw new IngleError('invalid_request', `"${bad.slice(0, 60)}" is no word of small letters.`, {
