@@ -49,7 +49,10 @@ test('a sentence is weighed beside phones in any order, by its length', () => {
   assert.equal(scoredOf(''), { text: '', score: Number.NEGATIVE_INFINITY });
   assert.is(confidenceOf(sentence, { text: 'X_AA', score: -4000 }, 2), -6);
   assert.is(confidenceOf(sentence, { text: 'X_AA', score: -4000 }, 4), -3);
-  assert.is(confidenceOf({ text: '', score: 0 }, { text: 'X_AA', score: -4000 }, 4), Number.NEGATIVE_INFINITY);
+  assert.is(
+    confidenceOf({ text: '', score: 0 }, { text: 'X_AA', score: -4000 }, 4),
+    Number.NEGATIVE_INFINITY,
+  );
   assert.ok(LEAST_CONFIDENCE < 0);
 });
 
@@ -67,7 +70,9 @@ it('of ten phrases in a room most are recognised, and of six sentences of nobody
   try {
     const some = phrases.filter((_, i) => i % 4 === 3).slice(0, 10);
     for (const [i, text] of some.entries()) {
-      const { text: heard } = await ear.hear(inRoom(await said(text, voices[2 * (i % 2)]!), 20, 1000 + 2 * i));
+      const { text: heard } = await ear.hear(
+        inRoom(await said(text, voices[2 * (i % 2)]!), 20, 1000 + 2 * i),
+      );
       count(mine, heard, meaning(text));
     }
     for (const [i, text] of besides.slice(0, 6).entries()) {
@@ -157,7 +162,9 @@ it('Russian without a model says what is missing, step by step', ({ folder }) =>
   assert.equal(model, { language: 'ru', acoustic: join(at, 'acoustic'), dictionary: join(at, 'ru.dic') });
 });
 
-it('Russian with a model in a folder is understood; its unknown words are told by name', async ({ folder }) => {
+it('Russian with a model in a folder is understood; its unknown words are told by name', async ({
+  folder,
+}) => {
   // English phones that come near: what is shown is that a folder's model is loaded and used.
   const at = join(folder, 'ru');
   mkdirSync(at);
