@@ -24,7 +24,9 @@ const missing = ['/usr/bin/espeak-ng', '/usr/bin/pocketsphinx_batch', english]
 if (missing) console.log(`\nSKIP no speech here: ${missing}`);
 const test = suite<{ folder: string }>('what is said and understood');
 const it = missing ? test.skip : test;
-test.before((c) => void (c.folder = mkdtempSync(join(tmpdir(), 'ingle-understood-'))));
+test.before((c) => {
+  c.folder = mkdtempSync(join(tmpdir(), 'ingle-understood-'));
+});
 test.after(({ folder }) => rmSync(folder, { recursive: true, force: true }));
 
 const clean = async (text: string, voice = 'en-us'): Promise<Int16Array> =>
