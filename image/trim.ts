@@ -59,7 +59,7 @@ const gone = rulesOf(`
   !{lib}/espeak-ng-data/intonations !{lib}/espeak-ng-data/lang/gmw/en* !{lib}/espeak-ng-data/lang/zle/ru*
   !{lib}/espeak-ng-data/voices/!v/ {lib}/espeak-ng-data/phondata-manifest
   usr/share/pocketsphinx/model/en-us/en-us.lm.bin usr/share/pocketsphinx/model/en-us/en-us-phone.lm.bin
-  usr/bin/pocketsphinx_batch usr/bin/pocketsphinx_mdef_convert
+  usr/bin/pocketsphinx_mdef_convert
   # Sound servers' bridges to networks, X and other sound systems.
   {lib}/pipewire-0.3/libpipewire-module-avb.so {lib}/pipewire-0.3/libpipewire-module-ffado-driver.so
   {lib}/pipewire-0.3/libpipewire-module-jack* {lib}/pipewire-0.3/libpipewire-module-netjack2*

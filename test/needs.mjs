@@ -25,6 +25,11 @@ const needs = {
     ['/usr/lib/python3/dist-packages/numpy/__init__.py', 'python3-numpy'],
     ['/usr/lib/python3/dist-packages/scipy/__init__.py', 'python3-scipy'],
   ],
+  'bench/voice.ts': [
+    ['/usr/bin/espeak-ng', 'espeak-ng'],
+    ['/usr/bin/pocketsphinx_batch', 'pocketsphinx'],
+    ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
+  ],
   'cli/completion.test.ts': [
     ['/usr/bin/zsh', 'zsh'],
     ['/usr/bin/fish', 'fish'],

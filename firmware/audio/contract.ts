@@ -89,7 +89,7 @@ export const audio1 = contract({
       errors: ['invalid_request', 'not_found', 'unavailable', 'conflict', 'not_supported'],
     },
     Listen: {
-      doc: 'Listens until somebody has spoken or timeout_s (at most 30) is over, and says what it was: one of the phrases, or anything without any, where its model is installed. lang: en. The recording is erased.',
+      doc: 'Listens until somebody has spoken or timeout_s (at most 30) is over, and says what it was: one of the phrases, or anything without any, where its model is installed. lang: en, and ru with a model of it. The recording is erased.',
       in: { source_id: 's', timeout_s: 'd', lang: 's', phrases: 'as' },
       out: { heard: 'b', text: 's' },
       errors: ['invalid_request', 'not_found', 'unavailable', 'conflict', 'not_supported', 'timeout'],
@@ -107,7 +107,7 @@ export const audio1 = contract({
       errors: ['invalid_request', 'not_found', 'unavailable', 'not_supported', 'timeout'],
     },
     Recognize: {
-      doc: 'What was said in a WAV file (PCM, 16 bit) or an Ogg Opus file, at most 2 MiB and 30 s. phrases: what may have been said; empty = anything, where its model is installed. lang: en. id: a name for StopRecognizing.',
+      doc: 'What was said in a WAV file (PCM, 16 bit) or an Ogg Opus file, at most 2 MiB and 30 s. phrases: what may have been said; empty = anything, where its model is installed. lang: en, and ru with a model of it. id: a name for StopRecognizing.',
       in: { id: 's', sound: 'ay', lang: 's', phrases: 'as' },
       out: { text: 's', duration_ms: 'u' },
       errors: ['invalid_request', 'too_large', 'rate_limited', 'conflict', 'not_supported', 'timeout'],
@@ -117,6 +117,24 @@ export const audio1 = contract({
       in: { id: 's' },
       out: {},
       errors: [],
+    },
+    SetGrammar: {
+      doc: 'What can be said to the hub from now on: a JSGF grammar of sentences and its words, kept over restarts, one a language. unknown: words that have no pronunciation here; with any of them the last grammar stays.',
+      in: { lang: 's', grammar: 's', words: 'as' },
+      out: { unknown: 'as' },
+      errors: ['invalid_request', 'not_supported', 'unavailable', 'timeout'],
+    },
+    Hear: {
+      doc: 'Listens until somebody has spoken or timeout_s (at most 30) is over, and says which sentence of the kept grammar it was; text is empty where it was none. hash: of the grammar that is meant; not_found where another is kept. The recording is erased.',
+      in: { source_id: 's', timeout_s: 'd', lang: 's', hash: 's' },
+      out: { heard: 'b', text: 's' },
+      errors: ['invalid_request', 'not_found', 'unavailable', 'conflict', 'not_supported', 'timeout'],
+    },
+    Tell: {
+      doc: 'Speaks as Say does and listens meanwhile: it stops when somebody speaks, hears them out and says which sentence of the kept grammar it was, or which of the phrases where there are any. interrupted: somebody spoke. Without a microphone or a model it speaks to the end.',
+      in: { text: 's', lang: 's', sink_id: 's', source_id: 's', hash: 's', phrases: 'as' },
+      out: { interrupted: 'b', text: 's' },
+      errors: ['invalid_request', 'not_found', 'unavailable', 'not_supported', 'timeout'],
     },
     SetVolume: {
       doc: 'How loud a sink plays: 0 to 1, where 1 is 100 %; 0 mutes it, and any other unmutes it. An empty sink_id is the best sink.',

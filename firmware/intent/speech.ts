@@ -21,13 +21,6 @@ import type { Node } from './template.ts';
 /** Characters of a grammar; patterns beyond are told as unspoken. */
 export const MAX_GRAMMAR = 256_000;
 
-/**
- * Arguments of pocketsphinx for these grammars. With the beams it has by itself the right words of a large grammar fall
- * out early: of 33 sentences of a household, said by espeak-ng, 7 ended as nothing and 19 were understood; with these
- * beams 1 and 25, in 1.1 times the time.
- */
-export const grammarBeams: readonly string[] = ['-beam', '1e-80', '-wbeam', '1e-60'];
-
 /** Words of a grammar: letters alone, so that nothing of a pattern is grammar. */
 const wordForm: Record<Language, RegExp> = { en: /^[a-z']+$/, ru: /^[а-я]+$/ };
 

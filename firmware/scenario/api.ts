@@ -39,6 +39,10 @@ const ioOverride = T.Object(
 );
 const starting = ['not_found', 'forbidden', 'conflict', 'not_supported', 'timeout'] as const;
 
+const spokenLanguage = T.Union([T.Literal('en'), T.Literal('ru')], {
+  description: "Left out: the hub's own.",
+});
+
 export const scenariosApi = localArea({
   prototypes: {
     method: 'GET',
@@ -333,6 +337,53 @@ export const scenariosApi = localArea({
       run_id: T.String({ description: 'Empty where nothing was started.' }),
     }),
     errors: starting,
+  },
+  wake: {
+    method: 'POST',
+    path: '/api/voice/wake',
+    who: 'household',
+    doc: 'Wakes the hub, as a button or a tap does: it listens to whoever speaks at it, and starts the scenario of what they say. Answers when it is known what was said; the scenario then speaks, and stops when somebody speaks to it.',
+    body: T.Object({ lang: T.Optional(spokenLanguage) }, closed),
+    answer: T.Object({
+      heard: T.Boolean({ description: 'Somebody spoke.' }),
+      text: T.String({ description: 'Empty where it was nothing that a rule understands.' }),
+      intent: T.String(),
+      scenario_id: T.String(),
+      run_id: T.String({ description: 'Empty where nothing was started.' }),
+    }),
+    errors: [...starting, 'unavailable'],
+  },
+  hush: {
+    method: 'POST',
+    path: '/api/voice/stop',
+    who: 'household',
+    doc: 'Ends the conversation: the hub neither listens nor speaks on. What it started goes on.',
+    body: T.Object({}, closed),
+    answer: ok,
+    errors: ['timeout'],
+  },
+  voice: {
+    method: 'GET',
+    path: '/api/voice',
+    who: 'household',
+    doc: 'Where the conversation stands, and which patterns of the rules cannot be said aloud.',
+    query: { lang: spokenLanguage },
+    answer: T.Object({
+      state: T.Union([
+        T.Literal('IDLE'),
+        T.Literal('LISTENING'),
+        T.Literal('ACTING'),
+        T.Literal('ANSWERING'),
+        T.Literal('REFUSING'),
+      ]),
+      unspoken: T.Array(
+        anyObject('pattern, rule (its place), why (free, word, full), partly: the rest of it can be said.'),
+      ),
+      unknown: T.Array(T.String(), {
+        description: 'Words that the recogniser cannot pronounce, as far as it was asked.',
+      }),
+    }),
+    errors: ['timeout'],
   },
   rules: {
     method: 'GET',

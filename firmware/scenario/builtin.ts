@@ -1,6 +1,5 @@
 // The hub's own actions: it speaks, listens and prints, asks skills, tells a person, keeps names, plans what comes later.
 import { parseMilliseconds } from '../documents/duration.ts';
-import { topics as ioTopics } from '../io/topics.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Action, Actions, Asked } from './action.ts';
 import type { Value } from './expression.ts';
@@ -8,11 +7,15 @@ import { type HttpWays, httpActions } from './http-action.ts';
 import { chosenFor, localizedText } from './localized.ts';
 import type { Offer } from './offers.ts';
 import type { Records } from './records.ts';
+import type { Interruption } from './voice.ts';
 
 /** What actions reach of the hub. Each throws IngleError; `unavailable` and `not_supported` where nothing is there. */
 export interface Ways {
-  /** Speaks; settles when it was spoken. */
-  speak(text: string, lang: string): Promise<void>;
+  /**
+   * Speaks; settles when it was spoken, or when somebody spoke who could: in a conversation. `phrases` are what is
+   * waited for then.
+   */
+  speak(text: string, lang: string, of: { run_id: string; phrases: string[] }): Promise<Interruption>;
   /** Listens for at most so many seconds; `phrases` are what may be said, none for anything. */
   listen(o: { seconds: number; phrases: string[]; lang: string }): Promise<{ heard: boolean; text: string }>;
   print(text: string, level: string): void;
@@ -49,14 +52,22 @@ const languageOf = (asked: Asked): string =>
 const spokenSeconds = (t: string): number => Math.max(1, Math.ceil(t.length / 14));
 
 /** Says something by the ways the person has, the first that works: voice, then text, then the phone. */
-async function say(w: Ways, asked: Asked, t: string): Promise<Value> {
+async function say(
+  w: Ways,
+  asked: Asked,
+  t: string,
+  phrases: string[] = [],
+): Promise<{ by: string; interrupted?: boolean; text?: string }> {
   const { out, fallback } = asked.ctx.io;
   const ways = [...new Set([...out, ...fallback])];
   let last: unknown = new IngleError('unavailable', 'There is no way to tell the person.');
   for (const way of ways.length > 0 ? ways : ['voice'])
     try {
-      if (way === 'voice') await w.speak(t, languageOf(asked));
-      else if (way === 'phone') await w.notify({ id: asked.key, user: asked.ctx.user, title: t, body: null });
+      if (way === 'voice') {
+        const { interrupted, text } = await w.speak(t, languageOf(asked), { run_id: asked.run_id, phrases });
+        if (interrupted) return { by: way, interrupted, text };
+      } else if (way === 'phone')
+        await w.notify({ id: asked.key, user: asked.ctx.user, title: t, body: null });
       else w.print(t, 'info');
       return { by: way };
     } catch (e) {
@@ -66,14 +77,21 @@ async function say(w: Ways, asked: Asked, t: string): Promise<Value> {
   throw last;
 }
 
+function phrasesOf(asked: Asked): string[] {
+  const named = chosenFor<Value>(asked.args['phrases'] ?? [], asked.ctx.locale);
+  return (Array.isArray(named) ? named : []).map((p) => localizedText(p, asked.ctx.locale)).filter(Boolean);
+}
+
 async function listen(w: Ways, asked: Asked): Promise<Value> {
   const given = asked.args['timeout_s'];
   const seconds = typeof given === 'number' && given > 0 ? Math.min(30, given) : 8;
-  const named = chosenFor<Value>(asked.args['phrases'] ?? [], asked.ctx.locale);
-  const phrases = (Array.isArray(named) ? named : [])
-    .map((p) => localizedText(p, asked.ctx.locale))
-    .filter(Boolean);
-  return { ...(await w.listen({ seconds, phrases, lang: languageOf(asked) })) };
+  return { ...(await w.listen({ seconds, phrases: phrasesOf(asked), lang: languageOf(asked) })) };
+}
+
+/** Says a text and listens; who answers before it was said is heard. */
+async function ask(w: Ways, asked: Asked, t: string): Promise<Value> {
+  const said = await say(w, asked, t, phrasesOf(asked));
+  return said.interrupted ? { heard: true, text: said.text ?? '' } : listen(w, asked);
 }
 
 /** Where a key of memory lies. @throws IngleError `invalid_request` */
@@ -131,7 +149,7 @@ function voice(w: Ways): Table {
       interrupted: 'pass',
       takes: speech('text'),
       async perform(a) {
-        await w.speak(need(a, 'text'), languageOf(a));
+        await w.speak(need(a, 'text'), languageOf(a), { run_id: a.run_id, phrases: [] });
         return null;
       },
     },
@@ -145,16 +163,13 @@ function voice(w: Ways): Table {
       doc: 'Says a text by the first way that works: voice, text, the phone.',
       interrupted: 'pass',
       takes: speech('text'),
-      perform: (a) => say(w, a, need(a, 'text')),
+      perform: async (a) => ({ ...(await say(w, a, need(a, 'text'))) }),
     },
     'io.ask': {
       doc: 'Says a text, then listens.',
       interrupted: 'fail',
       takes: speech('text'),
-      async perform(a) {
-        await say(w, a, need(a, 'text'));
-        return listen(w, a);
-      },
+      perform: (a) => ask(w, a, need(a, 'text')),
     },
     notify: {
       doc: "A notice to the person's screens and phone: title, body.",

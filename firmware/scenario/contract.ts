@@ -125,6 +125,32 @@ export const scenario1 = contract({
       out: { intent: 's', slots: 'a{sv}', scenario_id: 's', run_id: 's' },
       errors: ['invalid_request', 'forbidden', 'conflict', 'not_supported', 'unavailable'],
     },
+    Wake: {
+      doc: "Listens to whoever speaks at the hub, and starts the scenario of what they say; the answer comes when that is known. Anything may be said that a rule in force understands. lang: en, ru or empty for the hub's own. heard: somebody spoke. text: empty where it was nothing of that.",
+      in: { asker, lang: 's' },
+      out: { heard: 'b', text: 's', intent: 's', scenario_id: 's', run_id: 's' },
+      errors: [
+        'invalid_request',
+        'forbidden',
+        'not_found',
+        'conflict',
+        'not_supported',
+        'unavailable',
+        'timeout',
+      ],
+    },
+    Hush: {
+      doc: 'Ends the conversation: the hub neither listens nor speaks on.',
+      in: {},
+      out: {},
+      errors: [],
+    },
+    Voice: {
+      doc: 'state of the conversation: IDLE, LISTENING, ACTING, ANSWERING, REFUSING. unspoken: patterns that cannot be said, with why; unknown: words without a pronunciation.',
+      in: { lang: 's' },
+      out: { state: 's', unspoken: 'aa{sv}', unknown: 'as' },
+      errors: ['invalid_request'],
+    },
     Rules: {
       doc: 'Intent rules of the owner, bindings, phrases that nothing understood.',
       in: {},

@@ -2,6 +2,7 @@
 import { parseMilliseconds } from '../documents/duration.ts';
 import { compileIntents, type Recognized, recognize } from '../intent/match.ts';
 import type { RuleSet } from '../intent/schema.ts';
+import { type Speech, speechGrammar } from '../intent/speech.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Log } from '../system/log.ts';
 import type { Language } from '../text/i18n.ts';
@@ -77,6 +78,8 @@ export interface Household {
   ): (Recognized & { scenario_id: string | null }) | undefined;
   /** @throws IngleError `invalid_request` with every fault */
   setRules(rules: RuleSet, bindings: Readonly<Record<string, string>>): void;
+  /** The grammar of what can be said in a language, of words that the recogniser knows. */
+  speech(language: Language, knows: (word: string) => boolean): Speech;
   /** The skill of a slot: the one that somebody bound to it, else the only one that fits. */
   boundTo(asker: Pick<Asker, 'user' | 'role'>, id: string, slot: string): Promise<string | undefined>;
   /** What somebody has bound, with its secrets: for actions, when they are done. Nothing of a scenario that is gone. */
@@ -122,6 +125,7 @@ export function openHousehold(o: HouseholdOptions): Household {
       s.rules = compileIntents(rules);
       s.bindings = bindings;
     },
+    speech: (language, knows) => speechGrammar(s.rules, { language, knows }),
     async boundTo(asker, id, slot) {
       const { scenario, bindings } = effectiveOf(s, asker.user, id);
       if (Object.hasOwn(bindings.slots ?? {}, slot)) return bindings.slots![slot]!.skill ?? undefined;

@@ -30,7 +30,8 @@ export type Tell = (
     | 'step.error'
     | 'io.send'
     | 'io.receive'
-    | 'intent.detected',
+    | 'intent.detected'
+    | 'voice.state',
   properties: Record<string, unknown>,
 ) => void;
 

@@ -75,6 +75,14 @@ export const houseRules: RuleSet = {
       patterns: { en: ['[please] be quiet', 'quiet hours'], ru: ['[пожалуйста] тише', 'тихий час'] },
     },
     {
+      // STOP of voice.ts: the hub falls silent.
+      intent: 'voice.stop',
+      patterns: {
+        en: ['stop', 'cancel', 'never mind', "that's enough"],
+        ru: ['стоп', 'хватит', 'отмена', 'не надо'],
+      },
+    },
+    {
       intent: 'shopping_add',
       patterns: {
         en: [

@@ -8,7 +8,7 @@ import { fromVariant, type Implementation as Serves, toDict, type Variant } from
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import type { Vault } from '../system/vault.ts';
-import { pickLanguage } from '../text/i18n.ts';
+import { type Language, languages, pickLanguage } from '../text/i18n.ts';
 import { builtinActions, type Ways } from './builtin.ts';
 import { type Clock, isTimeKnown } from './clock.ts';
 import { scenario1 } from './contract.ts';
@@ -41,11 +41,13 @@ import { type JobRow, openRecords, type Records, type RunRow } from './records.t
 import { sealedIn } from './reference.ts';
 import { rehearse } from './rehearse.ts';
 import { houseRules } from './rules.ts';
+import { openSayable, type Sayable } from './sayable.ts';
 import { openSchedule, type Schedule, type WantedJob } from './schedule.ts';
 import type { Implementation, Prototype } from './schema.ts';
 import { opening, shownBindings, unopened } from './sealed.ts';
 import { type InstanceOrder, instanceOf } from './states.ts';
 import { openScenarioSubnet } from './subnet.ts';
+import { type Ear, openVoice, type Voice } from './voice.ts';
 
 export interface ServeOptions {
   store: Store;
@@ -58,6 +60,7 @@ export interface ServeOptions {
   zone: string;
   locale: string;
   ways(schedule: () => Schedule): Ways;
+  ear: Ear;
   askerOf(user: string): Promise<Asker | undefined>;
   /** What this hub has, as has:mic; constraints name it. */
   has: readonly string[];
@@ -83,6 +86,8 @@ interface Parts {
   tell: Tell;
   subnet: ReturnType<typeof openScenarioSubnet>;
   taken: ErrandsTaken;
+  voice: Voice;
+  sayable: Sayable;
   changed(what: string): void;
 }
 
@@ -139,6 +144,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   };
   let schedule: Schedule | undefined;
   let household: Household | undefined;
+  let voice: Voice | undefined;
   const subnet = openScenarioSubnet({ bus, clock, log, has: new Set(o.has), runs: () => runs });
   const ways = o.ways(() => schedule!);
   const hostsOf = async (run_id: string) => {
@@ -149,8 +155,9 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   const runs: Runs = openEngine({
     ...{ records, clock, topics, log, tell, limits: o.limits, quotas: o.quotas },
     actions: tellingIo(
-      opening(builtinActions(ways, records, hostsOf), ({ ctx, scenario_id }) =>
-        household!.bindingsOf(ctx.user, scenario_id),
+      opening(
+        builtinActions({ ...ways, speak: speaking(ways, () => voice!) }, records, hostsOf),
+        ({ ctx, scenario_id }) => household!.bindingsOf(ctx.user, scenario_id),
       ),
       tell,
     ),
@@ -177,9 +184,16 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     },
   });
   household = openHousehold({ ...o, library, schedule, topics, runs, tell, offers: ways.offers });
+  const sayable = openSayable({ speech: household.speech, send: o.ear.setGrammar });
+  voice = openVoice({
+    ...{ ear: o.ear, sayable, log, tell },
+    act: (text, asker, starting) => understand(parts, { text, asker, ctx: {}, start: true, starting }),
+    ended: runs.ended,
+    stopRun: (run_id) => runs.order(run_id, 'stop'),
+  });
   let served: Served<typeof scenario1> | undefined;
   const parts: Parts = {
-    ...{ o, records, library, runs, schedule, household, metrics, tell, subnet, taken },
+    ...{ o, records, library, runs, schedule, household, metrics, tell, subnet, taken, voice, sayable },
     changed: (what) => served?.emit('Changed', { what }),
   };
   await loadRules(parts);
@@ -193,12 +207,18 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     ...libraryMethods(parts),
     ...runMethods(parts),
     ...planMethods(parts),
+    ...voiceMethods(parts),
   });
   return {
     runs,
     isNeeded: () =>
-      runs.size > 0 || taken.isOwing || schedule.list().some((j) => j.enabled) || household.isHearing(),
+      voice.state !== 'IDLE' ||
+      runs.size > 0 ||
+      taken.isOwing ||
+      schedule.list().some((j) => j.enabled) ||
+      household.isHearing(),
     async stop() {
+      voice.stop();
       household.stop();
       schedule.stop();
       subnet.stop();
@@ -497,11 +517,12 @@ const keptRules = async (records: Records): Promise<KeptRules> =>
     bindings: {},
   };
 
-function useRules({ household }: Parts, { rules, lists, bindings }: KeptRules): void {
+function useRules({ household, sayable }: Parts, { rules, lists, bindings }: KeptRules): void {
   household.setRules(
     { rules: [...rules, ...houseRules.rules], lists: { ...houseRules.lists, ...lists } },
     bindings,
   );
+  sayable.changed();
 }
 async function loadRules(p: Parts): Promise<void> {
   try {
@@ -522,8 +543,84 @@ function localNow(wall: number, zone: string): string {
   return parts.replace(' ', 'T');
 }
 
+/** What a text means, and the run it starts; phrases that nothing understands are kept for the owner. */
+async function understand(
+  { o, household, runs, records, tell }: Parts,
+  {
+    text,
+    asker,
+    ctx,
+    start,
+    starting,
+  }: {
+    text: string;
+    asker: Asker;
+    ctx: Record<string, Value>;
+    start: boolean;
+    starting?: (run_id: string) => void;
+  },
+) {
+  const now = localNow(o.clock.wall(), o.zone);
+  const found = household.recognize(text, { now, user: asker.user });
+  if (!found) {
+    const all = ((await records.memory(unmatchedKey))[unmatchedKey] ?? []) as unknown as Unmatched[];
+    const next = withUnmatched(all, text, o.clock.wall());
+    if (next !== all)
+      await records.write([{ op: 'memory', key: unmatchedKey, value: next as unknown as Value }]);
+    return { intent: '', slots: {}, scenario_id: '', run_id: '' };
+  }
+  const { intent, slots, scenario_id } = found;
+  tell('intent.detected', { intent, scenario_id, user: asker.user });
+  let run_id = '';
+  if (start && scenario_id !== null) {
+    const asking: Asking = { ctx: { ...ctx, ...slots }, origin: `intent:${intent}` };
+    const begin = await household.startOf(scenario_id, asker, asking);
+    run_id = crypto.randomUUID();
+    starting?.(run_id);
+    await runs.start({ ...begin, run_id });
+  }
+  return { intent, slots, scenario_id: scenario_id ?? '', run_id };
+}
+
+/** What a run says in a conversation stops when somebody speaks; everything else is said to its end. */
+const speaking =
+  (ways: Ways, voice: () => Voice): Ways['speak'] =>
+  (text, lang, of) =>
+    voice().isOf(of.run_id)
+      ? voice().speak(text, pickLanguage([lang]), of.phrases)
+      : ways.speak(text, lang, of);
+
+function voiceMethods({ o, voice, sayable, household }: Parts) {
+  const languageOf = (lang: string) => {
+    if (lang !== '' && !languages.includes(lang as Language))
+      throw new IngleError('invalid_request', `Speech is in ${languages.join(' or ')}.`, {
+        pointer: '/lang',
+      });
+    return pickLanguage([lang || o.locale]);
+  };
+  return {
+    async Wake({ asker, lang }) {
+      const { heard, text, intent, scenario_id, run_id } = await voice.wake(
+        { ...askerFrom(asker), locale: languageOf(lang) },
+        languageOf(lang),
+      );
+      return { heard, text, intent, scenario_id, run_id };
+    },
+    Hush() {
+      voice.stop();
+      return {};
+    },
+    Voice({ lang }) {
+      const language = languageOf(lang);
+      const unknown = sayable.unknown(language);
+      const { unspoken } = household.speech(language, (w) => !unknown.includes(w));
+      return { state: voice.state, unspoken: unspoken.map(dict), unknown: [...unknown] };
+    },
+  } satisfies Partial<Methods>;
+}
+
 function planMethods(p: Parts) {
-  const { schedule, household, runs, records } = p;
+  const { schedule, household, records } = p;
   return {
     async CreateJob({ asker, job }) {
       const wanted = json(job) as unknown as WantedJob;
@@ -548,24 +645,13 @@ function planMethods(p: Parts) {
         .map((j) => dict({ ...j, times: timesOf(j, until) })),
     }),
     async Recognize({ text, asker, ctx, start }) {
-      const now = localNow(p.o.clock.wall(), p.o.zone);
-      const found = household.recognize(text, { now, user: asker.user });
-      if (!found) {
-        const all = ((await records.memory(unmatchedKey))[unmatchedKey] ?? []) as unknown as Unmatched[];
-        const next = withUnmatched(all, text, p.o.clock.wall());
-        if (next !== all)
-          await records.write([{ op: 'memory', key: unmatchedKey, value: next as unknown as Value }]);
-        return { intent: '', slots: {}, scenario_id: '', run_id: '' };
-      }
-      const { intent, slots, scenario_id } = found;
-      p.tell('intent.detected', { intent, scenario_id, user: asker.user });
-      let run_id = '';
-      if (start && scenario_id !== null) {
-        const asking: Asking = { ctx: { ...json(ctx), ...slots }, origin: `intent:${intent}` };
-        const wanted = await household.startOf(scenario_id, askerFrom(asker), asking);
-        run_id = (await runs.start(wanted)).run_id;
-      }
-      return { intent, slots: dict(slots), scenario_id: scenario_id ?? '', run_id };
+      const { slots, ...found } = await understand(p, {
+        text,
+        asker: askerFrom(asker),
+        ctx: json(ctx),
+        start,
+      });
+      return { ...found, slots: dict(slots) };
     },
     async Rules() {
       const unmatched = (await records.memory(unmatchedKey))[unmatchedKey] ?? [];

@@ -13,6 +13,7 @@ import type { Ways } from './builtin.ts';
 import type { Value } from './expression.ts';
 import { type Asker, HOUSE } from './household.ts';
 import type { Schedule } from './schedule.ts';
+import type { Ear } from './voice.ts';
 
 export interface WaysOptions {
   bus: Bus;
@@ -26,6 +27,8 @@ export interface WaysOptions {
 
 /** Speech of one text takes no longer, milliseconds. */
 const SAY_MS = 120_000;
+/** The sound service may be started for it, and looks each word up, milliseconds. */
+const GRAMMAR_MS = 30_000;
 const API_MS = 30_000;
 /** The service that fetches gives up earlier by itself, milliseconds. */
 const FETCH_MS = 45_000;
@@ -34,6 +37,19 @@ const MOST_ANSWER = 256 * 1024;
 const noSound = (e: unknown): never => {
   throw isAbsent(e) ? new IngleError('not_supported', 'No sound service runs on this hub.') : e;
 };
+
+/** What a conversation hears with and speaks by. */
+export function earOf(bus: Bus): Ear {
+  const audio = bus.client(audio1);
+  const here = { sink_id: '', source_id: '' };
+  return {
+    setGrammar: (of) => audio.SetGrammar(of, GRAMMAR_MS).catch(noSound),
+    hear: ({ seconds, lang, hash }) =>
+      audio.Hear({ source_id: '', timeout_s: seconds, lang, hash }, seconds * 1000 + 40_000).catch(noSound),
+    tell: (of) => audio.Tell({ ...of, ...here }, SAY_MS).catch(noSound),
+    hush: () => audio.Cancel({}).then(() => {}, noSound),
+  };
+}
 
 /** Who somebody is now. */
 export function askers(bus: Bus): (user: string) => Promise<Asker | undefined> {
@@ -98,7 +114,7 @@ export function waysOf(o: WaysOptions): Ways {
     speak: (text, lang) =>
       audio
         .Say({ text: text.slice(0, 1000), lang, slow: false, sink_id: '' }, SAY_MS)
-        .then(() => {}, noSound),
+        .then(() => ({ interrupted: false, text: '' }), noSound),
     listen: ({ seconds, phrases, lang }) =>
       audio
         .Listen({ source_id: '', timeout_s: seconds, lang, phrases }, seconds * 1000 + 40_000)

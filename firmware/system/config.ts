@@ -66,6 +66,8 @@ export interface Config {
    * elsewhere, give it a drop-in with `IPAddressAllow=`.
    */
   telemetry: { otlp: { url: string; headers: Readonly<Record<string, string>> } };
+  /** Folders of the recogniser's models, one a language. `INGLE_SPEECH_EN`, `INGLE_SPEECH_RU`. */
+  speech: { models: { en: string; ru: string } };
 }
 
 /** Runs that go on at one time: in all, of one scenario, on one hub of the subnet. */
@@ -106,6 +108,7 @@ const defaults: Config = {
     quotas: {},
   },
   telemetry: { otlp: { url: '', headers: {} } },
+  speech: { models: { en: '/usr/share/pocketsphinx/model/en-us', ru: '' } },
 };
 
 /** A JSON file as it stands. One that is not there (or whose error is `fine`) is `undefined`. */
@@ -193,6 +196,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       quotas: given.scenario?.quotas ?? {},
     },
     telemetry: { otlp: { ...defaults.telemetry.otlp, ...given.telemetry?.otlp } },
+    speech: { models: { ...defaults.speech.models, ...given.speech?.models } },
   };
   if (c.telemetry.otlp.url !== '' && !/^https?:\/\/[^/]/.test(c.telemetry.otlp.url))
     throw new Error('telemetry.otlp.url must be an http or https address, as http://localhost:4318');
@@ -213,6 +217,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (env['INGLE_SUBNET_HEARTBEAT']) c.subnet_heartbeat = Number(env['INGLE_SUBNET_HEARTBEAT']);
   if (env['INGLE_HAS'] !== undefined) c.has = env['INGLE_HAS'].split(' ').filter((s) => s !== '');
   if (env['INGLE_CONTACT']) c.contact = env['INGLE_CONTACT'];
+  if (env['INGLE_SPEECH_EN']) c.speech.models.en = env['INGLE_SPEECH_EN'];
+  if (env['INGLE_SPEECH_RU']) c.speech.models.ru = env['INGLE_SPEECH_RU'];
   if (env['INGLE_BOT_TOKEN']) c.bot.token = env['INGLE_BOT_TOKEN'];
   if (env['INGLE_BOT_API']) c.bot.api = env['INGLE_BOT_API'];
   c.root_url = c.root_url.replace(/\/+$/, '');

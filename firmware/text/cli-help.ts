@@ -25,6 +25,9 @@ const en = {
   api token rotate        a new token for the local API
   api call <method> <path>   anything else the hub can do, through its local API
   say <text>              speak a text
+  voice listen            listen at the hub, and do what is said
+  voice stop              listen and speak no longer
+  voice status            whether the hub listens or speaks, and what cannot be said
   hook new <name> <topic>   a webhook for a program outside
   hook list               the webhooks, when they were used and refused
   hook remove <id>        end a webhook
@@ -167,6 +170,16 @@ a line, until Ctrl-C. What there is: ingle api call GET /api/openapi.json
   say: `ingle say <text> [--lang <en | ru>] [--json]
 Speaks a text of at most 500 characters through the best output.
   --lang <en | ru>   its language; without it the hub's own`,
+  'voice listen': `ingle voice listen [--lang <en | ru>] [--json]
+Wakes the hub as a tap does: it listens for eight seconds, starts the scenario of what is said, and prints what it
+understood. Say what a rule understands; the answer stops when you speak.
+  --lang <en | ru>   the language that is spoken; without it the hub's own`,
+  'voice stop': `ingle voice stop [--json]
+The hub listens and speaks no longer. What was started goes on.`,
+  'voice status': `ingle voice status [--lang <en | ru>] [--json]
+Prints whether the hub listens or speaks, the patterns of its rules that cannot be said aloud, and words that its
+recogniser cannot pronounce.
+  --lang <en | ru>   the language that is spoken; without it the hub's own`,
   'hook new': `ingle hook new <name> <topic> [--json]
 Makes a webhook and prints its path and its secret, which is shown this once. Its messages come as events of the topic,
 which begins with "external.". Whoever sends signs as Standard Webhooks has it.`,
@@ -381,6 +394,9 @@ const ru: Record<keyof typeof en, string> = {
   api token rotate        новый ключ локального API
   api call <метод> <путь>    всё остальное, что умеет хаб: его локальный API
   say <текст>             произнести текст
+  voice listen            слушать у хаба и сделать, что скажут
+  voice stop              больше не слушать и не говорить
+  voice status            слушает или говорит ли хаб и чего нельзя сказать
   hook new <имя> <тема>     вебхук для внешней программы
   hook list               вебхуки: когда сработали и кому отказали
   hook remove <id>        убрать вебхук
@@ -524,6 +540,16 @@ const ru: Record<keyof typeof en, string> = {
   say: `ingle say <текст> [--lang <en | ru>] [--json]
 Произносит текст до 500 знаков через лучший выход.
   --lang <en | ru>   его язык; без него — язык хаба`,
+  'voice listen': `ingle voice listen [--lang <en | ru>] [--json]
+Будит хаб, как нажатие: он слушает восемь секунд, запускает сценарий по сказанному и печатает, что понял. Говорите
+то, что понимают правила; ответ умолкает, когда вы говорите.
+  --lang <en | ru>   язык речи; без него язык хаба`,
+  'voice stop': `ingle voice stop [--json]
+Хаб больше не слушает и не говорит. То, что запущено, продолжается.`,
+  'voice status': `ingle voice status [--lang <en | ru>] [--json]
+Печатает, слушает или говорит ли хаб, какие образцы правил нельзя сказать вслух и какие слова его распознаватель не
+может произнести.
+  --lang <en | ru>   язык речи; без него язык хаба`,
   'hook new': `ingle hook new <имя> <тема> [--json]
 Создаёт вебхук и печатает его путь и секрет, который показан один раз. Сообщения приходят событиями темы, которая
 начинается с «external.». Отправитель подписывает их по Standard Webhooks.`,

@@ -9,6 +9,7 @@ import { scenariosApi } from '../../firmware/scenario/api.ts';
 import { readPrototype } from '../../firmware/scenario/bundle.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { fullId } from '../../firmware/scenario/schema.ts';
+import type { VoiceState } from '../../firmware/scenario/voice-states.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import type { Publishers } from '../../firmware/skills/publishers.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
@@ -30,6 +31,8 @@ export interface ScenariosOfApi {
 
 /** Whoever asks may be the one the service is started for, on a slow machine; milliseconds. */
 const CALL_MS = 25_000;
+/** Somebody thinks, speaks and is understood: below the half minute after which the tunnel gives a request up, milliseconds. */
+const WAKE_MS = 28_000;
 const WEEK_MS = 7 * 86_400_000;
 /** As pushes and lines know a skill. */
 const teller = {
@@ -273,6 +276,19 @@ function planHandlers(o: ScenariosOfApi) {
         .Recognize({ text, asker: askerOf(asked), ctx: toDict(ctx), start }, CALL_MS)
         .catch(away);
       return { ...found, slots: plain(slots) };
+    },
+    async wake(asked) {
+      return service.Wake({ asker: askerOf(asked), lang: asked.body.lang ?? '' }, WAKE_MS).catch(away);
+    },
+    async hush() {
+      await service.Hush({}, CALL_MS).catch(away);
+      return { ok: true };
+    },
+    async voice({ query }) {
+      const { unspoken, state, unknown } = await service
+        .Voice({ lang: query.lang ?? '' }, CALL_MS)
+        .catch(away);
+      return { state: state as VoiceState, unspoken: unspoken.map(plain), unknown };
     },
     rules: async () => plain((await service.Rules({}, CALL_MS).catch(away)).rules),
     async setRules({ body }) {

@@ -5,6 +5,7 @@ import { audio1 } from '../../firmware/audio/contract.ts';
 import { openProfiles } from '../../firmware/audio/profile.ts';
 import { dataOf, readConfig } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
+import { openModels } from './model.ts';
 import { sweepRecordings } from './pair.ts';
 import { audioService } from './service.ts';
 import { watchDevices } from './sound.ts';
@@ -18,9 +19,10 @@ const config = readConfig();
 const runtime = join(config.runtime, 'audio');
 mkdirSync(runtime, { recursive: true, mode: 0o700 });
 sweepRecordings(runtime);
-const profiles = await openProfiles(join(dataOf(config, 'audio'), 'audio.db'));
+const data = dataOf(config, 'audio');
+const profiles = await openProfiles(join(data, 'audio.db'));
 life.onStop(profiles.close);
-const service = audioService({ profiles, runtime, log });
+const service = audioService({ profiles, runtime, data, log, models: openModels(config.speech.models) });
 service.attach(
   await bus.serve(audio1, service.impl, {
     properties: { State: 'START' },

@@ -5,7 +5,9 @@ import type { Served } from '../../firmware/system/bus.ts';
 import type { Implementation } from '../../firmware/system/contract.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Choice } from './choice.ts';
+import type { Grammars } from './grammars.ts';
 import type { Job } from './job.ts';
+import type { Models } from './model.ts';
 
 export type Audio1 = typeof audio1;
 
@@ -18,6 +20,8 @@ export interface AudioParts {
   runtime: string;
   log: Log;
   job: Job;
+  models: Models;
+  grammars: Grammars;
   choice: Choice;
   /** Where signals are raised, once the service is on the bus. */
   served(): Served<Audio1> | undefined;

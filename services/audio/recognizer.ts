@@ -3,7 +3,9 @@ import type { Phrases } from '../../firmware/audio/grammar.ts';
 import { durationMs, readUpload } from '../../firmware/audio/upload.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { openQueue } from '../../firmware/protocol/queue.ts';
-import { checkPhrases, transcribe } from './speech.ts';
+import { type Language, languages } from '../../firmware/text/i18n.ts';
+import type { Models } from './model.ts';
+import { checkPhrases, transcribe } from './recognition.ts';
 
 /** The running one and those that wait. */
 const MAX_AT_ONCE = 3;
@@ -21,7 +23,7 @@ export interface Recognizer {
   isBusy(): boolean;
 }
 
-export function recognizer(runtime: string): Recognizer {
+export function recognizer(runtime: string, models: Models): Recognizer {
   const queue = openQueue();
   const running = new Map<string, AbortController>();
   return {
@@ -33,20 +35,17 @@ export function recognizer(runtime: string): Recognizer {
           { retry_after: 3 },
         );
       if (running.has(id)) throw new IngleError('conflict', 'A recording with this id is being recognised.');
-      if (lang !== 'en')
-        throw new IngleError('not_supported', 'This hub recognises English only. Send "lang" as "en".', {
-          lang,
-        });
+      const model = models(languageFrom(lang));
       const abort = new AbortController();
       running.set(id, abort);
       try {
         return await queue.add(async () => {
           if (abort.signal.aborted)
             throw new IngleError('timeout', 'Nobody waits for this recording any more.');
-          checkPhrases(phrases);
+          checkPhrases(phrases, model);
           const samples = await readUpload(sound);
           try {
-            const text = await transcribe(samples, { phrases, runtime, signal: abort.signal });
+            const text = await transcribe(samples, phrases, { model, runtime, signal: abort.signal });
             return { text, duration_ms: durationMs(samples) };
           } finally {
             samples.fill(0);
@@ -60,4 +59,14 @@ export function recognizer(runtime: string): Recognizer {
     stop: (id) => running.get(id)?.abort(),
     isBusy: () => running.size > 0,
   };
+}
+
+/** @throws IngleError `not_supported` */
+export function languageFrom(lang: string): Language {
+  const found = languages.find((l) => l === lang);
+  if (!found)
+    throw new IngleError('not_supported', `Speech is in ${languages.join(' or ')}.`, {
+      lang: lang.slice(0, 20),
+    });
+  return found;
 }

@@ -1,12 +1,16 @@
 // io.ingle.Audio1: the contract over the sound server. One job with the microphone at a time.
+import { join } from 'node:path';
 import type { DeviceChanges } from '../../firmware/audio/device.ts';
 import type { Profiles } from '../../firmware/audio/profile.ts';
 import type { Served } from '../../firmware/system/bus.ts';
 import type { Implementation } from '../../firmware/system/contract.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import { openChoice } from './choice.ts';
+import { conversing } from './conversing.ts';
+import { openGrammars } from './grammars.ts';
 import { openJob } from './job.ts';
 import { measuring } from './measuring.ts';
+import type { Models } from './model.ts';
 import type { Audio1, AudioParts } from './parts.ts';
 import { recognizer } from './recognizer.ts';
 import { sounding } from './sounding.ts';
@@ -22,18 +26,26 @@ export interface AudioService {
 }
 
 /** What goes wrong is told by name; the person's languages are `en` and `ru`. */
-export function audioService(o: { profiles: Profiles; runtime: string; log: Log }): AudioService {
+export function audioService(o: {
+  profiles: Profiles;
+  runtime: string;
+  /** Folder of this service's state. */
+  data: string;
+  models: Models;
+  log: Log;
+}): AudioService {
   let served: Served<Audio1> | undefined;
   const job = openJob();
-  const recording = recognizer(o.runtime);
+  const recording = recognizer(o.runtime, o.models);
   const parts: AudioParts = {
     ...{ ...o, job, choice: openChoice(o.profiles) },
+    grammars: openGrammars(join(o.data, 'grammars'), o.models),
     served: () => served,
     level: (source_id) => (rms_db, peak_db) => served?.emit('Level', { source_id, rms_db, peak_db }),
   };
   return {
     impl: {
-      ...{ ...sounding(parts), ...measuring(parts), ...speaking(parts, recording) },
+      ...{ ...sounding(parts), ...measuring(parts), ...speaking(parts, recording), ...conversing(parts) },
       Cancel() {
         job.cancel();
         return {};

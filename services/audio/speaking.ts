@@ -5,40 +5,35 @@ import type { Log } from '../../firmware/system/log.ts';
 import { type AudioText, audioTexts } from '../../firmware/text/audio.ts';
 import { type Language, pickLanguage, translator } from '../../firmware/text/i18n.ts';
 import type { AudioParts, Methods } from './parts.ts';
-import type { Recognizer } from './recognizer.ts';
-import { checkPhrases, listen, recognise, speak, transcribe } from './speech.ts';
+import { checkPhrases, recognise, transcribe } from './recognition.ts';
+import { languageFrom, type Recognizer } from './recognizer.ts';
+import { listen, speak } from './speech.ts';
 
 export function speaking(
   p: AudioParts,
   recording: Recognizer,
 ): Methods<'VadListen' | 'Listen' | 'ConfirmYes' | 'Say' | 'Recognize' | 'StopRecognizing'> {
-  const { job, choice, log, runtime } = p;
+  const { job, choice, log, runtime, models } = p;
   return {
     async VadListen({ source_id, timeout_s }) {
       const { device } = await choice.source(source_id);
       return job.exclusive('VadListen', async (signal) => {
         const l = await listen(device.id, checkTimeout(timeout_s), { signal, onLevel: p.level(device.id) });
-        const said =
-          l.heard && l.short ? await recognise(l.samples, runtime, signal).catch(muteable(log)) : undefined;
+        const said = l.heard && l.short ? await yesOf(p, l.samples, signal).catch(muteable(log)) : undefined;
         l.samples.fill(0);
         return { heard: l.heard, phrase: said?.phrase ?? '' };
       });
     },
     async Listen({ source_id, timeout_s, lang, phrases }) {
-      if (lang !== 'en')
-        throw new IngleError(
-          'not_supported',
-          'This hub understands spoken English only: it has no other model.',
-          { lang },
-        );
-      checkPhrases(phrases);
+      const model = models(languageFrom(lang));
+      checkPhrases(phrases, model);
       const { device } = await choice.source(source_id);
       return job.exclusive('Listen', async (signal) => {
         const l = await listen(device.id, checkTimeout(timeout_s), { signal, onLevel: p.level(device.id) });
         try {
           return {
             heard: l.heard,
-            text: l.heard ? await transcribe(l.samples, { phrases, runtime, signal }) : '',
+            text: l.heard ? await transcribe(l.samples, phrases, { model, runtime, signal }) : '',
           };
         } finally {
           l.samples.fill(0);
@@ -54,10 +49,7 @@ export function speaking(
       });
     },
     async Say({ text, lang, slow, sink_id }) {
-      if (text.trim() === '' || text.length > 1000)
-        throw new IngleError('invalid_request', 'A spoken text has 1 to 1000 characters.', {
-          pointer: '/text',
-        });
+      checkText(text);
       if (sink_id !== '*' && sink_id !== '') await choice.sink(sink_id);
       return job.queued('Say', async (signal) => {
         const sinks =
@@ -117,12 +109,14 @@ export async function askYes(
   await sayText(pair, 'ask_yes', lang, signal);
   const l = await listen(pair.source.id, timeoutMs, { signal, onLevel: p.level(pair.source.id) });
   const said =
-    l.heard && l.short
-      ? await recognise(l.samples, p.runtime, signal)
-      : { answer: 'none' as const, phrase: '' };
+    l.heard && l.short ? await yesOf(p, l.samples, signal) : { answer: 'none' as const, phrase: '' };
   l.samples.fill(0);
   return { heard: l.heard, ...said };
 }
+
+/** Yes and no are English: every hub has that model. */
+const yesOf = async ({ models, runtime }: AudioParts, samples: Int16Array, signal: AbortSignal) =>
+  recognise(samples, { model: models('en'), runtime, signal });
 
 /** Missing speech programs leave the hub mute, not broken; anything else is a fault. */
 export const muteable =
@@ -134,8 +128,13 @@ export const muteable =
     return undefined;
   };
 
-function checkTimeout(seconds: number): number {
+export function checkTimeout(seconds: number): number {
   if (!(seconds > 0 && seconds <= 30))
     throw new IngleError('invalid_request', 'Listening takes at most 30 seconds.', { pointer: '/timeout_s' });
   return seconds * 1000;
+}
+
+export function checkText(text: string): void {
+  if (text.trim() === '' || text.length > 1000)
+    throw new IngleError('invalid_request', 'A spoken text has 1 to 1000 characters.', { pointer: '/text' });
 }

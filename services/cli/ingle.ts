@@ -52,6 +52,9 @@ type Look =
   | 'api call'
   | PeopleCommand
   | 'say'
+  | 'voice listen'
+  | 'voice stop'
+  | 'voice status'
   | 'hook new'
   | 'hook list'
   | 'hook remove'
@@ -151,6 +154,10 @@ const looks: Record<
   'people remove': (say, language, _, o) => ofPeople('people remove', say, language, o),
   say: (say, _, { lang }, { arguments: [text = ''] }) =>
     asked(say, 'POST', '/api/say', { text, ...(lang ? { lang } : {}) }),
+  'voice listen': (say, _, { lang }) => asked(say, 'POST', '/api/voice/wake', lang ? { lang } : {}),
+  'voice stop': (say) => asked(say, 'POST', '/api/voice/stop', {}),
+  'voice status': (say, _, { lang }) =>
+    asked(say, 'GET', `/api/voice${lang ? `?lang=${segment(say, lang)}` : ''}`),
   'hook new': (say, _, __, { arguments: [name = '', topic = ''] }) =>
     asked(say, 'POST', '/api/hooks', { name, topic }),
   'hook list': (say) => asked(say, 'GET', '/api/hooks'),

@@ -6,7 +6,7 @@ import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { librarySchema, type PrototypeRow } from '../../firmware/scenario/library.ts';
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
 import { serveScenarios } from '../../firmware/scenario/serve.ts';
-import { askers, waysOf } from '../../firmware/scenario/ways.ts';
+import { askers, earOf, waysOf } from '../../firmware/scenario/ways.ts';
 import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { openStore } from '../../firmware/system/store.ts';
@@ -62,6 +62,7 @@ const scenarios = await serveScenarios(bus, {
       ...{ bus, schedule, api: address, now: clock.wall },
       token: () => readToken(join(dataOf(config, 'api'), 'token')),
     }),
+  ear: earOf(bus),
   askerOf: askers(bus),
   has: config.has,
 });

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { grammarBeams } from '../../firmware/audio/grammar.ts';
 import { readUpload } from '../../firmware/audio/upload.ts';
 import { compileIntents, recognize } from '../../firmware/intent/match.ts';
-import { grammarBeams, speechGrammar } from '../../firmware/intent/speech.ts';
+import { speechGrammar } from '../../firmware/intent/speech.ts';
 import { must } from '../../firmware/system/exec.ts';
 import { household, now } from './household.ts';
 

@@ -102,6 +102,8 @@ export async function startHub(
     env?: Record<string, string>;
     /** ingle-api runs with the Node flags of its unit, which keep it small. */
     asUnit?: boolean;
+    /** A bus that is there already, as that of a sound lab; whoever made it stops it. */
+    on?: Awaited<ReturnType<typeof privateBus>>;
   } = {},
 ) {
   const activation = mkdtempSync(join(tmpdir(), 'ingle-activation-'));
@@ -120,7 +122,8 @@ export async function startHub(
     );
   for (const name of o.services ?? [])
     writeFileSync(join(activation, `${name}.service`), `[D-BUS Service]\nName=${name}\nExec=/bin/false\n`);
-  const bus = await privateBus({ servicedir: activation });
+  const own = o.on ? undefined : await privateBus({ servicedir: activation });
+  const bus = o.on ?? own!;
   const port = await freePort('127.0.0.1');
   const env = {
     INGLE_BUS_ADDRESS: bus.address,
@@ -256,7 +259,7 @@ export async function startHub(
     },
     async stop(): Promise<void> {
       await Promise.all([...children.values()].map((c) => stop(c)));
-      await bus.stop();
+      await own?.stop();
       rmSync(data, { recursive: true, force: true });
     },
   };
