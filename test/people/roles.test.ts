@@ -122,6 +122,8 @@ test('kids and guests reach nothing but their own desktop, and people no elevate
     ],
     ...['/api/scenarios/impl/{user}/{id}', '/api/scenarios/instances/stopByActivity'],
     ...['/api/schedule/create', '/api/schedule/delete', '/api/schedule/list'],
+    // What a kid says starts what is for kids.
+    ...['/api/voice', '/api/voice/stop', '/api/voice/wake'],
   ]);
   for (const role of ['admin', 'adult'] as const) assert.equal(open(role), open('kid'));
 });

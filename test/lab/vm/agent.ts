@@ -2,6 +2,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 
+/**
+ * How long a machine may take until it answers, milliseconds. QEMU's firmware stands still now and then before it has
+ * read the kernel, and its own watchdog starts it anew after five minutes; then a boot follows, or two.
+ */
+export const BOOT_MS = Number(process.env['INGLE_VM_BOOT_MS'] ?? 900_000);
+
 export interface Said {
   code: number;
   stdout: string;
@@ -93,7 +99,7 @@ export async function agent(socket: Socket, gone: Promise<void>): Promise<Agent>
       clearTimeout(timer);
     }
   };
-  await within(up, Number(process.env['INGLE_VM_BOOT_MS'] ?? 420_000));
+  await within(up, BOOT_MS);
   const ask = (...order: string[]) =>
     new Promise<Said>((resolve) => {
       if (off) return resolve({ code: -1, stdout: '', stderr: 'the machine is off' });

@@ -12,7 +12,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from '../../../image/build.ts';
-import type { Said } from './agent.ts';
+import { BOOT_MS, type Said } from './agent.ts';
 import { dataDisk, labDisk } from './disks.ts';
 import { keepFailed } from './failed.ts';
 import { flashDisk } from './flashed.ts';
@@ -148,9 +148,9 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
       await need().put(file, data, mode);
     },
     async restart(cmd = 'systemctl reboot --no-block', r = {}) {
-      const up = need().again(r.timeoutMs ?? 420_000);
+      const up = need().again(r.timeoutMs ?? BOOT_MS);
       // Whichever comes first: its answer may be lost with the machine.
-      const said = await Promise.race([vm.run(cmd, { timeoutMs: 420_000 }), up]);
+      const said = await Promise.race([vm.run(cmd, { timeoutMs: BOOT_MS }), up]);
       if (said && said.code > 0) throw new Error(`${cmd}\n${said.stdout}\n${said.stderr}`);
       await up.catch((e: Error) => {
         throw new Error(`${e.message}; its console ends in\n${vm.console().slice(-1200)}`);
