@@ -3,6 +3,7 @@ import * as T from 'typebox';
 import { SAYS } from '../protocol/endpoint/check.ts';
 import { ok } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
+import { reportSchema } from './errand.ts';
 
 const closed = { additionalProperties: false };
 /** In a path a dot stands for the slash of an id. */
@@ -138,6 +139,17 @@ export const scenariosApi = localArea({
     answer: anyObject('As it is now.'),
     errors: ['forbidden', 'not_found', 'conflict', 'timeout'],
     command: true,
+  },
+  errands: {
+    method: 'POST',
+    path: '/api/subnet/runs',
+    who: 'member',
+    doc: 'A member says what it has done of scenarios it runs for the hub that leads, and learns what there is to do.',
+    body: reportSchema,
+    maxBody: 512 * 1024,
+    answer: T.Object({ runs: T.Array(T.Object({}, { additionalProperties: true })), more: T.Boolean() }),
+    safe: true,
+    errors: ['forbidden', 'unavailable'],
   },
   run: {
     method: 'POST',

@@ -210,7 +210,10 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
 
 /** Here, or where it is to be done. */
 function begin(e: Engine, r: Live): void {
-  if (r.row.away === null) return ready(e, r);
+  if (r.row.away === null) {
+    ready(e, r);
+    return;
+  }
   r.phase = 'away';
   if (!isBehind(e, r.row)) e.o.nudge?.(r.row.away);
 }

@@ -1,6 +1,5 @@
 // The local API of a subnet: what members say to the hub that leads them, and what the owner sees of it.
 import * as T from 'typebox';
-import { reportSchema } from '../scenario/errand.ts';
 import { localArea } from '../system/local-api.ts';
 
 const strict = { additionalProperties: false };
@@ -113,17 +112,6 @@ export const subnetApi = localArea({
     answer: T.Object({ left: T.Literal(true) }),
     safe: true,
     errors: ['forbidden'],
-  },
-  runs: {
-    method: 'POST',
-    path: '/api/subnet/runs',
-    who: 'member',
-    doc: 'A member says what it has done of scenarios it runs for the hub that leads, and learns what there is to do.',
-    body: reportSchema,
-    maxBody: 512 * 1024,
-    answer: T.Object({ runs: T.Array(T.Object({}, { additionalProperties: true })), more: T.Boolean() }),
-    safe: true,
-    errors: ['forbidden', 'unavailable'],
   },
   context: {
     method: 'GET',

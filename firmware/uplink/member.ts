@@ -6,7 +6,7 @@ import { linkTicket } from '../protocol/pairing/ticket.ts';
 import { readInvite } from '../subnet/invite.ts';
 import { isMember, type Membership, verdict } from '../subnet/membership.ts';
 import type { Core } from './core.ts';
-import { type Leading, membershipRecord, mine, openMemberWay } from './member-way.ts';
+import { type Leading, type MembershipRecord, membershipRecord, mine, openMemberWay } from './member-way.ts';
 import type { Identity } from './rows.ts';
 
 /** A join is waited for so long; what was begun by then goes on, milliseconds. */
@@ -58,6 +58,21 @@ async function takesPlace({ place }: Core): Promise<boolean> {
     if (!passing.has((e as IngleError).code)) throw e;
     return false;
   }
+}
+
+/**
+ * Reports to the leading hub what this one did for it. @returns who that is, and what there is to do
+ * @throws IngleError `conflict`: this hub is no member, `unavailable`
+ */
+async function errands(
+  { text }: Core,
+  record: MembershipRecord,
+  way: ReturnType<typeof openMemberWay>,
+  report: object,
+): Promise<{ via: string; answer: unknown }> {
+  if (record.now?.stage !== 'in') throw new IngleError('conflict', text('subnetNone'));
+  const { via } = record.now;
+  return { via, answer: await way.ask('/api/subnet/runs', report) };
 }
 
 export type Member = ReturnType<typeof openMember>;
@@ -138,11 +153,9 @@ export function openMember(core: Core, membership: Membership | undefined) {
       way.close();
       await record.reload();
       // What was begun for the hub that led is over.
-      if (record.now?.stage !== 'in') core.on.work();
-      if (record.now?.stage === 'in') {
-        joining?.settle();
-        joining = undefined;
-      }
+      if (record.now?.stage !== 'in') return core.on.work();
+      joining?.settle();
+      joining = undefined;
     },
     /** The hub has a place, or a new certificate. */
     enter: () => void start().catch((e) => log.error('no way to the subnet', { error: e as Error })),
@@ -183,15 +196,7 @@ export function openMember(core: Core, membership: Membership | undefined) {
       }
     },
 
-    /**
-     * Reports to the leading hub what this one did for it. @returns who that is, and what there is to do
-     * @throws IngleError `conflict`: this hub is no member, `unavailable`
-     */
-    async errands(report: object): Promise<{ via: string; answer: unknown }> {
-      if (record.now?.stage !== 'in') throw new IngleError('conflict', text('subnetNone'));
-      const { via } = record.now;
-      return { via, answer: await way.ask('/api/subnet/runs', report) };
-    },
+    errands: (report: object) => errands(core, record, way, report),
     /** Leaves the subnet, whether or not the leading hub hears it. @throws IngleError `not_found`, `unavailable`: root */
     async leave(): Promise<void> {
       if (!isMember(record.now)) throw new IngleError('not_found', text('subnetNone'));

@@ -211,6 +211,12 @@ function runHandlers(o: ScenariosOfApi) {
       await service.Discard({ id: asked.params.id }, CALL_MS).catch(away);
       return { ok: true };
     },
+    async errands({ caller, body }) {
+      // The guard of the endpoint has let nobody else by.
+      const said = { node: caller?.hub ?? '', report: JSON.stringify(body) };
+      const { answer } = await service.NodeRuns(said, CALL_MS).catch(away);
+      return JSON.parse(answer) as never;
+    },
     start: (asked) => start(asked, asked.body.id, { ...asked.body, id: undefined }),
     async status(asked) {
       const { run_id } = asked.query;

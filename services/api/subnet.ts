@@ -1,6 +1,5 @@
 // /api/subnet: what members say to the hub that leads them, and what its owner sees. ingle-uplink keeps all of it.
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
-import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { subnetApi } from '../../firmware/subnet/api.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { version } from '../../firmware/system/config.ts';
@@ -46,7 +45,6 @@ export async function subnetOf(bus: Bus, name: string) {
 
 export function subnetEndpoints({ bus, name }: { bus: Bus; name: () => string }): LocalEndpoint[] {
   const uplink = bus.client(uplink1);
-  const scenario = bus.client(scenario1);
   /** The member that asks; the guard of the endpoint has let nobody else by. */
   const memberOf = ({ caller }: Asked): string => caller?.hub ?? '';
 
@@ -65,13 +63,6 @@ export function subnetEndpoints({ bus, name }: { bus: Bus; name: () => string })
     async deregister(a) {
       await uplink.NodeLeft({ hub_id: memberOf(a) });
       return { left: true };
-    },
-    async runs(a) {
-      const { answer } = await scenario.NodeRuns(
-        { node: memberOf(a), report: JSON.stringify(a.body) },
-        ASK_MS,
-      );
-      return JSON.parse(answer) as never;
     },
     async context() {
       const { subnet_id, owner_id, role, hub, reached } = await subnetOf(bus, name());

@@ -39,6 +39,12 @@ test('each state takes these events and no others', () => {
   assert.equal(new Set(is.map(String)), new Set(rows.map(String)));
 });
 
+/** What a test leaves waiting for an answer ends with it. */
+const open = new Set<{ stop(): void }>();
+test.after.each(() => {
+  for (const v of open) v.stop();
+  open.clear();
+});
 const asker = { user: 'o1', role: 'owner' };
 type Hold<T> = { resolve(v: T): void; reject(e: unknown): void };
 
@@ -87,6 +93,7 @@ function parlour() {
     },
     tell: (_, { state }) => void log.states.push(state as string),
   });
+  open.add(voice);
   return {
     voice,
     log,
