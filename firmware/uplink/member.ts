@@ -75,6 +75,25 @@ async function errands(
   return { via, answer: await way.ask('/api/subnet/runs', report) };
 }
 
+/** Root gives this hub up, and then its own place back. @throws IngleError */
+async function partNow(
+  core: Core,
+  record: MembershipRecord,
+  way: ReturnType<typeof openMemberWay>,
+): Promise<void> {
+  const { root, place } = core;
+  const left = record.now;
+  if (left?.stage !== 'leaving') return;
+  await root.part(mine(core), {}).catch((e: IngleError) => {
+    if (e.code !== 'not_found') throw e;
+  });
+  place.refused();
+  await place.enrol();
+  // It had never come as far as another place.
+  if (record.now === left) await record.keep({ ...left, stage: 'left' });
+  way.close();
+}
+
 export type Member = ReturnType<typeof openMember>;
 
 /** @param membership as it is stored */
@@ -118,22 +137,10 @@ export function openMember(core: Core, membership: Membership | undefined) {
    * @throws IngleError
    */
   function part(): Promise<void> {
-    parting ??= partNow().finally(() => {
+    parting ??= partNow(core, record, way).finally(() => {
       parting = undefined;
     });
     return parting;
-  }
-  async function partNow(): Promise<void> {
-    const left = record.now;
-    if (left?.stage !== 'leaving') return;
-    await root.part(mine(core), {}).catch((e: IngleError) => {
-      if (e.code !== 'not_found') throw e;
-    });
-    place.refused();
-    await place.enrol();
-    // It had never come as far as another place.
-    if (record.now === left) await record.keep({ ...left, stage: 'left' });
-    way.close();
   }
 
   return {
