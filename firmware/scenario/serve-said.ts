@@ -1,0 +1,149 @@
+// What is said to the hub, for io.ingle.Scenario1: rules, what a sentence means and starts, the conversation.
+import type { RuleSet } from '../intent/schema.ts';
+import { type Unmatched, withUnmatched } from '../intent/teacher.ts';
+import { IngleError } from '../protocol/errors.ts';
+import { type Language, languages, pickLanguage } from '../text/i18n.ts';
+import type { Ways } from './builtin.ts';
+import type { Value } from './expression.ts';
+import type { Asker, Asking } from './household.ts';
+import type { Records } from './records.ts';
+import { houseRules } from './rules.ts';
+import { askerFrom, dict, json, type Methods, type Parts } from './serve-parts.ts';
+import type { Voice } from './voice.ts';
+
+interface KeptRules {
+  rules: RuleSet['rules'];
+  lists: NonNullable<RuleSet['lists']>;
+  bindings: Record<string, string>;
+}
+const rulesKey = 'hub.rules';
+const unmatchedKey = 'hub.unmatched';
+const keptRules = async (records: Records): Promise<KeptRules> =>
+  ((await records.memory(rulesKey))[rulesKey] as unknown as KeptRules) ?? {
+    rules: [],
+    lists: {},
+    bindings: {},
+  };
+
+function useRules({ household, sayable }: Parts, { rules, lists, bindings }: KeptRules): void {
+  household.setRules(
+    { rules: [...rules, ...houseRules.rules], lists: { ...houseRules.lists, ...lists } },
+    bindings,
+  );
+  sayable.changed();
+}
+export async function loadRules(p: Parts): Promise<void> {
+  try {
+    useRules(p, await keptRules(p.records));
+  } catch (cause) {
+    p.o.log.error('the rules of intents cannot be used', { cause: cause as Error });
+    useRules(p, { rules: [], lists: {}, bindings: {} });
+  }
+}
+
+/** `2026-11-25T20:04` at a place. */
+function localNow(wall: number, zone: string): string {
+  const parts = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: zone,
+    dateStyle: 'short',
+    timeStyle: 'short',
+  }).format(wall);
+  return parts.replace(' ', 'T');
+}
+
+/** What a text means, and the run it starts; phrases that nothing understands are kept for the owner. */
+export async function understand(
+  { o, household, runs, records, tell }: Parts,
+  {
+    text,
+    asker,
+    ctx,
+    start,
+    starting,
+  }: {
+    text: string;
+    asker: Asker;
+    ctx: Record<string, Value>;
+    start: boolean;
+    starting?: (run_id: string) => void;
+  },
+) {
+  const now = localNow(o.clock.wall(), o.zone);
+  const found = household.recognize(text, { now, user: asker.user });
+  if (!found) {
+    const all = ((await records.memory(unmatchedKey))[unmatchedKey] ?? []) as unknown as Unmatched[];
+    const next = withUnmatched(all, text, o.clock.wall());
+    if (next !== all)
+      await records.write([{ op: 'memory', key: unmatchedKey, value: next as unknown as Value }]);
+    return { intent: '', slots: {}, scenario_id: '', run_id: '' };
+  }
+  const { intent, slots, scenario_id } = found;
+  tell('intent.detected', { intent, scenario_id, user: asker.user });
+  let run_id = '';
+  if (start && scenario_id !== null) {
+    const asking: Asking = { ctx: { ...ctx, ...slots }, origin: `intent:${intent}` };
+    const begin = await household.startOf(scenario_id, asker, asking);
+    run_id = crypto.randomUUID();
+    starting?.(run_id);
+    await runs.start({ ...begin, run_id });
+  }
+  return { intent, slots, scenario_id: scenario_id ?? '', run_id };
+}
+
+/** What a run says in a conversation stops when somebody speaks; everything else is said to its end. */
+export const speaking =
+  (ways: Ways, voice: () => Voice): Ways['speak'] =>
+  (text, lang, of) =>
+    voice().isOf(of.run_id)
+      ? voice().speak(text, pickLanguage([lang]), of.phrases)
+      : ways.speak(text, lang, of);
+
+export function saidMethods(p: Parts) {
+  const { o, voice, sayable, household, records } = p;
+  const languageOf = (lang: string) => {
+    if (lang !== '' && !languages.includes(lang as Language))
+      throw new IngleError('invalid_request', `Speech is in ${languages.join(' or ')}.`, {
+        pointer: '/lang',
+      });
+    return pickLanguage([lang || o.locale]);
+  };
+  return {
+    async Wake({ asker, lang }) {
+      const { heard, text, intent, scenario_id, run_id } = await voice.wake(
+        { ...askerFrom(asker), locale: languageOf(lang) },
+        languageOf(lang),
+      );
+      return { heard, text, intent, scenario_id, run_id };
+    },
+    Hush() {
+      voice.stop();
+      return {};
+    },
+    Voice({ lang }) {
+      const language = languageOf(lang);
+      const unknown = sayable.unknown(language);
+      const { unspoken } = household.speech(language, (w) => !unknown.includes(w));
+      return { state: voice.state, unspoken: unspoken.map(dict), unknown: [...unknown] };
+    },
+    async Recognize({ text, asker, ctx, start }) {
+      const { slots, ...found } = await understand(p, {
+        text,
+        asker: askerFrom(asker),
+        ctx: json(ctx),
+        start,
+      });
+      return { ...found, slots: dict(slots) };
+    },
+    async Rules() {
+      const unmatched = (await records.memory(unmatchedKey))[unmatchedKey] ?? [];
+      return { rules: dict({ ...(await keptRules(records)), unmatched, house: houseRules.rules }) };
+    },
+    async SetRules({ rules }) {
+      const { bindings = {}, lists = {}, rules: own = [] } = json(rules) as unknown as Partial<KeptRules>;
+      const next: KeptRules = { rules: own, lists, bindings };
+      useRules(p, next);
+      await records.write([{ op: 'memory', key: rulesKey, value: next as unknown as Value }]);
+      return {};
+    },
+  } satisfies Partial<Methods>;
+}
