@@ -96,7 +96,6 @@ async function openHouse(at = -1, fate: Fate = 'before') {
   async function openMember() {
     const mine = life.member;
     const o = optionsOf('member');
-    // biome-ignore lint/style/useConst: the two know each other
     let taken: ErrandsTaken;
     const lab = await openLab({ ...o, subnet: { wrote: (row) => taken.wrote(row) } });
     taken = openTaken({
