@@ -40,6 +40,8 @@ export interface ErrandsOptions {
   log: Log;
   /** Reports to the hub that leads. @throws IngleError `conflict`: this hub is no member */
   ask(report: Report): Promise<Answer>;
+  /** All has been said. */
+  rested?(): void;
 }
 
 export function openTaken(o: ErrandsOptions): ErrandsTaken {
@@ -141,6 +143,7 @@ export function openTaken(o: ErrandsOptions): ErrandsTaken {
       })
       .finally(() => {
         going = undefined;
+        o.rested?.();
       });
     return going;
   }

@@ -41,6 +41,8 @@ export interface ServeOptions {
   has: readonly string[];
   /** Hears every event as well, and what it counts of its own. */
   traces?: { tell: Tell; families(): Family[] };
+  /** Called whenever something is done: what the process is needed for may be over then. */
+  touch(): void;
 }
 
 export interface Parts {

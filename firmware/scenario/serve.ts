@@ -80,6 +80,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     log.debug(event, properties);
     bus.publish(event, properties);
     o.traces?.tell(event, properties);
+    o.touch();
   };
   let schedule: Schedule | undefined;
   let household: Household | undefined;
@@ -113,7 +114,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     nudge: subnet.nudge,
     wrote: (row) => taken.wrote(row),
   });
-  const taken = openTaken({ records, runs, clock, log, ask: subnet.ask });
+  const taken = openTaken({ records, runs, clock, log, ask: subnet.ask, rested: o.touch });
   schedule = await openSchedule({
     ...{ records, clock, log, runs },
     async startOf(job) {
@@ -142,12 +143,13 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   subnet.look().catch((cause) => log.info('nobody knows of the subnet', { cause }));
   await household.settle();
   await schedule.begin();
-  served = await bus.serve(scenario1, {
+  const methods = {
     ...libraryMethods(parts),
     ...runMethods(parts),
     ...planMethods(parts),
     ...saidMethods(parts),
-  });
+  };
+  served = await bus.serve(scenario1, methods, { onCall: o.touch });
   return {
     runs,
     isNeeded: () =>

@@ -26,8 +26,10 @@ export interface Service {
   /**
    * Ends the service `ms` (or `INGLE_IDLE_MS`) after the last touch; the time begins when `busy` no longer holds and no
    * call waits for its answer. Calls that come while it leaves are answered, here or by the next process.
+   * @param o.told `touch` is called whenever `busy` may hold no longer, so that nobody looks while it holds: a process
+   * that sleeps for hours is not woken for that
    */
-  leaveWhenIdle(ms: number, busy?: () => boolean): void;
+  leaveWhenIdle(ms: number, busy?: () => boolean, o?: { told?: boolean }): void;
   /** Ends the service as an idle one ends: calls that come meanwhile are answered, here or by the next process. */
   leave(): void;
   /**
@@ -66,6 +68,8 @@ export async function startService(part: string, o: { stopMs?: number } = {}): P
   let started = false;
   let ending = false;
   let last = performance.now();
+  /** Looks soon whether the service is idle. */
+  let watch = () => {};
 
   function tell(cause: unknown): void {
     const { error, ...rest } = toIngleError(cause).body();
@@ -125,15 +129,26 @@ export async function startService(part: string, o: { stopMs?: number } = {}): P
     status,
     touch() {
       last = performance.now();
+      watch();
     },
-    leaveWhenIdle(ms, busy = () => false) {
+    leaveWhenIdle(ms, busy = () => false, { told = false } = {}) {
       const limit = idleTime(ms);
       last = performance.now();
-      const look = () => {
-        if (busy() || bus.isAnswering()) last = performance.now();
-        else if (performance.now() - last > limit) stop(undefined, true);
+      let looking = false;
+      watch = () => {
+        if (looking) return;
+        looking = true;
+        setTimeout(look, Math.min(5000, limit / 4)).unref();
       };
-      setInterval(look, Math.min(5000, limit / 4)).unref();
+      const look = () => {
+        looking = false;
+        if (busy() || bus.isAnswering()) {
+          last = performance.now();
+          if (told && !bus.isAnswering()) return;
+        } else if (performance.now() - last > limit) return stop(undefined, true);
+        watch();
+      };
+      watch();
     },
     leave: () => stop(undefined, true),
     stop: (cause) => stop(cause),

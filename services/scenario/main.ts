@@ -1,7 +1,7 @@
 // ingle-scenario: io.ingle.Scenario1, scenarios of the hub. Wires the engine to its file, the bus and the local API.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isTimeKnown, systemClock } from '../../firmware/scenario/clock.ts';
+import { type Clock, isTimeKnown, systemClock } from '../../firmware/scenario/clock.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { librarySchema, type PrototypeRow } from '../../firmware/scenario/library.ts';
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
@@ -26,7 +26,16 @@ life.onStop(store.close);
 // While this lies there, a start of the hub starts the service (ingle-scenario.path); also after a crash.
 const needed = join(data, 'needed');
 writeFileSync(needed, '', { flush: true });
-const clock = systemClock(await bus.id());
+const machine = systemClock(await bus.id());
+/** What a timer has woken may have been the last thing the process was needed for. */
+const clock: Clock = {
+  ...machine,
+  after: (ms, work) =>
+    machine.after(ms, () => {
+      life.touch();
+      work();
+    }),
+};
 // The image's scenarios lie beside the bundle, as the build has made them of their YAML.
 const file = process.env['INGLE_SCENARIOS'] ?? join(import.meta.dirname, 'scenarios.json');
 const builtin = existsSync(file)
@@ -65,6 +74,7 @@ const scenarios = await serveScenarios(bus, {
   ear: earOf(bus),
   askerOf: askers(bus),
   has: config.has,
+  touch: life.touch,
 });
 life.onStop((status) => {
   if (status === 0 && !scenarios.isNeeded()) rmSync(needed, { force: true });
@@ -75,4 +85,4 @@ if (!isTimeKnown(clock)) log.warn('the time is not known yet, so nothing is star
 life.ready();
 log.info('serving', { runs: scenarios.runs.size });
 // Where the bus starts nothing (npm start), somebody keeps it running.
-if (!config.kept.includes(scenario1.bus)) life.leaveWhenIdle(IDLE_MS, scenarios.isNeeded);
+if (!config.kept.includes(scenario1.bus)) life.leaveWhenIdle(IDLE_MS, scenarios.isNeeded, { told: true });

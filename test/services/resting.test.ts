@@ -56,4 +56,19 @@ test('with a job it stays, and its mark outlives a kill; when the job is gone it
   await until(() => !isMarked(hub), 'the mark goes');
 });
 
+test('when the last run is over it leaves, though nobody calls it', async ({ hub, bus }) => {
+  await hub.startService('scenario', scenario1.bus);
+  await hub.ask('POST', '/api/skills/developer', { body: { on: true } });
+  const prototype = {
+    ...{ id: 'test/nap', version: '1.0.0', dslVersion: '1', name: 'Nap' },
+    steps: [{ id: 'd', do: 'delay', for: '4s' }],
+  };
+  assert.is((await hub.ask('POST', '/api/scenarios/push', { body: { prototype } })).status, 200);
+  const run = await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/nap' } });
+  assert.is(run.status, 200, JSON.stringify(run.body));
+  await new Promise((r) => setTimeout(r, 3000));
+  assert.ok(await isThere(bus), 'it sleeps, and is there');
+  await until(async () => !(await isThere(bus)), 'it leaves');
+});
+
 test.run();

@@ -45,10 +45,22 @@ if (how.includes('conflict')) throw new IngleError('conflict', 'The port is take
 if (how.includes('fault')) throw new Error('a fault\nof two lines');
 if (how.includes('wait')) await order('go');
 let busy = how.includes('busy');
-if (how.includes('idle') || how.includes('busy')) life.leaveWhenIdle(60_000, () => busy);
+if (how.includes('idle') || how.includes('busy')) {
+  life.leaveWhenIdle(
+    60_000,
+    () => {
+      if (how.includes('told')) say('looks');
+      return busy;
+    },
+    { told: how.includes('told') },
+  );
+}
 life.ready();
 void order('touch').then(life.touch);
-void order('rest').then(() => (busy = false));
+void order('rest').then(() => {
+  busy = false;
+  if (how.includes('told')) life.touch();
+});
 void order('ask').then(() => {
   lookup('root.example', () => say('answered'));
   say('asking');

@@ -256,6 +256,17 @@ test('it leaves when idle: after the last call, and not while it is busy', async
   b.tidy();
 });
 
+test('one that tells when it is busy no longer is not woken meanwhile', async ({ address }) => {
+  const s = await living('busy told', address, { INGLE_IDLE_MS: '300' });
+  await s.says('serving');
+  await s.says('looks');
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  assert.is(s.lines().filter((l) => l === 'looks').length, 1, 'it looks once, and sleeps');
+  s.order('rest');
+  assert.is(await s.ended(), 0);
+  s.tidy();
+});
+
 test('no call is lost to a service that leaves: it answers, or the next process does', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'ingle-leaving-'));
   // systemd is told late, so that calls come while the service leaves.
