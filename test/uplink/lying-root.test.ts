@@ -124,7 +124,7 @@ async function started(file: string, stage: Membership['stage']) {
   } as Parameters<typeof enrolment>[0]);
   const core = {
     ...{ config: {}, store, root, place, log, outside: log, text, now: () => NOW },
-    ...{ ring: { keys: makeKeys(NOW) }, nodes: { leads: () => false } },
+    ...{ ring: { keys: makeKeys(NOW) }, nodes: { leads: () => false }, on: { work() {} } },
     ...{ pins: { browsers: () => [] }, people: { all: () => [] } },
   } as unknown as Core;
   const member = openMember(core, await store.membership());
