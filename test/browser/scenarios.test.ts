@@ -250,6 +250,8 @@ test('a run that failed says why and what to do, and goes on from the step', asy
   const { page } = owner;
   await fail(page);
   const why: Locator = win(page).locator('.note.bad');
+  // The journal, which says where, comes after the state.
+  await why.getByText(/failed here: Sound: set/).waitFor();
   assert.match((await why.textContent())!, /failed here: Sound: set[\s\S]*The chime is stuck/);
   await both(page, '5-failed');
   await win(page).getByRole('button', { name: 'Go on from the step' }).click();
