@@ -55,6 +55,13 @@ const needs = {
   ],
   root: [['/usr/bin/openssl', 'openssl']],
   'scenario/killed.test.ts': [['/usr/bin/strace', 'strace']],
+  'services/voice.test.ts': [
+    ['/usr/bin/pipewire', 'pipewire'],
+    ['/usr/bin/pw-record', 'pipewire-bin'],
+    ['/usr/bin/pipewire-pulse', 'pipewire-pulse'],
+    ['/usr/bin/wireplumber', 'wireplumber'],
+    ['/usr/bin/pactl', 'pulseaudio-utils'],
+  ],
   services: [
     ['/usr/bin/espeak-ng', 'espeak-ng'],
     ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
