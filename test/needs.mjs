@@ -2,6 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
+/** A simulated room: a speaker and a microphone that hear each other. */
+const room = [
+  ['/usr/bin/pipewire', 'pipewire'],
+  ['/usr/bin/pw-record', 'pipewire-bin'],
+  ['/usr/bin/pipewire-pulse', 'pipewire-pulse'],
+  ['/usr/bin/wireplumber', 'wireplumber'],
+  ['/usr/bin/pactl', 'pulseaudio-utils'],
+];
 /** folder of tests, or one file -> [file that shows it is there, Debian package] */
 const needs = {
   '': [
@@ -10,11 +18,7 @@ const needs = {
     ['/usr/bin/systemd-analyze', 'systemd'],
   ],
   audio: [
-    ['/usr/bin/pipewire', 'pipewire'],
-    ['/usr/bin/pw-record', 'pipewire-bin'],
-    ['/usr/bin/pipewire-pulse', 'pipewire-pulse'],
-    ['/usr/bin/wireplumber', 'wireplumber'],
-    ['/usr/bin/pactl', 'pulseaudio-utils'],
+    ...room,
     ['/usr/bin/espeak-ng', 'espeak-ng'],
     ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
     ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
@@ -55,13 +59,7 @@ const needs = {
   ],
   root: [['/usr/bin/openssl', 'openssl']],
   'scenario/killed.test.ts': [['/usr/bin/strace', 'strace']],
-  'services/voice.test.ts': [
-    ['/usr/bin/pipewire', 'pipewire'],
-    ['/usr/bin/pw-record', 'pipewire-bin'],
-    ['/usr/bin/pipewire-pulse', 'pipewire-pulse'],
-    ['/usr/bin/wireplumber', 'wireplumber'],
-    ['/usr/bin/pactl', 'pulseaudio-utils'],
-  ],
+  'services/voice.test.ts': room,
   services: [
     ['/usr/bin/espeak-ng', 'espeak-ng'],
     ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
