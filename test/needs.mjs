@@ -59,8 +59,8 @@ const needs = {
   ],
   root: [['/usr/bin/openssl', 'openssl']],
   'scenario/killed.test.ts': [['/usr/bin/strace', 'strace']],
-  'services/voice.test.ts': room,
   services: [
+    ...room,
     ['/usr/bin/espeak-ng', 'espeak-ng'],
     ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
     ['/usr/share/pocketsphinx/model/en-us/en-us.lm.bin', 'pocketsphinx-en-us'],
