@@ -47,8 +47,11 @@ export const wordsNode = (words: readonly string[]): Node =>
   sequence(words.map((word) => ({ kind: 'word', word })));
 
 /** Parts in a row; one alone is itself. */
-export const sequence = (parts: readonly Node[]): Node =>
-  parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
+export function sequence(all: readonly Node[]): Node {
+  // Brackets around what follows one after the other say nothing.
+  const parts = all.flatMap((n) => (n.kind === 'sequence' ? n.parts : [n]));
+  return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
+}
 
 function count(r: Reader, offset: number): void {
   if (++r.nodes > MAX_NODES) wrong(offset, `has more than ${MAX_NODES} parts`);

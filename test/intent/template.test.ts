@@ -93,6 +93,10 @@ test('of a pattern that is none it is said what is wrong, and where', () => {
   }
 });
 
+test('brackets that say nothing leave no trace', () => {
+  assert.equal(tryTemplate('0 (a 0)'), tryTemplate('0 a 0'));
+});
+
 test('whatever is given for a pattern is a tree or a fault, at once', () => {
   const piece = fc.constantFrom('[', ']', '(', ')', '{', '}', '|', ' ', 'a', 'да', ':', '{x}', '{n:number}');
   fc.assert(
