@@ -4,6 +4,7 @@ import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { shape } from '../protocol/json.ts';
 import { type Action, askStage, may } from '../setup/access.ts';
 import type { setup1 } from '../setup/contract.ts';
+import { PAIRING_MS } from '../setup/pairing.ts';
 import type { OnStep } from '../setup/progress.ts';
 import type { Caller } from '../system/contract.ts';
 import { type Language, translator } from '../text/i18n.ts';
@@ -25,6 +26,9 @@ export const setupUuid = {
   result: uuid(6),
   oneTimePin: uuid(7),
 } as const;
+
+/** A pairing link that was not to be had is asked for again after this, milliseconds. */
+const AGAIN_MS = 1000;
 
 export interface BleDeps {
   setup: Caller<typeof setup1>;
@@ -50,6 +54,8 @@ export function bleSetup(d: BleDeps): BleSetup {
   const session = createSession(d);
   let creds = assembler();
   let select = assembler();
+  /** The session whose phone waits for the pairing link. */
+  let linking: ReturnType<typeof session.proven>;
 
   function send(to: string, message: unknown): void {
     for (const piece of toPieces(message, d.size(to))) d.notify(to, piece);
@@ -87,12 +93,22 @@ export function bleSetup(d: BleDeps): BleSetup {
     }
   }
 
-  /** After the network: where the person goes on. Sealed, as it lets a browser in. */
+  /**
+   * After the network: where the person goes on. Sealed, as it lets a browser in. A link to root that is slow to come up
+   * is waited for as long as the phone is there: it has nothing else to do, and nobody tells it to ask again.
+   */
   async function link(): Promise<void> {
     const proven = session.proven();
-    if (!proven || !(await session.may('pair'))) return;
-    const p = await d.setup.PairingLink({}, 30_000).catch(() => undefined);
-    if (p) say(await proven.sealer.seal({ event: 'pairing', link: p.link }));
+    if (!proven || linking === proven || !(await session.may('pair'))) return;
+    linking = proven;
+    while (session.proven() === proven) {
+      const p = await d.setup.PairingLink({}, PAIRING_MS).catch(() => undefined);
+      if (p) {
+        linking = undefined;
+        return say(await proven.sealer.seal({ event: 'pairing', link: p.link }));
+      }
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
+    }
   }
 
   async function selectAudio(m: Record<string, unknown>): Promise<void> {

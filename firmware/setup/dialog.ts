@@ -7,6 +7,7 @@ import { reasonKey, reasonTexts } from '../text/reasons.ts';
 import { setupTexts, waitText } from '../text/setup.ts';
 import { type Action, askStage, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
+import { PAIRING_MS } from './pairing.ts';
 import { type Progress, stepText } from './progress.ts';
 
 /** A channel a person talks through. Each throws `Left` when the person is gone. */
@@ -46,7 +47,7 @@ export async function sayPairing(
   d: Pick<DialogDeps, 'setup' | 'language'>,
 ): Promise<void> {
   const t = wordsIn(d.language);
-  const p = await d.setup.PairingLink({}, 30_000);
+  const p = await d.setup.PairingLink({}, PAIRING_MS);
   await talk.say(t('pair', { link: p.link }));
   await talk.say(t('pair_code', { host: new URL(p.link).host, code: `${p.device_code} ${p.secret}` }));
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../system/contract.ts';
 import { type Action, askStage, may, type Proof, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
 import { commandNumber, type ImprovCommand, improvError, improvState } from './improv.ts';
+import { PAIRING_MS } from './pairing.ts';
 import type { Progress } from './progress.ts';
 
 export interface ImprovDeps {
@@ -64,7 +65,7 @@ export function improvDevice(d: ImprovDeps): ImprovDevice {
 
   /** Where the person goes on: the pairing link, once root is reached. */
   async function next(): Promise<string[]> {
-    return d.setup.PairingLink({}, 30_000).then(
+    return d.setup.PairingLink({}, PAIRING_MS).then(
       (p) => [p.link],
       () => [],
     );

@@ -9,6 +9,9 @@ export interface Pairing {
   expires_at: bigint;
 }
 
+/** Who asks setup for a pairing link waits so long: longer than setup waits for the link to root, milliseconds. */
+export const PAIRING_MS = 60_000;
+
 /** A code is given to everybody who asks within this time, milliseconds; who asks later wants a new one. */
 const SHARED_MS = 60_000;
 

@@ -6,6 +6,7 @@ import type { Caller } from '../system/contract.ts';
 import { type Action, askStage, may } from './access.ts';
 import type { setup1 } from './contract.ts';
 import { pageApi } from './page-api.ts';
+import { PAIRING_MS } from './pairing.ts';
 
 export interface WizardDeps {
   setup: Caller<typeof setup1>;
@@ -64,7 +65,7 @@ function answersOf(d: WizardDeps): Handlers<typeof pageApi, Asked, never> {
       return { ok: true };
     },
     async pairing() {
-      const p = await d.setup.PairingLink({}, 30_000);
+      const p = await d.setup.PairingLink({}, PAIRING_MS);
       return {
         link: p.link,
         device_code: p.device_code,

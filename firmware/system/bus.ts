@@ -76,7 +76,7 @@ export interface Bus {
   serve<C extends Contract>(
     c: C,
     impl: Implementation<C>,
-    options?: { properties?: Record<string, unknown>; busName?: string; onCall?: () => void },
+    options?: { properties?: Record<string, unknown>; busName?: string; onCall?: (method: string) => void },
   ): Promise<Served<C>>;
   /** A caller of `c`; the daemon starts the service when it is activatable. */
   client<C extends Contract>(c: C, options?: { busName?: string }): Caller<C>;

@@ -16,7 +16,7 @@ export interface Entry {
   impl: Record<string, (a: never, caller: { sender: string }) => unknown>;
   properties: Map<string, unknown>;
   /** Runs at each call, for idle exit. */
-  onCall: () => void;
+  onCall: (method: string) => void;
 }
 
 /** A method call as it came. */
@@ -119,7 +119,7 @@ export function servedObjects() {
       const has = (e: Entry) => Object.hasOwn(e.contract.methods, m.member);
       const entry = m.interface ? at.get(m.interface) : [...at.values()].find(has);
       if (!entry || !has(entry)) return false;
-      entry.onCall();
+      entry.onCall(m.member);
       const want = Object.values(entry.contract.methods[m.member]!.in).map(signatureOf).join('');
       if ((m.signature || '') !== want) reply.fail('invalid_request', `${m.member} takes (${want}).`);
       else begin(entry, m, reply);

@@ -191,6 +191,18 @@ test('a hub that has a network already, by cable, hands over the pairing link as
   await c.stop();
 });
 
+test('a phone that waits for the pairing link has it as soon as root is reached', async () => {
+  const c = await withCentral({ online: true, unlinked: 4 });
+  const sealer = await c.prove(c.hub.setup.secrets().pin);
+  assert.is((await sealer.open(await c.sealed()))['event'], 'softap');
+  // The network is told of while the phone waits: it has one link, not two.
+  c.ble.progress('wifi', 'ok', '', {});
+  assert.is((await sealer.open(await c.sealed()))['link'], c.hub.world.link);
+  assert.ok(c.hub.world.unlinked < 0);
+  assert.not(c.results.some((r) => r['t'] === 'sealed'));
+  await c.stop();
+});
+
 test('who has proved nothing may look around, and does not keep setup open', async () => {
   const c = await withCentral();
   const touched: string[] = [];

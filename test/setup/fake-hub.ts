@@ -2,6 +2,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { AudioOutcome, Ports, WifiOutcome } from '../../firmware/setup/ports.ts';
 import { serveSetup } from '../../firmware/setup/serve.ts';
 import { openState } from '../../firmware/setup/state.ts';
@@ -17,6 +18,8 @@ export interface World {
   joined: string[];
   erased: number;
   link: string;
+  /** So often root is not reached when a pairing code is asked for. */
+  unlinked: number;
   /** A browser is paired. */
   owned: boolean;
   /** How often the ladder looks around, milliseconds. */
@@ -35,6 +38,7 @@ export async function fakeHub(given: Partial<World> = {}) {
     joined: [],
     erased: 0,
     link: 'https://ingle.example/#v1.482-913.AAAA.BBBB',
+    unlinked: 0,
     owned: false,
     look: 100_000,
     uptime: 0,
@@ -80,12 +84,15 @@ export async function fakeHub(given: Partial<World> = {}) {
     online: async () => world.online,
     owned: async () => world.owned,
     hasNetwork: async () => true,
-    pairing: async () => ({
-      link: world.link,
-      device_code: '482-913',
-      secret: '507-226',
-      expires_at: 2_000_000_000n,
-    }),
+    pairing: async () => {
+      if (world.unlinked-- > 0) throw new IngleError('unavailable', 'Root is not reached.');
+      return {
+        link: world.link,
+        device_code: '482-913',
+        secret: '507-226',
+        expires_at: 2_000_000_000n,
+      };
+    },
     erase: async () => {
       world.erased++;
     },
