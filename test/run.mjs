@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Runs every test, a process a file, and ends in one line `N passed, N failed`.
-//   node test/run.mjs [unit|system|services|root|browser|vm|bench|…] [--grep name]
-// With --gate no file may start a program, and all are compiled beforehand.
+// Runs every test and ends in one line `N passed, N failed`. What starts no program (gate.mjs) is compiled beforehand
+// and shares a few processes; every other file has its own.
+//   node test/run.mjs [unit|system|services|root|browser|vm|bench|…]
+// With --gate there is nothing but the former.
 // A suite that cannot run here (no root rights, no Chromium) says why and is counted as skipped.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,6 +12,8 @@ import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { build } from '../services/cli/build.mjs';
 import { install } from '../services/cli/install.mjs';
+import { compile } from './compile.mjs';
+import { gate } from './gate.mjs';
 
 const top = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(top);
@@ -84,29 +87,44 @@ if (wantsBundles && !args.includes('--no-build'))
     console.log(`FAIL ${e.message}`);
   }
 
+/** What starts no program, in a few processes: to start one takes longer than most of these files. */
+const pure = new Set(
+  isGate
+    ? files
+    : gate()
+        .filter((t) => t.why === '')
+        .map((t) => t.file),
+);
+const together = files.filter((f) => pure.has(f));
+const compiled = together.length > 0 ? await compile(together) : undefined;
+const BATCH = 12;
+const count = Math.ceil(together.length / BATCH);
+const batches = Array.from({ length: count }, (_, i) => together.filter((_, n) => n % count === i));
+
 /** Two at a time; what measures, or fills the machine, runs after them, one at a time. */
 const folderOf = (file) => relative('test', file).split('/')[0];
 const isAlone = (file) => ['vm', 'bench'].includes(folderOf(file)) || headOf(file).alone;
-const light = files.filter((f) => isGate || !isAlone(f));
-const heavy = files.filter((f) => !isGate && isAlone(f));
+const light = files.filter((f) => !pure.has(f) && !isAlone(f));
+const heavy = files.filter((f) => !pure.has(f) && isAlone(f));
 // An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
 // services did not answer in their time.
 const machines = heavy
   .filter((f) => folderOf(f) === 'vm')
   .sort((a, b) => headOf(b).seconds - headOf(a).seconds);
 const worker = async (queue) => {
-  for (let file = queue.shift(); file; file = queue.shift()) await test(file);
+  for (let batch = queue.shift(); batch; batch = queue.shift()) await test(batch);
 };
 /** Runs `count` files at a time; what is patient runs beside them, mostly while they wait. */
 const lanes = (all, count) => {
-  const [patient, others] = [true, false].map((is) => all.filter((f) => headOf(f).patient === is));
+  const [patient, others] = [true, false].map((is) =>
+    all.filter((f) => headOf(f).patient === is).map((f) => [f]),
+  );
   return Promise.all([...Array.from({ length: count }, () => worker(others)), worker(patient)]);
 };
-const { compile } = isGate ? await import('./compile.mjs') : {};
-const compiled = await compile?.(files);
-// Several files of the gate spend their time waiting for an answer that does not come.
-await lanes(light, isGate ? 4 : 2);
-await worker(heavy.filter((f) => !machines.includes(f)));
+// Several of them spend their time waiting for an answer that does not come.
+await Promise.all(Array.from({ length: 4 }, () => worker(batches)));
+await lanes(light, 2);
+await worker(heavy.filter((f) => !machines.includes(f)).map((f) => [f]));
 await lanes(machines, 2);
 if (files.length === 0) {
   console.log(`No test file matches ${only.join(' ')}`);
@@ -127,9 +145,11 @@ function headOf(file) {
   return { seconds: Number(seconds ?? 120), patient: how === 'patient', alone: how === 'alone' };
 }
 
-async function test(file) {
+/** @param batch one file, or some that share a process */
+async function test(batch) {
   const began = Date.now();
-  const { code, out } = await runFile(file, headOf(file));
+  const file = batch.length > 1 ? `${batch[0]} and ${batch.length - 1} more` : batch[0];
+  const { code, out } = await run(batch);
   const plain = stripVTControlCharacters(out);
   // A file may hold several suites; its last summary counts them all.
   const n = (name) =>
@@ -165,11 +185,14 @@ function failuresIn(plain) {
   return blocks.map((b) => b.split('\n').slice(0, 60).join('\n')).join('\n');
 }
 
-function runFile(file, { seconds, patient }) {
+function run(batch) {
+  const heads = batch.map(headOf);
+  const seconds = heads.reduce((sum, h) => sum + h.seconds, 0);
+  const patient = heads.every((h) => h.patient);
   return new Promise((resolve) => {
-    const program = compiled
-      ? ['--enable-source-maps', '--import', './test/no-children.mjs', compiled.get(file)]
-      : ['--import', 'tsx', file];
+    const program = compiled?.has(batch[0])
+      ? ['--enable-source-maps', 'test/batch.mjs', ...batch.flatMap((f) => [f, compiled.get(f)])]
+      : ['--import', 'tsx', batch[0]];
     const [first, ...rest] = [...tethered, process.execPath, ...program];
     const child = spawn(first, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -202,7 +225,7 @@ function runFile(file, { seconds, patient }) {
       } catch {}
     };
     const timer = setTimeout(() => {
-      out += `\nThe file took longer than ${seconds} s and was stopped.\n`;
+      out += `\nIt took longer than ${seconds} s and was stopped.\n`;
       killGroup();
     }, seconds * 1000);
     groups.add(killGroup);
