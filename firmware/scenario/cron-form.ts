@@ -5,16 +5,17 @@ const aliases = ['@hourly', '@daily', '@midnight', '@weekly', '@monthly', '@year
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** Minutes, hours, days, months, days of the week (0 and 7 are Sunday); names count from `least`. */
-const fields: { least: number; most: number; names: readonly string[] }[] = [
-  { least: 0, most: 59, names: [] },
-  { least: 0, most: 23, names: [] },
-  { least: 1, most: 31, names: [] },
-  { least: 1, most: 12, names: months },
-  { least: 0, most: 7, names: days },
+/** Minutes, hours, days, months, days of the week (0 and 7 are Sunday); names count from `least`. No step
+ * is greater than `steps`, the number of values. */
+const fields: { least: number; most: number; steps: number; names: readonly string[] }[] = [
+  { least: 0, most: 59, steps: 60, names: [] },
+  { least: 0, most: 23, steps: 24, names: [] },
+  { least: 1, most: 31, steps: 31, names: [] },
+  { least: 1, most: 12, steps: 12, names: months },
+  { least: 0, most: 7, steps: 7, names: days },
 ];
 
-function isField(text: string, { least, most, names }: (typeof fields)[number]): boolean {
+function isField(text: string, { least, most, steps, names }: (typeof fields)[number]): boolean {
   const numberOf = (t: string): number => {
     const named = names.indexOf(t.toLowerCase());
     return named >= 0 ? named + least : /^\d{1,2}$/.test(t) ? Number(t) : -1;
@@ -23,7 +24,8 @@ function isField(text: string, { least, most, names }: (typeof fields)[number]):
   return text.split(',').every((part) => {
     const [range = '', every, ...more] = part.split('/');
     if (more.length > 0) return false;
-    if (every !== undefined && !(/^\d{1,2}$/.test(every) && Number(every) > 0)) return false;
+    if (every !== undefined && !(/^\d{1,2}$/.test(every) && Number(every) > 0 && Number(every) <= steps))
+      return false;
     if (range === '*') return true;
     const [from = '', to, ...rest] = range.split('-');
     if (rest.length > 0 || !isIn(numberOf(from))) return false;

@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkPrototype } from '../../firmware/scenario/check.ts';
 import { checkImplementation } from '../../firmware/scenario/check-implementation.ts';
+import { nextTime } from '../../firmware/scenario/cron.ts';
 import { isCronForm, isZone } from '../../firmware/scenario/cron-form.ts';
 import { saidIn } from '../../firmware/scenario/fault.ts';
 import { migrate } from '../../firmware/scenario/migrate.ts';
@@ -219,6 +220,8 @@ test('a time table has five fields in their bounds, or is a name', () => {
     '* * 0 * *',
     '* * * 13 *',
     '*/0 * * * *',
+    '*/90 * * * *',
+    '* * * * */8',
     '5/15 * * * *',
     '9-5 * * * *',
     '@never',
@@ -228,6 +231,36 @@ test('a time table has five fields in their bounds, or is a name', () => {
     assert.not(isCronForm(no), no);
   assert.ok(isZone('Asia/Yerevan'));
   assert.not(isZone('Nowhere'));
+});
+
+test('whatever passes as a time table can be reckoned with', () => {
+  const value = fc.integer({ min: 0, max: 99 }).map(String);
+  const range = fc.oneof(
+    fc.constant('*'),
+    value,
+    fc.tuple(value, value).map(([a, b]) => `${a}-${b}`),
+  );
+  const field = fc
+    .array(
+      fc.oneof(
+        range,
+        fc.tuple(range, value).map(([r, s]) => `${r}/${s}`),
+      ),
+      { minLength: 1, maxLength: 2 },
+    )
+    .map((parts) => parts.join());
+  let yes = 0;
+  for (let at = 0; at < 5; at++)
+    fc.assert(
+      fc.property(field, (text) => {
+        const cron = ['*', '*', '*', '*', '*'].with(at, text).join(' ');
+        if (!isCronForm(cron)) return;
+        yes++;
+        nextTime(cron, 'UTC', 0);
+      }),
+      { numRuns: 300 },
+    );
+  assert.ok(yes > 100);
 });
 
 const rewrites: [rewrite: Json, ...faults: string[]][] = [
