@@ -33,6 +33,9 @@ export interface Scenario {
   unbound: string[];
   /** Slots of which nobody has said anything, with the only skill that fits each. */
   chosen: Record<string, string>;
+  /** Secrets and devices that its steps name, and whether the hub keeps one. */
+  secrets: Record<string, boolean>;
+  devices: Record<string, boolean>;
   problems: { pointer: string; code: string; says: string; values?: Values; repaired: boolean }[];
 }
 
@@ -114,7 +117,12 @@ export interface Changed {
   rev: number;
   implementation: {
     params?: Record<string, unknown>;
-    bindings?: { slots?: Record<string, { skill: string | null }>; devices?: object };
+    bindings?: {
+      slots?: Record<string, { skill: string | null }>;
+      /** By name, never what they are. */
+      secrets?: Record<string, object>;
+      devices?: Record<string, object>;
+    };
   };
   effective: { params?: Record<string, unknown>; steps: Step[] };
   problems: Scenario['problems'];

@@ -20,7 +20,7 @@ import { useLive } from './scenarios-live.ts';
 import type { Page } from './scenarios-page.ts';
 import { Plan } from './scenarios-plan.ts';
 import { RunRow } from './scenarios-run.ts';
-import { Params, Slots } from './scenarios-settings.ts';
+import { Params, Sealed, Slots } from './scenarios-settings.ts';
 import { doesOf } from './scenarios-told.ts';
 import { mayRun, nextOf, startsOf, timeOf, words } from './scenarios-words.ts';
 import { toast } from './store.ts';
@@ -131,6 +131,7 @@ export function One({ id, page }: { id: string; page: Page }) {
       isHousehold() &&
       (now
         ? html`<${Slots} of=${s} now=${now} actions=${actions} page=${page} change=${change} />
+          <${Sealed} key=${now.rev} of=${s} now=${now} still=${page.still} change=${change} />
           <${Params} key=${now.rev} of=${s} now=${now} still=${page.still} change=${change} />`
         : error
           ? html`<div class="note bad" role="alert">${glyph('info')}<div class="v-stack tight"><span>${errorText(error.code)}</span>

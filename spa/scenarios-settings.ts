@@ -152,3 +152,39 @@ export function Slots(o: {
     }
   </section>`;
 }
+
+const sealedKinds = [
+  { kind: 'secrets', holds: 'value', type: 'password', unset: 'secret_unset', set: 'secret_set' },
+  { kind: 'devices', holds: 'device_id', type: 'text', unset: 'device_unset', set: 'device_set' },
+] as const;
+
+/** Secrets and devices that steps name. The hub keeps them and shows none: only that there is one. */
+export function Sealed(o: { of: Scenario; now: Changed; still: boolean; change(what: object): void }) {
+  const [typed, type] = useState<Record<string, string>>({});
+  const all = sealedKinds.flatMap((k) =>
+    Object.entries(o.of[k.kind]).map(([name, isSet]) => ({ ...k, name, isSet, id: `${k.kind}-${name}` })),
+  );
+  if (all.length === 0) return null;
+  const { bindings = {} } = o.now.implementation;
+  const forget = (kind: 'secrets' | 'devices', name: string) => {
+    const { [name]: _, ...rest } = bindings[kind] ?? {};
+    o.change({ bindings: { ...bindings, [kind]: rest } });
+  };
+  const fresh = all.filter((s) => typed[s.id]);
+  const send = (e: Event) => {
+    e.preventDefault();
+    const next = { ...bindings };
+    for (const s of fresh) next[s.kind] = { ...next[s.kind], [s.name]: { [s.holds]: typed[s.id] } };
+    o.change({ bindings: next });
+  };
+  return html`<form class="v-card" aria-labelledby="sealed" onSubmit=${send}><h3 id="sealed">${say('sealed')}</h3>
+    ${all.map(
+      (s) => html`<div class="field" key=${s.id}><label for=${s.id}>${s.name}</label>
+        <input class="input" id=${s.id} type=${s.type} maxlength="4096" autocomplete="off" spellcheck=${false} aria-describedby=${`${s.id}-hint`}
+          value=${typed[s.id] ?? ''} onInput=${(e: Event) => type((before) => ({ ...before, [s.id]: (e.target as HTMLInputElement).value }))} />
+        <div class="v-row"><p class="soft small" id=${`${s.id}-hint`}>${say(s.isSet ? s.set : s.unset)}</p>
+          ${s.isSet && html`<button type="button" class="button quiet" disabled=${o.still} aria-label=${say('forget_of', { name: s.name })} onClick=${() => forget(s.kind, s.name)}>${say('forget')}</button>`}</div></div>`,
+    )}
+    <div class="v-row"><button type="submit" class="button" disabled=${o.still || fresh.length === 0}>${say('save')}</button></div>
+  </form>`;
+}

@@ -42,7 +42,10 @@ const teller = {
 const plain = (dict: unknown) => fromVariant(dict) as Record<string, unknown>;
 const away = (e: unknown): never => {
   throw isAbsent(e)
-    ? new IngleError('unavailable', 'The scenario service is starting. Try again in a moment.')
+    ? new IngleError(
+        'unavailable',
+        'The scenario service does not run. Try again in a moment; if that does not help: ingle doctor',
+      )
     : e;
 };
 const idOf = (given: string): string => fullId(given.replace('.', '/'));

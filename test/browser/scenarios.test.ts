@@ -1,4 +1,5 @@
 // timeout: 400 s
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions of scenarios
 // The page of scenarios: what waits for a skill gets one, is set, rehearsed, run and turned on; what failed is run again or
 // let go; a kid and a guest see what is theirs.
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -149,6 +150,40 @@ test('a parameter is changed by a control of its kind, and what is no number is 
   const kept = await askHub(house, '/api/scenarios/impl/me/home.quiet_hours');
   const { implementation } = (await kept.json()) as { implementation: { params: object } };
   assert.equal(implementation.params, { night: 12, hours: '2s' });
+});
+
+test('a secret and a device are given by name, kept without being shown, and forgotten', async () => {
+  const { page } = owner;
+  const order = (path: string, body: object) => askHub(house, path, { method: 'POST', body });
+  await order('/api/skills/developer', { on: true });
+  const args = { url: '${"https://x.example/" + device.gate}', headers: { authorization: '${secret.key}' } };
+  const prototype = {
+    ...{ id: 'home/gate', version: '1.0.0', dslVersion: '1', name: 'The gate', hosts: ['x.example'] },
+    steps: [{ id: 'a', call: 'http.fetch', args }],
+  };
+  const pushed = await order('/api/scenarios/push', { prototype });
+  assert.is(pushed.status, 200, await pushed.clone().text());
+  await tabs(page);
+  await item(page, 'home/gate')
+    .getByRole('button', { name: /Settings/ })
+    .click();
+  const form = win(page).locator('form', { has: page.locator('#sealed') });
+  const save = form.getByRole('button', { name: 'Save' });
+  await form.getByText('Not set yet. Steps that need it').waitFor();
+  assert.ok(await save.isDisabled());
+  await form.getByLabel('key').fill('hunter2');
+  await form.getByLabel('gate').fill('gate-7');
+  await both(page, '15-sealed');
+  await save.click();
+  await form.getByText('The hub keeps it and shows it').waitFor();
+  await form.getByText('The hub keeps its id').waitFor();
+  assert.is(await form.getByLabel('key').inputValue(), '');
+  assert.not.match(await page.content(), /hunter2|gate-7/);
+  await form.getByRole('button', { name: 'Forget key' }).click();
+  await form.getByText('Not set yet. Steps that need it').waitFor();
+  // The other one has stayed.
+  await form.getByText('The hub keeps its id').waitFor();
+  await order('/api/scenarios/uninstall', { id: 'home/gate' });
 });
 
 test('it is planned for once and for days of the week, and that can be taken back', async () => {

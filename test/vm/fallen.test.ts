@@ -31,16 +31,14 @@ check('a kernel that hangs is restarted by the hardware watchdog', async (c) => 
   await isOn(vm, 'a');
 });
 
-check('the power fails five times in the middle of an update, and the hub comes up as it was', async (c) => {
+// What cuts at many more moments leave on the ESP is seen without a machine (cuts.test.ts).
+check('the power fails in the middle of an update, and the hub comes up as it was', async (c) => {
   const { vm } = c;
   await carry(c, ['b', 'panic', 'mute']);
   await vm.must('sync');
   // Past its root, which for a small one takes no time.
   const moments: [string, Moment][] = [
-    ['b', { of: 'root', mb: 0 }],
     ['b', { of: 'root', mb: 100 }],
-    ['b', { of: 'root', mb: 400 }],
-    ['panic', { of: 'esp', mb: 2 }],
     ['panic', { of: 'esp', mb: 10 }],
   ];
   for (const [bundle, at] of moments) {
