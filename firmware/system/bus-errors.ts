@@ -25,12 +25,33 @@ export function isAbsent(e: unknown): boolean {
   );
 }
 
+/** Details of more characters do not cross the bus: what is left is the sentence. */
+const MAX_DETAILS = 16 * 1024;
+
+/** The body of an error reply: the sentence, and where there are details, they as JSON behind it. */
+export function errorBody({ message, details }: Pick<IngleError, 'message' | 'details'>): string[] {
+  // Whose bus name was missing is this process's own affair: who is told that would think that it is missing.
+  const { dbus: _, ...told } = details ?? {};
+  const text = Object.keys(told).length > 0 ? JSON.stringify(told) : '';
+  return text && text.length <= MAX_DETAILS ? [message, text] : [message];
+}
+
+function detailsIn(body: readonly unknown[]): Record<string, unknown> | undefined {
+  try {
+    const { dbus: _, ...details } = JSON.parse(String(body[1])) as Record<string, unknown>;
+    return Object.keys(details).length > 0 ? details : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What a failed call to `destination` means; a foreign name goes along in `details.dbus`. */
 export function asIngle(e: unknown, destination: string): IngleError {
   if (e instanceof IngleError) return e;
-  const { type, text } = e as { type?: string; text?: string };
+  const { type, text, reply } = e as { type?: string; text?: string; reply?: { body?: unknown[] } };
   if (!type) return new IngleError('internal', `${destination}: ${(e as Error).message}`);
-  if (type.startsWith('io.ingle.Error.')) return new IngleError(codeOfBusName(type), text || type);
+  if (type.startsWith('io.ingle.Error.'))
+    return new IngleError(codeOfBusName(type), text || type, detailsIn(reply?.body ?? []));
   // The foreign name goes along: callers of wpa_supplicant and RAUC decide by it.
   const details = { dbus: type };
   // The daemon's own sentence is about its files; a person reads what is missing, and where to look.

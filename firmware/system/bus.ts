@@ -1,7 +1,7 @@
 // The only door to D-Bus (dbus-next): serve a contract, call one, hear signals, publish bus topics.
 import dbus from 'dbus-next';
 import { busName, IngleError } from '../protocol/errors.ts';
-import { asIngle } from './bus-errors.ts';
+import { asIngle, errorBody } from './bus-errors.ts';
 import {
   type Caller,
   type Contract,
@@ -262,7 +262,12 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
       m.type === METHOD_CALL &&
       objects.dispatch(m, {
         give: (signature, body) => send(Message.newMethodReturn(m, signature, wire(body))),
-        fail: (code, text) => send(Message.newError(m, busName(code), text)),
+        fail(e) {
+          const error = Message.newError(m, busName(e.code), e.message);
+          error.body = errorBody(e);
+          error.signature = 's'.repeat(error.body.length);
+          send(error);
+        },
       }),
   );
   const signal = (path: string, iface: string, member: string, signature: string, body: unknown[]) =>

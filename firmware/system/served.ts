@@ -1,5 +1,5 @@
 // What this process serves on the bus: contracts by path, and how a call to one of them is answered. No I/O here.
-import { type ErrorCode, IngleError, toIngleError } from '../protocol/errors.ts';
+import { IngleError, toIngleError } from '../protocol/errors.ts';
 import {
   type Args,
   type Contract,
@@ -33,7 +33,7 @@ export interface Called {
 /** The one answer of a call. */
 export interface Reply {
   give(signature: string, body: unknown[]): void;
-  fail(code: ErrorCode, text: string): void;
+  fail(error: IngleError): void;
 }
 
 /** Named values as a body in the order of `args`, with its signature. */
@@ -68,7 +68,7 @@ export function servedObjects() {
     const one = all[m.body[1] as string];
     if (m.member === 'GetAll') reply.give('a{sv}', [all]);
     else if (m.member === 'Get' && one) reply.give('v', [one]);
-    else reply.fail('not_found', 'There is no such property to be read.');
+    else reply.fail(new IngleError('not_found', 'There is no such property to be read.'));
   }
 
   async function perform(entry: Entry, m: Called, reply: Reply): Promise<void> {
@@ -80,7 +80,7 @@ export function servedObjects() {
     } catch (cause) {
       const e = toIngleError(cause);
       if (!(cause instanceof IngleError)) process.emitWarning(cause as Error);
-      reply.fail(e.code, e.message);
+      reply.fail(e);
     }
   }
 
@@ -121,7 +121,8 @@ export function servedObjects() {
       if (!entry || !has(entry)) return false;
       entry.onCall(m.member);
       const want = Object.values(entry.contract.methods[m.member]!.in).map(signatureOf).join('');
-      if ((m.signature || '') !== want) reply.fail('invalid_request', `${m.member} takes (${want}).`);
+      if ((m.signature || '') !== want)
+        reply.fail(new IngleError('invalid_request', `${m.member} takes (${want}).`));
       else begin(entry, m, reply);
       return true;
     },

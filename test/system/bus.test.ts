@@ -83,19 +83,22 @@ test('records with named fields arrive as they were sent, as arguments and as an
   assert.equal(await b.client(echo1).Named(sent), sent);
 });
 
-test('an error keeps its code across the bus', async ({ a, b }) => {
+test('an error keeps its code and its details across the bus', async ({ a, b }) => {
   const c2 = contract({ ...echo1, name: 'io.ingle.Echo2', bus: 'io.ingle.Echo2', path: '/io/ingle/Echo2' });
   await a.serve(c2, {
     Echo: (x) => x,
     Named: (x) => x,
     Fail: ({ how }) => {
-      throw how === 'ours' ? new IngleError('conflict', 'Two at once.') : new Error('secret detail');
+      throw how === 'ours'
+        ? new IngleError('conflict', 'Two at once.', { pointer: '/a', n: 2 })
+        : new Error('secret detail');
     },
   });
   const client = b.client(c2);
   const ours = await client.Fail({ how: 'ours' }).catch((e) => e);
   assert.is(ours.code, 'conflict');
   assert.is(ours.message, 'Two at once.');
+  assert.equal(ours.details, { pointer: '/a', n: 2 });
   const other = await client.Fail({ how: 'x' }).catch((e) => e);
   assert.is(other.code, 'internal');
   assert.not.match(other.message, /secret/);
