@@ -27,7 +27,10 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const define = { INGLE_VERSION: JSON.stringify(version) };
 
 /** Modules dependencies ask for at run time and do without. */
-const optional = ['x11', 'usocket', 'bufferutil', 'utf-8-validate', 'encoding', 'supports-color'];
+const optional = [
+  ...['x11', 'usocket', 'bufferutil', 'utf-8-validate', 'encoding', 'supports-color'],
+  ...['pg-native', 'pg-cloudflare'],
+];
 const builtin = new Set(builtinModules);
 /** What authors of skills work with in a checkout: esbuild is a program of its own, and a hub reads no YAML of theirs. */
 const ofAuthors = ['esbuild', 'yaml'];

@@ -8,6 +8,11 @@ export interface RootConfig {
   port: number;
   /** Folder of the database. `INGLE_ROOT_DATA`. */
   data: string;
+  /**
+   * Address of a PostgreSQL database (`postgresql://user:password@host/name`) that keeps the records in place of a file
+   * in `data`; '' for the file. `INGLE_ROOT_DATABASE`.
+   */
+  database: string;
   /** Public origin of the application, no slash at the end; its host is the WebAuthn rpID. `INGLE_ROOT_ORIGIN`. */
   origin: string;
   /**
@@ -35,6 +40,7 @@ const names = [
   'port',
   'host',
   'data',
+  'database',
   'origin',
   'api',
   'audience',
@@ -47,7 +53,8 @@ const names = [
 ] as const;
 
 /** What `--help` prints. */
-export const usage = `Usage: node main.js [--port 8080] [--host 127.0.0.1] [--data .ingle/root] [--origin https://hub.example]
+export const usage = `Usage: node main.js [--port 8080] [--host 127.0.0.1] [--data .ingle/root] [--database postgresql://...]
+  [--origin https://hub.example]
   [--api https://root.example] [--audience http://192.168.1.2:8080,...] [--spa dist/spa] [--proxies 0]
   [--mtls-header name] [--surge 6] [--guesses 10] [--sweep 30]
 Every flag can be given as INGLE_ROOT_<NAME> in the environment.`;
@@ -80,6 +87,7 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Roo
     host: text('host', '127.0.0.1'),
     port,
     data: text('data', '.ingle/root'),
+    database: databaseOf(text('database', '')),
     origin,
     api,
     audience: text('audience', '')
@@ -105,6 +113,15 @@ function securely(name: 'origin' | 'api', address: string): string {
   if (!origin)
     throw new Error(`--${name} must be https: passkeys work on http://localhost and on https only.`);
   return origin;
+}
+
+/** Its own words stay out of the error: the address holds a password. */
+function databaseOf(address: string): string {
+  if (address !== '' && !(/^postgres(ql)?:\/\//.test(address) && URL.canParse(address)))
+    throw new Error(
+      '--database takes the address of a PostgreSQL database: postgresql://user:password@host/name.',
+    );
+  return address;
 }
 
 function originOf(address: string): string {

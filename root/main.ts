@@ -7,7 +7,7 @@ import { type RootConfig, readConfig, usage } from './config.ts';
 import { openGuesses } from './guesses.ts';
 import { openHubFiles } from './hub-files.ts';
 import { log } from './log.ts';
-import { openSqlite } from './records/sqlite.ts';
+import type { Records } from './records/records.ts';
 import { openRelay } from './relay.ts';
 import { openLimits, type Root } from './root.ts';
 import { type RootServer, serve } from './server.ts';
@@ -19,8 +19,14 @@ const BEAT_MS = 15_000;
 /** New hubs a minute, over everybody, from which each costs work. */
 const ENROLMENTS = 300;
 
+/** Only the database that is used is loaded. */
+async function openRecords({ data, database }: RootConfig): Promise<Records> {
+  if (database !== '') return (await import('./records/postgres.ts')).openPostgres(database);
+  return (await import('./records/sqlite.ts')).openSqlite(join(data, 'root.sqlite'));
+}
+
 async function run(config: RootConfig): Promise<void> {
-  const records = await openSqlite(join(config.data, 'root.sqlite'));
+  const records = await openRecords(config);
   const tokens = await openTokens(records, config.api);
   const backlog = openBacklog();
   const relay = await openRelay(records, backlog);

@@ -10,6 +10,7 @@ const room = [
   ['/usr/bin/wireplumber', 'wireplumber'],
   ['/usr/bin/pactl', 'pulseaudio-utils'],
 ];
+const database = [['/usr/lib/postgresql/15/bin/postgres', 'postgresql-15']];
 /** folder of tests, or one file -> [file that shows it is there, Debian package] */
 const needs = {
   '': [
@@ -24,7 +25,7 @@ const needs = {
     ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
   ],
   'bench/api.ts': [['/usr/bin/wrk', 'wrk']],
-  'bench/steps.ts': [['/usr/lib/postgresql/15/bin/postgres', 'postgresql-15']],
+  'bench/steps.ts': database,
   'bench/audio.ts': [
     ['/usr/lib/python3/dist-packages/numpy/__init__.py', 'python3-numpy'],
     ['/usr/lib/python3/dist-packages/scipy/__init__.py', 'python3-scipy'],
@@ -57,7 +58,7 @@ const needs = {
     ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
     ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
   ],
-  root: [['/usr/bin/openssl', 'openssl']],
+  root: [['/usr/bin/openssl', 'openssl'], ...database],
   'scenario/killed.test.ts': [['/usr/bin/strace', 'strace']],
   services: [
     ...room,

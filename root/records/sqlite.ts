@@ -1,51 +1,88 @@
-// Root's records in one SQLite file.
+// Root's records in one SQLite file (sqlite3, whose calls run off the event loop).
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import sqlite3 from 'sqlite3';
+import { openQueue } from '../../firmware/protocol/queue.ts';
 import type { Records } from './records.ts';
-import { sqliteCodes } from './sqlite/codes.ts';
-import { sqliteHubs, sweepHubs } from './sqlite/hubs.ts';
-import { sqliteMembers } from './sqlite/members.ts';
-import { sqlitePages } from './sqlite/pages.ts';
-import { sqlitePasskeys } from './sqlite/passkeys.ts';
-import { sqliteRoutes } from './sqlite/routes.ts';
-import { migrations } from './sqlite/schema.ts';
-import { sqliteSessions, sweepSessions } from './sqlite/sessions.ts';
-import { openStore, type Store } from './sqlite/store.ts';
+import { migrations } from './sql/schema.ts';
+import type { Db, Store, Value } from './sql/store.ts';
+import { sqlRecords } from './sql.ts';
+
+/** Versions with the WAL-reset bug (sqlite.org, fixed in 3.52.0) may corrupt a file; refuse them. */
+const oldestVersion = [3, 52, 0];
 
 /** Opens (and makes) the file, or a store in memory (`:memory:`), with the newest schema. */
 export async function openSqlite(file: string): Promise<Records> {
-  return sqliteRecords(await openStore(file, migrations));
+  return sqlRecords(await openSqliteStore(file, migrations));
 }
 
-/** The records in a store that has the schema. */
-export function sqliteRecords(store: Store): Records {
+/**
+ * Opens (and makes) a store in WAL mode with synchronous=FULL and brings it to the newest schema.
+ * @param migrations each a list of SQL statements; the file's user_version counts how many have run.
+ */
+export async function openSqliteStore(file: string, migrations: readonly string[]): Promise<Store> {
+  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o750 });
+  const db = await new Promise<sqlite3.Database>((resolve, reject) => {
+    const d: sqlite3.Database = new sqlite3.Database(file, (e) => (e ? reject(e) : resolve(d)));
+  });
+  const raw = plain(db);
+  const version = (await raw.get<{ v: string }>('SELECT sqlite_version() AS v'))!.v;
+  const parts = version.split('.').map(Number);
+  const older = parts.findIndex((p, i) => p !== oldestVersion[i]);
+  if (older >= 0 && parts[older]! < oldestVersion[older]!)
+    throw new Error(`SQLite ${version} is too old; ${oldestVersion.join('.')} or newer is needed`);
+  for (const pragma of ['journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'busy_timeout=5000'])
+    await raw.all(`PRAGMA ${pragma}`);
+
+  // One connection, so transactions must not interleave: everything goes through one queue.
+  const queued = openQueue().add;
+  const store: Store = {
+    run: (sql, ...v) => queued(() => raw.run(sql, ...v)),
+    all: (sql, ...v) => queued(() => raw.all(sql, ...v)) as never,
+    get: (sql, ...v) => queued(() => raw.get(sql, ...v)) as never,
+    transaction: (work) =>
+      queued(async () => {
+        await raw.run('BEGIN IMMEDIATE');
+        try {
+          const result = await work(raw);
+          await raw.run('COMMIT');
+          return result;
+        } catch (e) {
+          await raw.run('ROLLBACK');
+          throw e;
+        }
+      }),
+    close: () => queued(() => new Promise<void>((ok, no) => db.close((e) => (e ? no(e) : ok())))),
+  };
+  await store.transaction(async (s) => {
+    const have = Number((await s.get<{ user_version: number }>('PRAGMA user_version'))!.user_version);
+    if (have > migrations.length)
+      throw new Error(`${file} was written by a newer version (schema ${have}, known ${migrations.length})`);
+    for (let i = have; i < migrations.length; i++) {
+      for (const sql of migrations[i]!.split(/;\s*(?:\n|$)/)) if (sql.trim()) await s.run(sql);
+      await s.run(`PRAGMA user_version = ${i + 1}`);
+    }
+  });
+  return store;
+}
+
+function plain(db: sqlite3.Database): Db {
+  const bind = (values: Value[]) =>
+    values.map((v) => (v instanceof Uint8Array ? Buffer.from(v.buffer, v.byteOffset, v.byteLength) : v));
   return {
-    secret: (name, fresh) =>
-      store.transaction(async (db) => {
-        await db.run('INSERT OR IGNORE INTO secret VALUES (?, ?)', name, fresh);
-        return (await db.get<{ value: string }>('SELECT value FROM secret WHERE name = ?', name))!.value;
+    run: (sql, ...values) =>
+      new Promise((resolve, reject) => {
+        db.run(sql, bind(values), function (e) {
+          e ? reject(e) : resolve({ changes: this.changes });
+        });
       }),
-    sessions: sqliteSessions(store),
-    hubs: sqliteHubs(store),
-    codes: sqliteCodes(store),
-    members: sqliteMembers(store),
-    passkeys: sqlitePasskeys(store),
-    routes: sqliteRoutes(store),
-    pages: sqlitePages(store),
-    sweep: (s) =>
-      store.transaction(async (db) => {
-        for (const table of [
-          'device_code',
-          'pairing_challenge',
-          'e2e_browser_pub',
-          'spent_proof',
-          'ended_sid',
-          'skill_page',
-        ])
-          await db.run(`DELETE FROM ${table} WHERE exp <= ?`, s.now);
-        await db.run('DELETE FROM member WHERE exp > 0 AND exp <= ?', s.now);
-        await sweepHubs(db, s);
-        return sweepSessions(db, s);
+    all: (sql, ...values) =>
+      new Promise((resolve, reject) => {
+        db.all(sql, bind(values), (e, rows) => (e ? reject(e) : resolve(rows as never)));
       }),
-    ready: async () => void (await store.get('SELECT 1')),
-    close: store.close,
+    get: (sql, ...values) =>
+      new Promise((resolve, reject) => {
+        db.get(sql, bind(values), (e, row) => (e ? reject(e) : resolve(row as never)));
+      }),
   };
 }

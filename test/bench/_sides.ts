@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { digest } from '../../root/digest.ts';
-import { sqliteRecords } from '../../root/records/sqlite.ts';
+import { sqlRecords } from '../../root/records/sql.ts';
 import { openTokens } from '../../root/tokens.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { call, type Hub, newHub, openDatabase, startRoot, until } from '../root/kit.ts';
@@ -41,7 +41,7 @@ export async function ours(
   for (let i = 0; i < hubs; i++) identities.push(await newHub(root));
   // Sessions as a login would leave them; passkeys are not what is measured here.
   const db = await openDatabase(root);
-  const tokens = await openTokens(sqliteRecords(db), root.origin);
+  const tokens = await openTokens(sqlRecords(db), root.origin);
   const now = Math.floor(Date.now() / 1000);
   const tabs: { sid: string; cookie: string; token: string; key: string; hub: number }[] = [];
   for (let i = 0; i < count; i++) {

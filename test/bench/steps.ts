@@ -1,7 +1,7 @@
 // Durable steps a second, each on the disk before the next begins, at 1, 16 and 64 runs at once: ours, DBOS Transact on
 // PostgreSQL on this machine, and a bare loop that commits one row at a time to SQLite with synchronous=FULL. One run
 // measures all three in turn; medians of the rounds are given. Steps do nothing, so what is left is what a step costs.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../firmware/scenario/clock.ts';
@@ -12,9 +12,7 @@ import type { Prototype } from '../../firmware/scenario/schema.ts';
 import { run } from '../../firmware/system/exec.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { openStore } from '../../firmware/system/store.ts';
-import { freePort } from '../../services/cli/house/runtime.ts';
-import { child } from '../lab/child.ts';
-import { tried, until } from '../lab/wait.ts';
+import { startPostgres } from '../lab/postgres.ts';
 import { peersFolder } from './_peers.ts';
 import { median, quantile } from './_sides.ts';
 
@@ -22,7 +20,6 @@ const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
 const AT_ONCE = [1, 16, 64];
 /** Steps of all runs together. */
 const STEPS: Record<number, number> = { 1: 600, 16: 3200, 64: 6400 };
-const BIN = '/usr/lib/postgresql/15/bin';
 
 interface Measured {
   /** Steps a second. */
@@ -32,7 +29,6 @@ interface Measured {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'ingle-bench-'));
-chmodSync(folder, 0o755);
 
 async function ours(atOnce: number, n: number): Promise<Measured> {
   const store = await openStore(join(folder, `ours-${n}-${atOnce}.db`), scenarioSchema);
@@ -132,39 +128,6 @@ async function loop(n: number): Promise<Measured> {
   };
 }
 
-/** A PostgreSQL of its own, as Debian sets it: synchronous_commit and fsync on. */
-async function postgres(): Promise<{ url: string; stop(): Promise<void> }> {
-  const data = join(folder, 'postgres');
-  const as = ['-u', 'postgres', '--'];
-  await run('install', ['-d', '-o', 'postgres', '-m', '0700', data]);
-  await run('runuser', [...as, join(BIN, 'initdb'), '-D', data, '-A', 'trust', '-U', 'postgres'], {
-    timeoutMs: 60_000,
-  });
-  const port = await freePort('127.0.0.1');
-  const server = child(
-    'runuser',
-    [...as, join(BIN, 'postgres'), '-D', data, '-p', String(port), '-k', '', '-h', '127.0.0.1'],
-    {
-      stdio: ['ignore', 'ignore', 'ignore'],
-    },
-  );
-  const ask = async (sql: string) => {
-    const { code } = await run('psql', ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-c', sql]);
-    return code === 0;
-  };
-  await until(
-    tried(() => ask('SELECT 1')),
-    'PostgreSQL',
-  );
-  await ask('CREATE DATABASE bench');
-  return {
-    url: `postgresql://postgres@127.0.0.1:${port}/bench`,
-    async stop() {
-      server.kill('SIGINT');
-    },
-  };
-}
-
 async function dbos(peers: string, url: string, atOnce: number): Promise<Measured> {
   const steps = Math.round((STEPS[atOnce]! / atOnce) * 0.5);
   const args = ['test/bench/_dbos.mjs', peers, url, String(atOnce), String(steps)];
@@ -173,7 +136,8 @@ async function dbos(peers: string, url: string, atOnce: number): Promise<Measure
 }
 
 const peers = peersFolder();
-const database = await postgres();
+const server = await startPostgres({ flush: true });
+await server.ask('CREATE DATABASE bench');
 const all = new Map<string, Measured[]>();
 const note = (name: string, m: Measured) => {
   all.set(name, [...(all.get(name) ?? []), m]);
@@ -184,10 +148,10 @@ for (let n = 0; n < ROUNDS; n++) {
   note('loop', await loop(n));
   for (const atOnce of AT_ONCE) {
     note(`ours ${atOnce}`, await ours(atOnce, n));
-    note(`dbos ${atOnce}`, await dbos(peers, database.url, atOnce));
+    note(`dbos ${atOnce}`, await dbos(peers, server.url('bench'), atOnce));
   }
 }
-await database.stop();
+await server.stop();
 rmSync(folder, { recursive: true, force: true });
 const rate = (name: string) => Math.round(median(all.get(name)!.map((m) => m.rate)));
 const p99 = (name: string) => Number(median(all.get(name)!.map((m) => m.p99)).toFixed(2));

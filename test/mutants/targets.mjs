@@ -47,7 +47,7 @@ export const targets = [
     suites: [uplink('member-admission'), uplink('members')],
     most: 40,
   },
-  { file: 'root/records/sqlite/members.ts', suites: ['test/root/records/sqlite.test.ts'] },
+  { file: 'root/records/sql/members.ts', suites: ['test/root/records/sqlite.test.ts'] },
   { file: 'firmware/documents/acl.ts', suites: ['test/documents/acl.test.ts'] },
   { file: 'firmware/system/token.ts', suites: ['test/system/token.test.ts'] },
   { file: 'firmware/skills/budget.ts', suites: ['test/skills/budget.test.ts'] },
@@ -82,7 +82,7 @@ export const targets = [
   { file: 'root/guesses.ts', suites: [root('typed')] },
   { file: 'root/records/rules.ts', suites: [root('records/rules'), root('records/sqlite')] },
   ...['sessions', 'hubs', 'codes', 'passkeys', 'routes'].map((area) => ({
-    file: `root/records/sqlite/${area}.ts`,
+    file: `root/records/sql/${area}.ts`,
     suites: [root('records/sqlite')],
   })),
   { file: 'root/tokens.ts', suites: [root('tokens')] },

@@ -7,9 +7,10 @@ import * as assert from 'uvu/assert';
 import { solvePow } from '../../firmware/protocol/pairing/pow.ts';
 import { issueCode, verifyCode, wishOf } from '../../root/codes.ts';
 import { openGuesses } from '../../root/guesses.ts';
-import { migrations } from '../../root/records/sqlite/schema.ts';
-import { openStore, type Store } from '../../root/records/sqlite/store.ts';
-import { sqliteRecords } from '../../root/records/sqlite.ts';
+import { migrations } from '../../root/records/sql/schema.ts';
+import type { Store } from '../../root/records/sql/store.ts';
+import { sqlRecords } from '../../root/records/sql.ts';
+import { openSqliteStore } from '../../root/records/sqlite.ts';
 import type { Root } from '../../root/root.ts';
 import { browserOf, openSession, sessionOf } from '../../root/session.ts';
 import { openTokens } from '../../root/tokens.ts';
@@ -73,7 +74,7 @@ test('wrong, spent and replaced codes get the very same answer', async ({ root }
 });
 
 test('a wrong, an expired and a spent code are the very same work: the same statements, the same answer', async () => {
-  const store = await openStore(':memory:', migrations);
+  const store = await openSqliteStore(':memory:', migrations);
   const said: string[] = [];
   const spied: Store = {
     ...store,
@@ -87,7 +88,7 @@ test('a wrong, an expired and a spent code are the very same work: the same stat
       ),
   };
   let failures = 0;
-  const records = sqliteRecords(spied);
+  const records = sqlRecords(spied);
   const root = {
     records,
     tokens: await openTokens(records, 'http://localhost'),

@@ -9,8 +9,8 @@ import { io, type Socket } from 'socket.io-client';
 import { fromBase64url } from '../../firmware/protocol/bytes.ts';
 import { challengeOf, type ToSign } from '../../firmware/protocol/pairing/assertion.ts';
 import type { ProofPurpose, RouteStatus } from '../../firmware/protocol/wire.ts';
-import { migrations } from '../../root/records/sqlite/schema.ts';
-import { openStore } from '../../root/records/sqlite/store.ts';
+import { migrations } from '../../root/records/sql/schema.ts';
+import { openSqliteStore } from '../../root/records/sqlite.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { authenticator } from '../lab/authenticator.ts';
 import { ended as end, child as tether } from '../lab/child.ts';
@@ -351,5 +351,5 @@ export function ask(s: Socket, event: string, ...args: unknown[]): Promise<any> 
 
 /** Root's own database, for what time alone would bring about. */
 export function openDatabase(root: { data: string }) {
-  return openStore(join(root.data, 'root.sqlite'), migrations);
+  return openSqliteStore(join(root.data, 'root.sqlite'), migrations);
 }

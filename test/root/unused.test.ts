@@ -5,7 +5,7 @@ import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import { makeKeys } from '../../firmware/uplink/keys.ts';
 import { rootClient } from '../../firmware/uplink/root.ts';
 import { digest } from '../../root/digest.ts';
-import { sqliteRecords } from '../../root/records/sqlite.ts';
+import { sqlRecords } from '../../root/records/sql.ts';
 import { openTokens } from '../../root/tokens.ts';
 import {
   call,
@@ -66,7 +66,7 @@ test('a sid is of one browser, made by root, for an hour', async ({ root }) => {
   assert.is(await tryIt(tab.sid, other.cookie), 401);
   assert.is(await tryIt(`${tab.sid.slice(0, -1)}${tab.sid.endsWith('A') ? 'B' : 'A'}`), 401);
   const made = await inDatabase(root, async (db) => {
-    const tokens = await openTokens(sqliteRecords(db), root.origin);
+    const tokens = await openTokens(sqlRecords(db), root.origin);
     return (secondsAgo: number) => {
       const head = Buffer.alloc(12, 7);
       head.writeUInt32BE(Math.floor(Date.now() / 1000) - secondsAgo);

@@ -1,12 +1,21 @@
-// Device codes in SQLite.
+// Device codes, in SQL.
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { Codes } from '../records.ts';
 import { alive, mayTry, moved, oneMoreTry } from '../rules.ts';
 import { findHub } from './hubs.ts';
 import { findSession } from './sessions.ts';
-import type { Store } from './store.ts';
+import type { Db, Store } from './store.ts';
 
-export function sqliteCodes(store: Store): Codes {
+/** A code of the hub was taken: from now on the hub is in use. */
+async function noteTaken(db: Db, hubId: string, now: number): Promise<void> {
+  await db.run(
+    'INSERT INTO code_taken VALUES (?, ?) ON CONFLICT (hub_id) DO UPDATE SET at = excluded.at',
+    ...[hubId, now],
+  );
+  await db.run('UPDATE hub SET kept = 1 WHERE hub_id = ? AND kept = 0', hubId);
+}
+
+export function sqlCodes(store: Store): Codes {
   return {
     issue: (c, draw) =>
       store.transaction(async (db) => {
@@ -18,7 +27,7 @@ export function sqliteCodes(store: Store): Codes {
         );
         for (;;) {
           const { changes } = await db.run(
-            'INSERT OR IGNORE INTO device_code VALUES (?, ?, ?, ?, ?, NULL, ?, ?)',
+            'INSERT INTO device_code VALUES (?, ?, ?, ?, ?, NULL, ?, ?) ON CONFLICT DO NOTHING',
             ...[draw(), c.owner_id, c.hub_id, c.scope, c.exp, c.network, c.ticket],
           );
           if (changes === 1) return { taken_at: taken?.at ?? null };
@@ -41,10 +50,10 @@ export function sqliteCodes(store: Store): Codes {
         );
         if (!found) return undefined;
         const alone = (await findHub(db, hub_id))!;
-        await db.run('INSERT OR REPLACE INTO code_taken VALUES (?, ?)', found.hub_id, now);
-        await db.run('UPDATE hub SET kept = 1 WHERE hub_id = ? AND kept = 0', found.hub_id);
+        await noteTaken(db, found.hub_id, now);
         await db.run(
-          'INSERT OR REPLACE INTO member VALUES (?, ?, ?, ?, ?)',
+          `INSERT INTO member VALUES (?, ?, ?, ?, ?) ON CONFLICT (hub_id) DO UPDATE SET via = excluded.via,
+           owner_id = excluded.owner_id, subnet_id = excluded.subnet_id, exp = excluded.exp`,
           ...[hub_id, found.hub_id, alone.owner_id, alone.subnet_id, exp],
         );
         return findHub(db, found.hub_id);
@@ -70,9 +79,8 @@ export function sqliteCodes(store: Store): Codes {
           return undefined;
         }
         const { hub_id, scope } = found;
-        await db.run('INSERT OR REPLACE INTO code_taken VALUES (?, ?)', hub_id, now);
+        await noteTaken(db, hub_id, now);
         const hub = (await findHub(db, hub_id))!;
-        await db.run('UPDATE hub SET kept = 1 WHERE hub_id = ? AND kept = 0', hub_id);
         await db.run(
           `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, scope = ?, browser_key_id = NULL,
            tries = 0, last_seen = ?, exp = ? WHERE sid = ?`,

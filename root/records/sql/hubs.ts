@@ -1,4 +1,4 @@
-// Hubs in SQLite.
+// Hubs, in SQL.
 import type { Hub, HubIds, Hubs, Sweep } from '../records.ts';
 import { UNUSED } from '../rules.ts';
 import type { Db, Store } from './store.ts';
@@ -16,9 +16,9 @@ function findByKey(db: Db, signPub: string): Promise<Hub | undefined> {
 /** Forgets hubs that were enrolled and never used, with owner and subnet; some at a time. */
 export async function sweepHubs(db: Db, { now, online }: Pick<Sweep, 'now' | 'online'>): Promise<void> {
   const unused = await db.all<HubIds & Record<string, unknown>>(
-    `SELECT * FROM hub WHERE kept = 0 AND seen <= ? AND max(created, seen) <= ? - CASE seen WHEN 0 THEN ? ELSE ? END
-     LIMIT 500`,
-    ...[now - UNUSED.never, now, UNUSED.never, UNUSED.offline],
+    `SELECT * FROM hub WHERE kept = 0 AND seen <= ? AND created <= ?
+     AND CASE WHEN seen = 0 THEN created <= ? ELSE seen <= ? END LIMIT 500`,
+    ...[now - UNUSED.never, now - UNUSED.never, now - UNUSED.never, now - UNUSED.offline],
   );
   for (const { hub_id, owner_id, subnet_id } of unused) {
     if (online(hub_id)) continue;
@@ -29,7 +29,7 @@ export async function sweepHubs(db: Db, { now, online }: Pick<Sweep, 'now' | 'on
   }
 }
 
-export function sqliteHubs(store: Store): Hubs {
+export function sqlHubs(store: Store): Hubs {
   return {
     find: (hubId) => findHub(store, hubId),
     findByKey: (signPub) => findByKey(store, signPub),
@@ -59,15 +59,17 @@ export function sqliteHubs(store: Store): Hubs {
       }),
     rotate: async ({ hub_id, from, to, e2e_pub }) => {
       const { changes } = await store.run(
-        `UPDATE OR IGNORE hub SET e2e_pub = ?, kept = max(kept, sign_pub != ?), sign_pub = ?
-         WHERE hub_id = ? AND sign_pub = ?`,
-        ...[e2e_pub, to, to, hub_id, from],
+        `UPDATE hub SET e2e_pub = ?, kept = CASE WHEN sign_pub = ? THEN kept ELSE 1 END, sign_pub = ?
+         WHERE hub_id = ? AND sign_pub = ?
+         AND NOT EXISTS (SELECT 1 FROM hub AS other WHERE other.sign_pub = ? AND other.hub_id != ?)`,
+        ...[e2e_pub, to, to, hub_id, from, to, hub_id],
       );
       return changes === 1;
     },
     seen: async (hubId, now) =>
       void (await store.run('UPDATE hub SET seen = ? WHERE hub_id = ? AND kept = 0', now, hubId)),
     spendProof: async (id, exp) =>
-      (await store.run('INSERT OR IGNORE INTO spent_proof VALUES (?, ?)', id, exp)).changes === 1,
+      (await store.run('INSERT INTO spent_proof VALUES (?, ?) ON CONFLICT DO NOTHING', id, exp)).changes ===
+      1,
   };
 }

@@ -1,4 +1,4 @@
-// Skills' pages that come through root, in SQLite.
+// Skills' pages that come through root,, in SQL.
 import type { Pages, SkillPage } from '../records.ts';
 import type { Db, Store } from './store.ts';
 
@@ -21,7 +21,7 @@ const plain = ({ id, sid, owner_id, hub_id, skill, exp }: Row): SkillPage => ({
   ...{ id, sid, owner_id, hub_id, skill_id: skill, exp },
 });
 
-export function sqlitePages(store: Store): Pages {
+export function sqlPages(store: Store): Pages {
   return {
     begin: async ({ id, sid, owner_id, hub_id, skill_id, exp }) =>
       void (await store.run(

@@ -1,8 +1,8 @@
-// Routes in SQLite.
+// Routes, in SQL.
 import type { Route, Routes } from '../records.ts';
 import type { Store } from './store.ts';
 
-export function sqliteRoutes(store: Store): Routes {
+export function sqlRoutes(store: Store): Routes {
   return {
     restore: (now) =>
       store.transaction(async (db) => {
@@ -16,22 +16,24 @@ export function sqliteRoutes(store: Store): Routes {
     offer: ({ sid, hub_id, pubkey, now, exp }) =>
       store.transaction(async (db) => {
         const { changes } = await db.run(
-          `INSERT INTO route SELECT sid, ?, 'on', 0, ? FROM session_web WHERE sid = ? ON CONFLICT (sid) DO UPDATE SET
-           generation = CASE WHEN hub_id = excluded.hub_id THEN generation ELSE generation + 1 END,
+          `INSERT INTO route SELECT sid, CAST(? AS TEXT), 'on', 0, CAST(? AS BIGINT) FROM session_web WHERE sid = ?
+           ON CONFLICT (sid) DO UPDATE SET
+           generation = route.generation + CASE WHEN route.hub_id = excluded.hub_id THEN 0 ELSE 1 END,
            hub_id = excluded.hub_id, last_seen = excluded.last_seen`,
           ...[hub_id, now, sid],
         );
         if (changes === 1 && pubkey !== undefined)
           await db.run(
-            'INSERT OR REPLACE INTO e2e_browser_pub VALUES (?, ?, ?, ?)',
+            `INSERT INTO e2e_browser_pub VALUES (?, ?, ?, ?)
+             ON CONFLICT (sid) DO UPDATE SET pubkey = excluded.pubkey, alg = excluded.alg, exp = excluded.exp`,
             ...[sid, pubkey, 'X25519', exp],
           );
         return changes === 1;
       }),
     bind: async (sid, generation, now) =>
       void (await store.run(
-        'UPDATE route SET generation = max(generation, ?), last_seen = ? WHERE sid = ?',
-        ...[generation, now, sid],
+        'UPDATE route SET generation = CASE WHEN generation > ? THEN generation ELSE ? END, last_seen = ? WHERE sid = ?',
+        ...[generation, generation, now, sid],
       )),
   };
 }

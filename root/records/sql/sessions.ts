@@ -1,4 +1,4 @@
-// Sessions in SQLite.
+// Sessions, in SQL.
 import type { Session, Sessions, Sweep } from '../records.ts';
 import { NEW_TTL } from '../rules.ts';
 import type { Db, Store } from './store.ts';
@@ -26,7 +26,10 @@ export async function endSessions(
 ): Promise<string[]> {
   const rows = await db.all<{ sid: string }>(`SELECT sid FROM session_web WHERE ${where}`, value);
   for (const { sid } of rows) {
-    await db.run('INSERT OR REPLACE INTO ended_sid VALUES (?, ?)', sid, now + NEW_TTL);
+    await db.run(
+      'INSERT INTO ended_sid VALUES (?, ?) ON CONFLICT (sid) DO UPDATE SET exp = excluded.exp',
+      ...[sid, now + NEW_TTL],
+    );
     for (const table of ['session_web', 'pairing_challenge', 'e2e_browser_pub', 'route', 'skill_page'])
       await db.run(`DELETE FROM ${table} WHERE sid = ?`, sid);
   }
@@ -55,15 +58,16 @@ export async function sweepSessions(db: Db, s: Sweep): Promise<string[]> {
   return [...gone, ...(await endSessions(db, 'exp <= ?', s.now, s.now))];
 }
 
-export function sqliteSessions(store: Store): Sessions {
+export function sqlSessions(store: Store): Sessions {
   return {
     find: (sid, now) => findSession(store, sid, now),
     isOver: async (sid) => (await store.get('SELECT 1 FROM ended_sid WHERE sid = ?', sid)) !== undefined,
     begin: ({ sid, cookie, now }) =>
       store.transaction(async (db) => {
         await db.run(
-          `INSERT OR IGNORE INTO session_web (sid, cookie, stage, last_seen, exp) SELECT ?, ?, 'NEW', ?, ?
-           WHERE NOT EXISTS (SELECT 1 FROM ended_sid WHERE sid = ?)`,
+          `INSERT INTO session_web (sid, cookie, stage, last_seen, exp)
+           SELECT CAST(? AS TEXT), CAST(? AS TEXT), 'NEW', CAST(? AS BIGINT), CAST(? AS BIGINT)
+           WHERE NOT EXISTS (SELECT 1 FROM ended_sid WHERE sid = ?) ON CONFLICT DO NOTHING`,
           ...[sid, cookie, now, now + NEW_TTL, sid],
         );
         return findSession(db, sid, now);

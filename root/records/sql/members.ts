@@ -1,4 +1,4 @@
-// Members of subnets in SQLite.
+// Members of subnets, in SQL.
 import type { Members } from '../records.ts';
 import { findHub } from './hubs.ts';
 import { endSessions } from './sessions.ts';
@@ -29,7 +29,7 @@ async function move(
   return endSessions(db, 'hub_id = ?', hubId, now);
 }
 
-export function sqliteMembers(store: Store): Members {
+export function sqlMembers(store: Store): Members {
   return {
     async find(hubId, now) {
       const row = await rowOf(store, hubId, now);
@@ -60,7 +60,11 @@ export function sqliteMembers(store: Store): Members {
         if (!row || (via !== null && row.via !== via)) return undefined;
         await db.run('DELETE FROM member WHERE hub_id = ?', hub_id);
         if (row.exp !== 0) return [];
-        if (via !== null) await db.run('INSERT OR REPLACE INTO parted VALUES (?, ?)', hub_id, note);
+        if (via !== null)
+          await db.run(
+            'INSERT INTO parted VALUES (?, ?) ON CONFLICT (hub_id) DO UPDATE SET note = excluded.note',
+            ...[hub_id, note],
+          );
         return move(db, hub_id, row, now);
       }),
     note: async (hubId) =>

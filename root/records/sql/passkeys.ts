@@ -1,4 +1,4 @@
-// Passkeys and the challenges of their ceremonies in SQLite.
+// Passkeys and the challenges of their ceremonies, in SQL.
 import type { Ceremony, Challenge, Passkey, Passkeys } from '../records.ts';
 import { alive, moved, wentBack } from '../rules.ts';
 import { endSessions, findSession } from './sessions.ts';
@@ -24,11 +24,12 @@ async function ofOwner(db: Db, ownerId: string): Promise<Passkey[]> {
   return (await db.all<Row>(sql, ownerId)).map(passkeyOf);
 }
 async function keepChallenge(db: Db, kind: Ceremony, c: Challenge): Promise<void> {
-  const sql = 'INSERT OR REPLACE INTO pairing_challenge VALUES (?, ?, ?, ?)';
+  const sql = `INSERT INTO pairing_challenge VALUES (?, ?, ?, ?)
+    ON CONFLICT (sid) DO UPDATE SET kind = excluded.kind, challenge = excluded.challenge, exp = excluded.exp`;
   await db.run(sql, c.sid, kind, c.challenge, c.exp);
 }
 
-export function sqlitePasskeys(store: Store): Passkeys {
+export function sqlPasskeys(store: Store): Passkeys {
   return {
     find: (credId) => findPasskey(store, credId),
     ofOwner: (ownerId) => ofOwner(store, ownerId),
@@ -53,7 +54,7 @@ export function sqlitePasskeys(store: Store): Passkeys {
         const { stage: before, scope } = alive(present);
         const stage = moved({ stage: before }, 'registered');
         const { changes } = await db.run(
-          'INSERT OR IGNORE INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)',
+          'INSERT INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING',
           ...[p.cred_id, p.owner_id, p.browser_pubkey, p.sign_count, p.browser_key_id],
           ...[
             JSON.stringify(p.transports),

@@ -1,0 +1,45 @@
+// Root's records in a database that speaks SQL.
+import type { Records } from './records.ts';
+import { sqlCodes } from './sql/codes.ts';
+import { sqlHubs, sweepHubs } from './sql/hubs.ts';
+import { sqlMembers } from './sql/members.ts';
+import { sqlPages } from './sql/pages.ts';
+import { sqlPasskeys } from './sql/passkeys.ts';
+import { sqlRoutes } from './sql/routes.ts';
+import { sqlSessions, sweepSessions } from './sql/sessions.ts';
+import type { Store } from './sql/store.ts';
+
+/** The records in a store that has the schema. */
+export function sqlRecords(store: Store): Records {
+  return {
+    secret: (name, fresh) =>
+      store.transaction(async (db) => {
+        await db.run('INSERT INTO secret VALUES (?, ?) ON CONFLICT DO NOTHING', name, fresh);
+        return (await db.get<{ value: string }>('SELECT value FROM secret WHERE name = ?', name))!.value;
+      }),
+    sessions: sqlSessions(store),
+    hubs: sqlHubs(store),
+    codes: sqlCodes(store),
+    members: sqlMembers(store),
+    passkeys: sqlPasskeys(store),
+    routes: sqlRoutes(store),
+    pages: sqlPages(store),
+    sweep: (s) =>
+      store.transaction(async (db) => {
+        for (const table of [
+          'device_code',
+          'pairing_challenge',
+          'e2e_browser_pub',
+          'spent_proof',
+          'ended_sid',
+          'skill_page',
+        ])
+          await db.run(`DELETE FROM ${table} WHERE exp <= ?`, s.now);
+        await db.run('DELETE FROM member WHERE exp > 0 AND exp <= ?', s.now);
+        await sweepHubs(db, s);
+        return sweepSessions(db, s);
+      }),
+    ready: async () => void (await store.get('SELECT 1')),
+    close: store.close,
+  };
+}

@@ -1,0 +1,82 @@
+// A PostgreSQL of its own on a free port.
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { must, run } from '../../firmware/system/exec.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { child } from './child.ts';
+import { tried, until } from './wait.ts';
+
+const BIN = '/usr/lib/postgresql/15/bin';
+
+export interface Postgres {
+  /** Of a database of this name. */
+  url(database: string): string;
+  /** Asks the database `postgres`. */
+  ask(sql: string): Promise<void>;
+  /** Sends a signal to the server and to the processes of its connections. */
+  signal(name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): Promise<void>;
+  /** Starts it again after SIGKILL. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param o.flush as Debian sets it, fsync and synchronous_commit on; without, a power cut would cost what it said */
+export async function startPostgres(o: { flush: boolean }): Promise<Postgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'ingle-postgres-'));
+  chmodSync(folder, 0o755);
+  const data = join(folder, 'data');
+  // It refuses to run as root.
+  const as = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : ['env'];
+  const [first, ...rest] = as as [string, ...string[]];
+  if (first === 'runuser') await must('install', ['-d', '-o', 'postgres', '-m', '0700', data]);
+  const init = [join(BIN, 'initdb'), '-D', data, '-A', 'trust', '-U', 'postgres', '-N'];
+  await must(first, [...rest, ...init], { timeoutMs: 60_000 });
+  const port = await freePort('127.0.0.1');
+  const psql = ['-q', '-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-v', 'ON_ERROR_STOP=1'];
+  const ask = async (sql: string) => void (await must('psql', [...psql, '-c', sql]));
+  let server: ReturnType<typeof child> | undefined;
+  const start = async () => {
+    const words = [
+      join(BIN, 'postgres'),
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-k',
+      '',
+      '-h',
+      '127.0.0.1',
+      ...(o.flush ? [] : ['-F']),
+    ];
+    server = child(first, [...rest, ...words], { stdio: ['ignore', 'ignore', 'ignore'] });
+    await until(
+      tried(async () => {
+        await ask('SELECT 1');
+        return true;
+      }),
+      'PostgreSQL',
+    );
+  };
+  const signal: Postgres['signal'] = async (name) => {
+    const [pid] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
+    const { stdout } = await run('pgrep', ['-P', pid!]);
+    // 0 would be the processes of this test.
+    for (const p of [pid, ...stdout.toString().split('\n')].filter((p) => Number(p) > 0))
+      try {
+        process.kill(Number(p), name);
+      } catch {}
+  };
+  await start();
+  return {
+    url: (database) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
+    ask,
+    signal,
+    start,
+    async stop() {
+      await signal('SIGKILL').catch(() => {});
+      server?.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
