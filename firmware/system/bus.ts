@@ -238,6 +238,13 @@ function openCalls(raw: RawBus, closed: Promise<void>): Bus['call'] {
   };
 }
 
+function errorOf(m: Message, e: IngleError): Message {
+  const error = Message.newError(m, busName(e.code), e.message);
+  error.body = errorBody(e);
+  error.signature = 's'.repeat(error.body.length);
+  return error;
+}
+
 /**
  * Connects to the system bus, or to `INGLE_BUS_ADDRESS` where `npm start` and tests run a private one.
  * @throws IngleError `unavailable` when no daemon answers.
@@ -262,12 +269,7 @@ export async function connect(address = process.env['INGLE_BUS_ADDRESS']): Promi
       m.type === METHOD_CALL &&
       objects.dispatch(m, {
         give: (signature, body) => send(Message.newMethodReturn(m, signature, wire(body))),
-        fail(e) {
-          const error = Message.newError(m, busName(e.code), e.message);
-          error.body = errorBody(e);
-          error.signature = 's'.repeat(error.body.length);
-          send(error);
-        },
+        fail: (e) => send(errorOf(m, e)),
       }),
   );
   const signal = (path: string, iface: string, member: string, signature: string, body: unknown[]) =>
