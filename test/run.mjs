@@ -22,7 +22,7 @@ const isGate = args.includes('--gate');
 const only = args.filter((a) => !a.startsWith('--'));
 await install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages'));
 
-/** Folders of test/ in the order they run; the heavy ones last, alone on the machine. */
+/** Folders of test/ in the order they run. */
 const order = [
   'protocol',
   'system',
@@ -101,31 +101,38 @@ const BATCH = 12;
 const count = Math.ceil(together.length / BATCH);
 const batches = Array.from({ length: count }, (_, i) => together.filter((_, n) => n % count === i));
 
-/** Two at a time; what measures, or fills the machine, runs after them, one at a time. */
 const folderOf = (file) => relative('test', file).split('/')[0];
-const isAlone = (file) => ['vm', 'bench'].includes(folderOf(file)) || headOf(file).alone;
-const light = files.filter((f) => !pure.has(f) && !isAlone(f));
-const heavy = files.filter((f) => !pure.has(f) && isAlone(f));
-// An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
-// services did not answer in their time.
-const machines = heavy
-  .filter((f) => folderOf(f) === 'vm')
-  .sort((a, b) => headOf(b).seconds - headOf(a).seconds);
+const own = files.filter((f) => !pure.has(f));
+const isMachine = (file) => folderOf(file) === 'vm';
+const isAlone = (file) => folderOf(file) === 'bench' || headOf(file).alone;
 const worker = async (queue) => {
   for (let batch = queue.shift(); batch; batch = queue.shift()) await test(batch);
 };
-/** Runs `count` files at a time; what is patient runs beside them, mostly while they wait. */
-const lanes = (all, count) => {
-  const [patient, others] = [true, false].map((is) =>
-    all.filter((f) => headOf(f).patient === is).map((f) => [f]),
-  );
-  return Promise.all([...Array.from({ length: count }, () => worker(others)), worker(patient)]);
+/** Runs `count` files at a time. */
+const lanes = (some, count) => {
+  const queue = some.map((f) => [f]);
+  return Promise.all(Array.from({ length: count }, () => worker(queue)));
 };
+// What measures, or fills the machine, has it to itself.
+await lanes(own.filter(isAlone), 1);
+// What is patient runs beside all others, mostly while they wait.
+const others = own.filter((f) => !isAlone(f));
+const patient = lanes(
+  others.filter((f) => headOf(f).patient),
+  1,
+);
+const eager = others.filter((f) => !headOf(f).patient);
 // Several of them spend their time waiting for an answer that does not come.
 await Promise.all(Array.from({ length: 4 }, () => worker(batches)));
-await lanes(light, 2);
-await worker(heavy.filter((f) => !machines.includes(f)).map((f) => [f]));
+await lanes(
+  eager.filter((f) => !isMachine(f)),
+  2,
+);
+// An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
+// services did not answer in their time.
+const machines = eager.filter(isMachine).sort((a, b) => headOf(b).seconds - headOf(a).seconds);
 await lanes(machines, 2);
+await patient;
 if (files.length === 0) {
   console.log(`No test file matches ${only.join(' ')}`);
   failed++;

@@ -2,12 +2,13 @@
 // with twelve skills installed, all asleep.
 // Beside it Home Assistant OS for the same machine, whose compressed images have 252 to 330 MB; the smallest counts.
 //   npm run bench -- footprint [--no-vm] [--against an-earlier-result.json]
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { must } from '../../firmware/system/exec.ts';
 import { type Flash, flash } from '../../image/flash.ts';
 import { packDisk } from '../../image/release.ts';
+import { withoutFirmware } from '../lab/vm/bundles.ts';
 import { cannotRun } from '../lab/vm/lab.ts';
 import { count, differences, type Units } from './_processes.ts';
 import { measured, megabytes, pssOf, readyHub, SKILLS } from './_ready.ts';
@@ -28,16 +29,6 @@ const compressed = async (f: Flash, name: string) => {
   const out = join(dir, name);
   await packDisk(f.disk, out);
   return statSync(out).size;
-};
-
-/** Chip firmware goes; the tables of what radios may send where are none. */
-const withoutFirmware = {
-  name: 'without chip firmware',
-  make(root: string) {
-    const firmware = join(root, 'usr/lib/firmware');
-    for (const f of readdirSync(firmware))
-      if (!f.startsWith('regulatory.db')) rmSync(join(firmware, f), { recursive: true });
-  },
 };
 
 const namesOf = (units: Units) =>

@@ -258,7 +258,8 @@ test('any JSON the bus carries is taken, and comes back as it was', async ({ hub
     { signature: 's', value: 7 },
   ];
   const heard: unknown[] = [];
-  const stop = await bus.subscribe('external.*', (_, p) => heard.push(p));
+  // What an earlier test sent may still be on its way.
+  const stop = await bus.subscribe('external.any', (_, p) => heard.push(p));
   const r = await ingest(
     hub,
     payloads.map((payload) => ({ topic: 'external.any', payload })),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Flash, flash } from '../../../image/flash.ts';
-import { bundlesFor } from './bundles.ts';
+import { bundlesFor, withoutFirmware } from './bundles.ts';
 import { boot, type Vm } from './lab.ts';
 import { type Shelf, shelf } from './shelf.ts';
 import { figure, type Lab } from './suite.ts';
@@ -30,7 +30,7 @@ export function flashed(
 ): void {
   test.before(async (c) => {
     if (why) return;
-    c.a = await flash();
+    c.a = await flash({ change: withoutFirmware });
     const dir = await bundlesFor(c.a);
     figure('bundle_bytes', statSync(join(dir, 'b.raucb')).size);
     c.server = await shelf(dir);
