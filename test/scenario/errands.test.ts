@@ -1,3 +1,4 @@
+// gate: out, 15 s of a processor
 // A run that a member of the subnet does: whichever of the two hubs dies, and wherever, it is finished once.
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
