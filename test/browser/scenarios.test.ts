@@ -156,7 +156,8 @@ test('a secret and a device are given by name, kept without being shown, and for
   const { page } = owner;
   const order = (path: string, body: object) => askHub(house, path, { method: 'POST', body });
   await order('/api/skills/developer', { on: true });
-  const args = { url: '${"https://x.example/" + device.gate}', headers: { authorization: '${secret.key}' } };
+  const headers = { authorization: '${secret.key}', 'x-gate': '${device.gate}' };
+  const args = { url: 'https://x.example/', headers };
   const prototype = {
     ...{ id: 'home/gate', version: '1.0.0', dslVersion: '1', name: 'The gate', hosts: ['x.example'] },
     steps: [{ id: 'a', call: 'http.fetch', args }],
@@ -171,19 +172,24 @@ test('a secret and a device are given by name, kept without being shown, and for
   const save = form.getByRole('button', { name: 'Save' });
   await form.getByText('Not set yet. Steps that need it').waitFor();
   assert.ok(await save.isDisabled());
-  await form.getByLabel('key').fill('hunter2');
-  await form.getByLabel('gate').fill('gate-7');
+  await form.locator('#secrets-key').fill('hunter2');
+  await form.locator('#devices-gate').fill('gate-7');
   await both(page, '15-sealed');
   await save.click();
   await form.getByText('The hub keeps it and shows it').waitFor();
   await form.getByText('The hub keeps its id').waitFor();
-  assert.is(await form.getByLabel('key').inputValue(), '');
+  assert.is(await form.locator('#secrets-key').inputValue(), '');
   assert.not.match(await page.content(), /hunter2|gate-7/);
   await form.getByRole('button', { name: 'Forget key' }).click();
   await form.getByText('Not set yet. Steps that need it').waitFor();
   // The other one has stayed.
   await form.getByText('The hub keeps its id').waitFor();
   await order('/api/scenarios/uninstall', { id: 'home/gate' });
+  await tabs(page);
+  await item(page, 'home/quiet_hours')
+    .getByRole('button', { name: /Settings/ })
+    .click();
+  await win(page).locator('#slot-sound').waitFor();
 });
 
 test('it is planned for once and for days of the week, and that can be taken back', async () => {
