@@ -9,7 +9,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const { compile } = await import('../compile.mjs' as string);
-const victim: string = (await compile(['test/scenario/victim.ts'])).get('test/scenario/victim.ts');
+const victim: string = (await compile(['test/scenario/victim.ts'], { whole: true })).get(
+  'test/scenario/victim.ts',
+);
 
 interface Told {
   points: number;
