@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 
 /**
  * How long a machine may take until it answers, milliseconds. QEMU's firmware stands still now and then before it has
- * read the kernel, and its own watchdog starts it anew after five minutes; then a boot follows, or two.
+ * read the kernel; in a restart its watchdog starts it anew after five minutes, and then a boot follows, or two.
  */
 export const BOOT_MS = Number(process.env['INGLE_VM_BOOT_MS'] ?? 900_000);
 

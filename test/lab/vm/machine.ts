@@ -53,15 +53,35 @@ export interface Machine extends Agent {
   end(): Promise<void>;
 }
 
-/** Starts QEMU and waits for the agent in it. @throws Error with the console's end */
-export async function powerOn(m: {
+interface Power {
   built: Built;
   dir: string;
   lab: string;
   options: BootOptions;
   /** QEMU's words for the disk that keeps data, when it is watched. */
   watched?: readonly string[];
-}): Promise<Machine> {
+}
+
+/** A machine that is switched on has read its kernel by then, however busy this computer is, milliseconds. */
+const FIRMWARE_MS = 300_000;
+class StoodStill extends Error {}
+
+/**
+ * Starts QEMU and waits for the agent in it. Now and then its firmware stands still before it has read the kernel; no
+ * watchdog runs yet, so the machine is switched off and on again.
+ * @throws Error with the console's end
+ */
+export async function powerOn(m: Power): Promise<Machine> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await powerOnce(m);
+    } catch (e) {
+      if (!(e instanceof StoodStill) || tries === 3) throw e;
+      console.log(`the firmware stood still, so the machine is switched on again (${tries})`);
+    }
+}
+
+async function powerOnce(m: Power): Promise<Machine> {
   const socketPath = join(m.dir, 'agent.sock');
   const serialPath = join(m.dir, 'serial.sock');
   const log = join(m.dir, 'console.log');
@@ -114,6 +134,12 @@ export async function powerOn(m: {
   const off = () => child.kill('SIGKILL');
   process.once('exit', off);
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const said = () => (existsSync(log) ? readFileSync(log, 'utf8') : '');
+  let patience: NodeJS.Timeout | undefined;
+  const still = new Promise<never>((_, reject) => {
+    const look = () => /EFI stub/.test(said()) || reject(new StoodStill('the firmware stood still'));
+    if (m.options.flash) patience = setTimeout(look, FIRMWARE_MS);
+  });
   const end = async () => {
     off();
     await gone;
@@ -126,11 +152,15 @@ export async function powerOn(m: {
     line.on('data', (said) => appendFileSync(log, said));
     void gone.then(() => line.destroy());
     const socket = await dial(socketPath, child);
-    return { ...(await agent(socket, gone)), end, type: (keys) => void line.write(keys) };
+    const up = agent(socket, gone);
+    // Where the firmware stood still, nobody waits for it any more.
+    up.catch(() => {});
+    return { ...(await Promise.race([up, still])), end, type: (keys) => void line.write(keys) };
   } catch (e) {
     await end();
-    throw new Error(
-      `${(e as Error).message}\n${existsSync(log) ? readFileSync(log, 'utf8').slice(-4000) : ''}`,
-    );
+    if (e instanceof StoodStill) throw e;
+    throw new Error(`${(e as Error).message}\n${said().slice(-4000)}`);
+  } finally {
+    clearTimeout(patience);
   }
 }
