@@ -7,7 +7,8 @@ import { type RootConfig, readConfig, usage } from './config.ts';
 import { openGuesses } from './guesses.ts';
 import { openHubFiles } from './hub-files.ts';
 import { log } from './log.ts';
-import type { Records } from './records/records.ts';
+import { openPostgres } from './records/postgres.ts';
+import { openSqlite } from './records/sqlite.ts';
 import { openRelay } from './relay.ts';
 import { openLimits, type Root } from './root.ts';
 import { type RootServer, serve } from './server.ts';
@@ -19,11 +20,8 @@ const BEAT_MS = 15_000;
 /** New hubs a minute, over everybody, from which each costs work. */
 const ENROLMENTS = 300;
 
-/** Only the database that is used is loaded. */
-async function openRecords({ data, database }: RootConfig): Promise<Records> {
-  if (database !== '') return (await import('./records/postgres.ts')).openPostgres(database);
-  return (await import('./records/sqlite.ts')).openSqlite(join(data, 'root.sqlite'));
-}
+const openRecords = ({ data, database }: RootConfig) =>
+  database === '' ? openSqlite(join(data, 'root.sqlite')) : openPostgres(database);
 
 async function run(config: RootConfig): Promise<void> {
   const records = await openRecords(config);
