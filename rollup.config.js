@@ -212,7 +212,8 @@ for (const id of skills) {
 const services = readdirSync('services').filter((name) => name !== 'skills');
 for (const [folder, kept] of Object.entries({ 'dist/services': services, 'dist/skills': skills }))
   for (const e of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
-    if (e.isDirectory() && !kept.includes(e.name)) rmSync(`${folder}/${e.name}`, { recursive: true });
+    if (e.isDirectory() && !kept.includes(e.name))
+      rmSync(`${folder}/${e.name}`, { recursive: true, force: true });
 for (const t of targets) if (t.input === 'services/audio/main.ts') t.plugins.push(voiceDetector);
 add('services/audio/selftest.ts', 'dist/services/audio/selftest.js');
 for (const [name, folder] of Object.entries({ ingle: '', start: 'house/', guard: 'house/' }))
@@ -276,6 +277,9 @@ function partOf(target) {
 // INGLE_BUILD picks some of it while one part is worked on: INGLE_BUILD=uplink npm run build
 const only = process.env.INGLE_BUILD;
 const stale = targets.filter(partOf);
-const chosen = only ? stale.filter((t) => JSON.stringify([t.input, t.output]).includes(only)) : stale;
+const wanted = only ? stale.filter((t) => JSON.stringify([t.input, t.output]).includes(only)) : stale;
+// One of several builders that share the work (build.mjs): `0/2` takes every second part, beginning with the first.
+const [nth, builders] = (process.env.INGLE_BUILD_SHARE ?? '0/1').split('/').map(Number);
+const chosen = wanted.filter((_, i) => i % builders === nth);
 // Rollup takes no empty list; where nothing is stale the smallest part is built again.
 export default chosen.length > 0 ? chosen : targets.filter((t) => t.input === 'services/cli/house/guard.ts');

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs every test and ends in one line `N passed, N failed`. What starts no program (gate.mjs) is compiled beforehand
-// and shares a few processes; every other file has its own.
+// Runs every test and ends in one line `N passed, N failed`. All files are compiled beforehand; those that start no
+// program (gate.mjs) share a few processes, and every other one has its own.
 //   node test/run.mjs [unit|system|services|root|browser|vm|bench|…]
 // With --gate there is nothing but the former.
 // A suite that cannot run here (no root rights, no Chromium) says why and is counted as skipped.
@@ -96,7 +96,7 @@ const pure = new Set(
         .map((t) => t.file),
 );
 const together = files.filter((f) => pure.has(f));
-const compiled = together.length > 0 ? await compile(together) : undefined;
+const compiled = files.length > 0 ? await compile(files) : new Map();
 const BATCH = 12;
 const count = Math.ceil(together.length / BATCH);
 const batches = Array.from({ length: count }, (_, i) => together.filter((_, n) => n % count === i));
@@ -197,10 +197,10 @@ function run(batch) {
   const seconds = heads.reduce((sum, h) => sum + h.seconds, 0);
   const patient = heads.every((h) => h.patient);
   return new Promise((resolve) => {
-    const program = compiled?.has(batch[0])
-      ? ['--enable-source-maps', 'test/batch.mjs', ...batch.flatMap((f) => [f, compiled.get(f)])]
-      : ['--import', 'tsx', batch[0]];
-    const [first, ...rest] = [...tethered, process.execPath, ...program];
+    const program = pure.has(batch[0])
+      ? ['test/batch.mjs', ...batch.flatMap((f) => [f, compiled.get(f)])]
+      : [compiled.get(batch[0])];
+    const [first, ...rest] = [...tethered, process.execPath, '--enable-source-maps', ...program];
     const child = spawn(first, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -82,11 +83,20 @@ export async function build(progress = () => {}) {
   });
 }
 
-function rollup(progress) {
+/** Rollup works on one processor: two of them share the parts. */
+async function rollup(progress) {
+  const count = Math.min(2, availableParallelism());
+  const all = Array.from({ length: count }, (_, i) => rollupShare(`${i}/${count}`, progress));
+  // Nobody writes to dist/ any more when a failure is told.
+  await Promise.allSettled(all);
+  await Promise.all(all);
+}
+
+function rollupShare(share, progress) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [join(top, 'node_modules/rollup/dist/bin/rollup'), '-c'], {
       cwd: top,
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', INGLE_BUILD_SHARE: share },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let said = '';

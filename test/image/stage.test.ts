@@ -1,5 +1,5 @@
 // timeout: 1800 s
-// The root as it is packed: made twice from the same inputs, and looked through. Needs root rights.
+// The root as it is packed: made again from the same inputs elsewhere, and looked through. Needs root rights.
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -86,11 +86,6 @@ test.after(() => {
   if (dir) rmSync(dir, { recursive: true, force: true });
 });
 
-check('the same inputs make the same bytes', async () => {
-  assert.is(await make('second'), first);
-  rmSync(join(dir, 'second'), { recursive: true });
-});
-
 /** A device with SSH, whose package makes keys when it is installed. */
 const ssh: StageDevice = {
   modules: [],
@@ -105,7 +100,8 @@ check('the Debian root is made twice alike, also with SSH, and stays as it was',
   assert.not.match(readFileSync(join(base, 'etc/passwd'), 'utf8'), /ingle/);
   assert.ok(existsSync(join(base, 'usr/bin/apt-get')));
   assert.is(lstatSync(join(base, 'usr/bin/mount')).mode & 0o4000, 0o4000);
-  const wanted = packagesFor('amd64', { packages: [], firmware: ['common'], ssh: ssh.ssh });
+  // Packages of firmware are files alone, and many.
+  const wanted = packagesFor('amd64', { packages: [], firmware: [], ssh: ssh.ssh });
   const [one, other] = [
     await baseRoot(cache, wanted, 'amd64'),
     await baseRoot(join(dir, 'cache'), wanted, 'amd64'),

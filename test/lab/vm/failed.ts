@@ -14,7 +14,7 @@ const parts = /\.(raw|fd|log|base)$/;
  * @returns where they are
  */
 export async function keepFailed(dir: string, folder = join(top, 'dist/failed')): Promise<string> {
-  const suite = basename(process.argv[1] ?? 'machine').replace(/(\.test)?\.ts$/, '');
+  const suite = basename(process.argv[1] ?? 'machine').replace(/(\.test)?\.[jt]s$/, '');
   const to = join(folder, `${suite}-${new Date().toISOString().replace(/[:.]/g, '-')}`);
   mkdirSync(to, { recursive: true });
   for (const f of readdirSync(dir).filter((name) => parts.test(name)))
