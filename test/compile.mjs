@@ -19,12 +19,12 @@ const inPlace = {
   },
 };
 
-/** Packages stay where they are, but for one that is hundreds of files, which each process would open anew. */
+/** Packages stay where they are, but for one that is hundreds of files, which each process would open anew, and our own. */
 const packages = {
   name: 'packages',
   setup(b) {
     b.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === 'entry-point' || /^typebox(\/|$)/.test(path) ? undefined : { external: true },
+      kind === 'entry-point' || /^(typebox|@ingle)(\/|$)/.test(path) ? undefined : { external: true },
     );
   },
 };
@@ -49,6 +49,8 @@ export async function compile(files, o = {}) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
+    // A template of ours has one of its own, for where it will be.
+    tsconfig: 'tsconfig.json',
     define: { 'import.meta.url': HERE },
     ...(o.whole ? { external: ['sqlite3'] } : {}),
     // With node --enable-source-maps a failure names the line of the source.
