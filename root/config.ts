@@ -57,7 +57,32 @@ export const usage = `Usage: node main.js [--port 8080] [--host 127.0.0.1] [--da
   [--origin https://hub.example]
   [--api https://root.example] [--audience http://192.168.1.2:8080,...] [--spa dist/spa] [--proxies 0]
   [--mtls-header name] [--surge 6] [--guesses 10] [--sweep 30]
-Every flag can be given as INGLE_ROOT_<NAME> in the environment.`;
+Every flag can be given as INGLE_ROOT_<NAME> in the environment.
+
+Its records, with --data or --database as above; root may run but for restore:
+  node main.js backup FILE                    writes all of them to a new file
+  node main.js restore FILE                   fills an empty database from it
+  node main.js migrate --to postgresql://...  moves them from the file in --data to PostgreSQL`;
+
+/** What is done in place of serving. */
+export type Command = { name: 'backup' | 'restore'; file: string } | { name: 'migrate'; to: string };
+
+/** The command in front of the flags, and what is left; undefined where root is to serve. @throws Error */
+export function readCommand(argv: readonly string[]): { command: Command; rest: string[] } | undefined {
+  const [name, ...rest] = argv;
+  if (name === undefined || name.startsWith('-')) return undefined;
+  if (name === 'backup' || name === 'restore') {
+    const [file, ...flags] = rest;
+    if (!file || file.startsWith('-')) throw new Error(`${name} takes the name of a file.`);
+    return { command: { name, file }, rest: flags };
+  }
+  if (name !== 'migrate') throw new Error(`There is no command "${name}". One of: backup, restore, migrate.`);
+  const at = rest.findIndex((word) => /^--to(=|$)/.test(word));
+  const [word = '', next = ''] = at < 0 ? [] : rest.slice(at);
+  const to = databaseOf(word === '--to' ? next : word.slice('--to='.length), '--to');
+  if (to === '') throw new Error('migrate takes --to, the address of a PostgreSQL database.');
+  return { command: { name, to }, rest: rest.toSpliced(at, word === '--to' ? 2 : 1) };
+}
 
 /** @throws Error with a sentence for the operator when a value makes no sense. */
 export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): RootConfig & { help: boolean } {
@@ -116,10 +141,10 @@ function securely(name: 'origin' | 'api', address: string): string {
 }
 
 /** Its own words stay out of the error: the address holds a password. */
-function databaseOf(address: string): string {
+function databaseOf(address: string, flag = '--database'): string {
   if (address !== '' && !(/^postgres(ql)?:\/\//.test(address) && URL.canParse(address)))
     throw new Error(
-      '--database takes the address of a PostgreSQL database: postgresql://user:password@host/name.',
+      `${flag} takes the address of a PostgreSQL database: postgresql://user:password@host/name.`,
     );
   return address;
 }

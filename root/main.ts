@@ -1,14 +1,15 @@
 // Starts root: opens its records, listens, sweeps, and ends well.
-import { join } from 'node:path';
+import { IngleError } from '../firmware/protocol/errors.ts';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
 import { openBacklog } from './backlog.ts';
 import { seconds } from './clock.ts';
-import { type RootConfig, readConfig, usage } from './config.ts';
+import { type Command, type RootConfig, readCommand, readConfig, usage } from './config.ts';
 import { openGuesses } from './guesses.ts';
 import { openHubFiles } from './hub-files.ts';
 import { log } from './log.ts';
+import { backup, migrate, restoreFrom, sqliteFile } from './records/commands.ts';
 import { openPostgres } from './records/postgres.ts';
-import { openSqlite } from './records/sqlite.ts';
+import { HAVE_MOVED, openSqlite } from './records/sqlite.ts';
 import { openRelay } from './relay.ts';
 import { openLimits, type Root } from './root.ts';
 import { type RootServer, serve } from './server.ts';
@@ -17,11 +18,13 @@ import { openTokens } from './tokens.ts';
 
 const FLUSH_MS = 1000;
 const BEAT_MS = 15_000;
+/** Exit status of a root whose records have moved: EX_TEMPFAIL, so a supervisor starts it again (sysexits(3)). */
+const MOVED = 75;
 /** New hubs a minute, over everybody, from which each costs work. */
 const ENROLMENTS = 300;
 
 const openRecords = ({ data, database }: RootConfig) =>
-  database === '' ? openSqlite(join(data, 'root.sqlite')) : openPostgres(database);
+  database === '' ? openSqlite(sqliteFile(data)) : openPostgres(database);
 
 async function run(config: RootConfig): Promise<void> {
   const records = await openRecords(config);
@@ -42,27 +45,37 @@ async function run(config: RootConfig): Promise<void> {
     api: config.api,
   });
 
-  const failed = (what: string) => (e: unknown) => log('error', `${what} failed`, { cause: e });
+  const failed = (what: string) => (e: unknown) => {
+    log('error', `${what} failed`, { cause: e });
+    // Whoever starts it again has it read where the records are now.
+    if (e instanceof IngleError && e.message === HAVE_MOVED) stop('the records have moved', MOVED);
+  };
   const timers = [
     setInterval(() => relay.flush().catch(failed('writing stages')), FLUSH_MS),
     setInterval(() => relay.beat(), BEAT_MS),
     setInterval(() => sweep(root).then(server.sweep).catch(failed('the sweep')), config.sweep * 1000),
   ];
   let ending = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => {
-      if (ending) return;
-      ending = true;
-      log('notice', 'stopping', { signal });
-      for (const t of timers) clearInterval(t);
-      end(root, server).then(
-        () => process.exit(0),
-        (e) => {
-          failed('stopping')(e);
-          process.exit(1);
-        },
-      );
-    });
+  function stop(why: string, status: number): void {
+    if (ending) return;
+    ending = true;
+    log('notice', 'stopping', { why });
+    for (const t of timers) clearInterval(t);
+    end(root, server).then(
+      () => process.exit(status),
+      (e) => {
+        failed('stopping')(e);
+        process.exit(status || 1);
+      },
+    );
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal, 0));
+}
+
+async function carryOut(command: Command, config: RootConfig): Promise<void> {
+  if (command.name === 'migrate') return migrate(config, command.to, console.log);
+  const work = command.name === 'backup' ? backup : restoreFrom;
+  await work(config, command.file, console.log);
 }
 
 /** Ends what is over: records by their expiry, sessions with their sockets. */
@@ -87,8 +100,11 @@ async function end(root: Root, server: RootServer): Promise<void> {
 }
 
 try {
-  const config = readConfig(process.argv.slice(2), process.env);
+  const words = process.argv.slice(2);
+  const wanted = readCommand(words);
+  const config = readConfig(wanted?.rest ?? words, process.env);
   if (config.help) console.log(usage);
+  else if (wanted) await carryOut(wanted.command, config);
   else await run(config);
 } catch (e) {
   log('error', (e as Error).message);

@@ -69,11 +69,11 @@ function plain(client: Asked): Db {
 }
 
 /** One try of a transaction on a connection of its own. */
-async function once<T>(pool: pg.Pool, work: (db: Db) => Promise<T>): Promise<T> {
+async function once<T>(pool: pg.Pool, work: (db: Db) => Promise<T>, begin = 'BEGIN'): Promise<T> {
   const client = await saying(pool.connect());
   let broken = false;
   try {
-    await saying(client.query('BEGIN'));
+    await saying(client.query(begin));
     const result = await work(plain(client));
     await saying(client.query('COMMIT'));
     return result;
@@ -118,6 +118,7 @@ export async function openPostgresStore(url: string, migrations: readonly string
     all: <T extends Row>(sql: string, ...values: Value[]) => until(() => db.all<T>(sql, ...values)),
     get: <T extends Row>(sql: string, ...values: Value[]) => until(() => db.get<T>(sql, ...values)),
     transaction,
+    snapshot: (work) => once(pool, work, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
     close: () => pool.end(),
   };
   try {

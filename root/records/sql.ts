@@ -39,7 +39,7 @@ export function sqlRecords(store: Store): Records {
         await sweepHubs(db, s);
         return sweepSessions(db, s);
       }),
-    ready: async () => void (await store.get('SELECT 1')),
+    ready: async () => void (await store.get('SELECT 1 AS one FROM secret LIMIT 1')),
     close: store.close,
   };
 }

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import sqlite3 from 'sqlite3';
+import { IngleError } from '../../firmware/protocol/errors.ts';
 import { openQueue } from '../../firmware/protocol/queue.ts';
 import type { Records } from './records.ts';
 import { migrations } from './sql/schema.ts';
@@ -36,25 +37,29 @@ export async function openSqliteStore(file: string, migrations: readonly string[
 
   // One connection, so transactions must not interleave: everything goes through one queue.
   const queued = openQueue().add;
+  const between = <T>(begin: string, work: (db: Db) => Promise<T>): Promise<T> =>
+    queued(async () => {
+      await raw.run(begin);
+      try {
+        const result = await work(raw);
+        await raw.run('COMMIT');
+        return result;
+      } catch (e) {
+        await raw.run('ROLLBACK');
+        throw e;
+      }
+    });
   const store: Store = {
     run: (sql, ...v) => queued(() => raw.run(sql, ...v)),
     all: (sql, ...v) => queued(() => raw.all(sql, ...v)) as never,
     get: (sql, ...v) => queued(() => raw.get(sql, ...v)) as never,
-    transaction: (work) =>
-      queued(async () => {
-        await raw.run('BEGIN IMMEDIATE');
-        try {
-          const result = await work(raw);
-          await raw.run('COMMIT');
-          return result;
-        } catch (e) {
-          await raw.run('ROLLBACK');
-          throw e;
-        }
-      }),
+    transaction: (work) => between('BEGIN IMMEDIATE', work),
+    snapshot: (work) => between('BEGIN', work),
     close: () => queued(() => new Promise<void>((ok, no) => db.close((e) => (e ? no(e) : ok())))),
   };
   await store.transaction(async (s) => {
+    if (await s.get("SELECT name FROM sqlite_master WHERE name = 'moved_secret'"))
+      throw new IngleError('conflict', `The records of ${file} have moved. Name their database: --database`);
     const have = Number((await s.get<{ user_version: number }>('PRAGMA user_version'))!.user_version);
     if (have > migrations.length)
       throw new Error(`${file} was written by a newer version (schema ${have}, known ${migrations.length})`);
@@ -66,6 +71,15 @@ export async function openSqliteStore(file: string, migrations: readonly string[
   return store;
 }
 
+/** What a process that still has a file open is told once its records have moved (copy.ts). */
+export const HAVE_MOVED = 'The records have moved to another database. Try again in a moment.';
+
+function told(e: Error): Error {
+  if (/SQLITE_BUSY/.test(e.message))
+    return new IngleError('unavailable', 'The records are being moved or copied. Try again in a moment.');
+  return /no such table/.test(e.message) ? new IngleError('unavailable', HAVE_MOVED) : e;
+}
+
 function plain(db: sqlite3.Database): Db {
   const bind = (values: Value[]) =>
     values.map((v) => (v instanceof Uint8Array ? Buffer.from(v.buffer, v.byteOffset, v.byteLength) : v));
@@ -73,16 +87,16 @@ function plain(db: sqlite3.Database): Db {
     run: (sql, ...values) =>
       new Promise((resolve, reject) => {
         db.run(sql, bind(values), function (e) {
-          e ? reject(e) : resolve({ changes: this.changes });
+          e ? reject(told(e)) : resolve({ changes: this.changes });
         });
       }),
     all: (sql, ...values) =>
       new Promise((resolve, reject) => {
-        db.all(sql, bind(values), (e, rows) => (e ? reject(e) : resolve(rows as never)));
+        db.all(sql, bind(values), (e, rows) => (e ? reject(told(e)) : resolve(rows as never)));
       }),
     get: (sql, ...values) =>
       new Promise((resolve, reject) => {
-        db.get(sql, bind(values), (e, row) => (e ? reject(e) : resolve(row as never)));
+        db.get(sql, bind(values), (e, row) => (e ? reject(told(e)) : resolve(row as never)));
       }),
   };
 }

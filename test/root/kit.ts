@@ -24,11 +24,14 @@ const sockets = new Set<Socket>();
 
 export type RootProcess = Awaited<ReturnType<typeof startRoot>>;
 
-/** Starts root as a process of its own; `kill` is kill -9, `again` starts it on the same data and port. */
+/**
+ * Starts root as a process of its own, on a free port and in a folder of its own unless `env` names them; `kill` is
+ * kill -9, `again` starts it on the same data and port.
+ */
 export async function startRoot(env: Record<string, string> = {}, command: string[] = []) {
-  const port = await freePort('127.0.0.1');
+  const port = Number(env['INGLE_ROOT_PORT']) || (await freePort('127.0.0.1'));
   const frontPort = await freePort('127.0.0.1');
-  const data = mkdtempSync(join(tmpdir(), 'ingle-root-'));
+  const data = env['INGLE_ROOT_DATA'] ?? mkdtempSync(join(tmpdir(), 'ingle-root-'));
   const origin = env['INGLE_ROOT_ORIGIN'] ?? `http://localhost:${port}`;
   const api = env['INGLE_ROOT_API'] ?? origin;
   let child: ChildProcess;

@@ -17,5 +17,7 @@ export interface Store {
    * another one came between, so it does nothing but ask `db`.
    */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** Reads as all was at one moment, while others write. */
+  snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

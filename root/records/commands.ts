@@ -1,0 +1,135 @@
+// What an operator does with root's records: `backup`, `restore` and `migrate`.
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
+import { pipeline as whole } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import type { RootConfig } from '../config.ts';
+import { archived, move, type Progress, restore, schemaOf } from './copy.ts';
+import { openPostgresStore } from './postgres.ts';
+import { migrations } from './sql/schema.ts';
+import type { Store } from './sql/store.ts';
+import { openSqliteStore } from './sqlite.ts';
+
+type Where = Pick<RootConfig, 'data' | 'database'>;
+type Say = (line: string) => void;
+
+export const sqliteFile = (data: string) => join(data, 'root.sqlite');
+
+const openStore = ({ data, database }: Where, upTo: number = migrations.length): Promise<Store> => {
+  const some = migrations.slice(0, upTo);
+  return database === '' ? openSqliteStore(sqliteFile(data), some) : openPostgresStore(database, some);
+};
+
+/** A line for each hundred thousand rows. */
+function telling(say: Say): Progress {
+  let next = 100_000;
+  return (rows) => {
+    if (rows < next) return;
+    say(`${rows} records so far`);
+    next = rows + 100_000;
+  };
+}
+
+/**
+ * Writes all records to a new file; root goes on meanwhile. The file holds root's secrets: only its owner may read it.
+ * @throws IngleError `conflict` when the file is there already
+ */
+export async function backup(where: Where, file: string, say: Say): Promise<void> {
+  if (existsSync(file)) throw new IngleError('conflict', `${file} is there already.`);
+  if (where.database === '' && !existsSync(sqliteFile(where.data)))
+    throw new IngleError('not_found', `There is no ${sqliteFile(where.data)}. Name its folder: --data`);
+  const store = await openStore(where);
+  const fresh = `${file}.${process.pid}.new`;
+  try {
+    await store.snapshot(async (db) => {
+      const lines = Readable.from(archived(db, migrations, new Date(), telling(say)));
+      await whole(lines, createGzip(), createWriteStream(fresh, { mode: 0o600, flags: 'wx' }));
+    });
+    flush(fresh);
+    renameSync(fresh, file);
+    flush(dirname(file));
+    say(`All records are in ${basename(file)}. It holds root's secrets: keep it as you keep its keys.`);
+  } finally {
+    rmSync(fresh, { force: true });
+    await store.close();
+  }
+}
+
+function flush(path: string): void {
+  const fd = openSync(path, 'r');
+  fsyncSync(fd);
+  closeSync(fd);
+}
+
+/** No row of root is longer, characters. */
+const LINE = 1 << 20;
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const damaged = () => new IngleError('invalid_request', `${file} is no archive of root, or it is damaged.`);
+  const plain = createGunzip();
+  // What goes wrong with the file is said by what is read of it.
+  pipeline(createReadStream(file), plain, () => {});
+  let rest = '';
+  try {
+    for await (const piece of plain.setEncoding('utf8')) {
+      const lines = (rest + piece).split('\n');
+      rest = lines.pop()!;
+      if (rest.length > LINE) throw damaged();
+      yield* lines;
+    }
+  } catch (e) {
+    if (e instanceof IngleError) throw e;
+    const { code = '', message } = e as NodeJS.ErrnoException;
+    throw /^E[A-Z]+$/.test(code) ? new IngleError('not_found', message) : damaged();
+  }
+  if (rest !== '') throw damaged();
+}
+
+/** Fills an empty database from a file; everybody signs in anew. @throws IngleError */
+export async function restoreFrom(where: Where, file: string, say: Say): Promise<void> {
+  const lines = linesOf(file);
+  const { value: first } = await lines.next();
+  await lines.return(undefined);
+  const schema = schemaOf(first ?? '', migrations.length);
+  const store = await openStore(where, schema);
+  let rows: number;
+  try {
+    rows = await restore(store, () => linesOf(file), migrations.slice(0, schema), telling(say));
+  } finally {
+    await store.close();
+  }
+  // The rest of the schema, where the archive is of an older version.
+  await (await openStore(where)).close();
+  say(
+    `${rows} records are back. Everybody signs in again; what was revoked since the backup is valid again.`,
+  );
+}
+
+/** Moves the records of the file in `data` to PostgreSQL; root may run, and ends by itself. @throws IngleError */
+export async function migrate({ data }: Where, to: string, say: Say): Promise<void> {
+  const file = sqliteFile(data);
+  if (!existsSync(file)) throw new IngleError('not_found', `There is no ${file}. Name its folder: --data`);
+  const from = await openStore({ data, database: '' });
+  try {
+    const target = await openStore({ data, database: to });
+    try {
+      const rows = await move(from, target, migrations, telling(say));
+      say(`${rows} records have moved. Start root with --database from now on.`);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await from.close();
+  }
+}
