@@ -125,7 +125,12 @@ export async function openPostgresStore(url: string, migrations: readonly string
     await transaction((s) => migrate(s, migrations));
   } catch (e) {
     await pool.end();
-    throw e;
+    if (!(e instanceof IngleError && e.code === 'unavailable')) throw e;
+    // The address holds a password, so it is not said.
+    throw new IngleError(
+      'unavailable',
+      'The database does not answer. Does it run at the address that was given (--database), and may this computer reach it?',
+    );
   }
   return store;
 }

@@ -152,6 +152,11 @@ test('what was told is there after the server was killed, and meanwhile it says 
   assert.is(e?.code, 'unavailable');
   assert.not.match(e!.message, /127\.0\.0\.1|postgres/i);
   assert.is(await records.ready().catch(codeOf), 'unavailable');
+  // Who starts now is told what to look at, and not the address.
+  const started = await openPostgres(url().replace('//postgres@', '//postgres:hunter2@')).catch(
+    (e) => e.message,
+  );
+  assert.match(started, /^(?!.*hunter2).*--database/);
   await server.start();
   await until(
     tried(async () => await records.hubs.find(hub.hub_id)),
