@@ -26,10 +26,15 @@ type Say = (line: string) => void;
 
 export const sqliteFile = (data: string) => join(data, 'root.sqlite');
 
-const openStore = ({ data, database }: Where, upTo: number = migrations.length): Promise<Store> => {
-  const some = migrations.slice(0, upTo);
-  return database === '' ? openSqliteStore(sqliteFile(data), some) : openPostgresStore(database, some);
+/** @param schema the store is brought to; left as it is when left out, as a root of an older version may run on it */
+const openStore = ({ data, database }: Where, schema?: number): Promise<Store> => {
+  const steps = migrations.slice(0, schema);
+  const o = { asIs: schema === undefined };
+  return database === ''
+    ? openSqliteStore(sqliteFile(data), steps, o)
+    : openPostgresStore(database, steps, o);
 };
+const stepsOf = ({ schema }: Store) => migrations.slice(0, schema);
 
 /** A line for each hundred thousand rows. */
 function telling(say: Say): Progress {
@@ -53,7 +58,7 @@ export async function backup(where: Where, file: string, say: Say): Promise<void
   const fresh = `${file}.${process.pid}.new`;
   try {
     await store.snapshot(async (db) => {
-      const lines = Readable.from(archived(db, migrations, new Date(), telling(say)));
+      const lines = Readable.from(archived(db, stepsOf(store), new Date(), telling(say)));
       await whole(lines, createGzip(), createWriteStream(fresh, { mode: 0o600, flags: 'wx' }));
     });
     flush(fresh);
@@ -105,12 +110,12 @@ export async function restoreFrom(where: Where, file: string, say: Say): Promise
   const store = await openStore(where, schema);
   let rows: number;
   try {
-    rows = await restore(store, () => linesOf(file), migrations.slice(0, schema), telling(say));
+    rows = await restore(store, () => linesOf(file), stepsOf(store), telling(say));
   } finally {
     await store.close();
   }
   // The rest of the schema, where the archive is of an older version.
-  await (await openStore(where)).close();
+  await (await openStore(where, migrations.length)).close();
   say(
     `${rows} records are back. Everybody signs in again; what was revoked since the backup is valid again.`,
   );
@@ -122,9 +127,9 @@ export async function migrate({ data }: Where, to: string, say: Say): Promise<vo
   if (!existsSync(file)) throw new IngleError('not_found', `There is no ${file}. Name its folder: --data`);
   const from = await openStore({ data, database: '' });
   try {
-    const target = await openStore({ data, database: to });
+    const target = await openStore({ data, database: to }, from.schema);
     try {
-      const rows = await move(from, target, migrations, telling(say));
+      const rows = await move(from, target, stepsOf(from), telling(say));
       say(`${rows} records have moved. Start root with --database from now on.`);
     } finally {
       await target.close();

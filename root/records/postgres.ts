@@ -87,8 +87,15 @@ async function once<T>(pool: pg.Pool, work: (db: Db) => Promise<T>, begin = 'BEG
   }
 }
 
-/** @param migrations each a list of SQL statements; the table `schema_version` says how many have run */
-export async function openPostgresStore(url: string, migrations: readonly string[]): Promise<Store> {
+/**
+ * @param migrations each a list of SQL statements; the table `schema_version` says how many have run
+ * @param o.asIs leaves the schema as it is: a root of an older version may use it
+ */
+export async function openPostgresStore(
+  url: string,
+  migrations: readonly string[],
+  o: { asIs?: boolean } = {},
+): Promise<Store> {
   const pool = new pg.Pool({
     connectionString: url,
     max: CONNECTIONS,
@@ -113,7 +120,11 @@ export async function openPostgresStore(url: string, migrations: readonly string
   }
   const transaction: Store['transaction'] = (work) => until(() => once(pool, work));
   const db = plain(pool);
+  let schema = 0;
   const store: Store = {
+    get schema() {
+      return schema;
+    },
     run: (sql, ...values) => until(() => db.run(sql, ...values)),
     all: <T extends Row>(sql: string, ...values: Value[]) => until(() => db.all<T>(sql, ...values)),
     get: <T extends Row>(sql: string, ...values: Value[]) => until(() => db.get<T>(sql, ...values)),
@@ -122,7 +133,7 @@ export async function openPostgresStore(url: string, migrations: readonly string
     close: () => pool.end(),
   };
   try {
-    await transaction((s) => migrate(s, migrations));
+    schema = await transaction((s) => migrate(s, migrations, o.asIs === true));
   } catch (e) {
     await pool.end();
     if (!(e instanceof IngleError && e.code === 'unavailable')) throw e;
@@ -135,7 +146,8 @@ export async function openPostgresStore(url: string, migrations: readonly string
   return store;
 }
 
-async function migrate(s: Db, migrations: readonly string[]): Promise<void> {
+/** @returns how many have run then */
+async function migrate(s: Db, migrations: readonly string[], asIs: boolean): Promise<number> {
   await s.run(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
   await s.run('CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)');
   const have = (await s.get<{ version: number }>('SELECT version FROM schema_version'))?.version ?? 0;
@@ -144,8 +156,10 @@ async function migrate(s: Db, migrations: readonly string[]): Promise<void> {
       'conflict',
       `The database was written by a newer version (schema ${have}, known ${migrations.length})`,
     );
+  if (asIs) return have;
   if (have === 0) await s.run('INSERT INTO schema_version VALUES (0)');
   for (const migration of migrations.slice(have))
     for (const sql of migration.split(/;\s*(?:\n|$)/)) if (sql.trim()) await s.run(inPostgres(sql));
   await s.run('UPDATE schema_version SET version = ?', migrations.length);
+  return migrations.length;
 }

@@ -20,8 +20,13 @@ export async function openSqlite(file: string): Promise<Records> {
 /**
  * Opens (and makes) a store in WAL mode with synchronous=FULL and brings it to the newest schema.
  * @param migrations each a list of SQL statements; the file's user_version counts how many have run.
+ * @param o.asIs leaves the schema as it is: a root of an older version may use it
  */
-export async function openSqliteStore(file: string, migrations: readonly string[]): Promise<Store> {
+export async function openSqliteStore(
+  file: string,
+  migrations: readonly string[],
+  o: { asIs?: boolean } = {},
+): Promise<Store> {
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o750 });
   const db = await new Promise<sqlite3.Database>((resolve, reject) => {
     const d: sqlite3.Database = new sqlite3.Database(file, (e) => (e ? reject(e) : resolve(d)));
@@ -49,7 +54,11 @@ export async function openSqliteStore(file: string, migrations: readonly string[
         throw e;
       }
     });
+  let schema = 0;
   const store: Store = {
+    get schema() {
+      return schema;
+    },
     run: (sql, ...v) => queued(() => raw.run(sql, ...v)),
     all: (sql, ...v) => queued(() => raw.all(sql, ...v)) as never,
     get: (sql, ...v) => queued(() => raw.get(sql, ...v)) as never,
@@ -63,7 +72,8 @@ export async function openSqliteStore(file: string, migrations: readonly string[
     const have = Number((await s.get<{ user_version: number }>('PRAGMA user_version'))!.user_version);
     if (have > migrations.length)
       throw new Error(`${file} was written by a newer version (schema ${have}, known ${migrations.length})`);
-    for (let i = have; i < migrations.length; i++) {
+    schema = o.asIs ? have : migrations.length;
+    for (let i = have; i < schema; i++) {
       for (const sql of migrations[i]!.split(/;\s*(?:\n|$)/)) if (sql.trim()) await s.run(sql);
       await s.run(`PRAGMA user_version = ${i + 1}`);
     }

@@ -1,4 +1,4 @@
-// Skills' pages that come through root,, in SQL.
+// Skills' pages that come through root, in SQL.
 import type { Pages, SkillPage } from '../records.ts';
 import type { Db, Store } from './store.ts';
 

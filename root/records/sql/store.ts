@@ -8,6 +8,8 @@ export type Value = string | number | bigint | null | Uint8Array;
 export type Db = Pick<Store, 'run' | 'all' | 'get'>;
 
 export interface Store {
+  /** How many migrations have run. */
+  readonly schema: number;
   /** Runs one statement; `changes` = rows it touched. Durable when it settles (synchronous=FULL). */
   run(sql: string, ...values: Value[]): Promise<{ changes: number }>;
   all<T extends Row = Row>(sql: string, ...values: Value[]): Promise<T[]>;

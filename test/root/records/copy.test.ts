@@ -1,8 +1,12 @@
 // Copies of all records: an archive and back, from one database to another, and what is no archive.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { IngleError } from '../../../firmware/protocol/errors.ts';
+import { backup, restoreFrom } from '../../../root/records/commands.ts';
 import { archived, move, restore, schemaOf, tablesOf } from '../../../root/records/copy.ts';
 import { migrations } from '../../../root/records/sql/schema.ts';
 import type { Store, Value } from '../../../root/records/sql/store.ts';
@@ -150,6 +154,25 @@ test('whatever a table holds comes back as it was', async () => {
     }),
     { numRuns: 60 },
   );
+});
+
+test('a backup leaves an older schema as it is, and a restore of it ends in the newest', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ingle-copy-'));
+  const at = (name: string) => ({ data: join(folder, name), database: '' });
+  const open = (name: string, steps: readonly string[] = migrations) =>
+    openSqliteStore(join(folder, name, 'root.sqlite'), steps, { asIs: true });
+  const old = await openSqliteStore(join(folder, 'old', 'root.sqlite'), migrations.slice(0, 3));
+  await old.run('INSERT INTO hub VALUES (?, ?, ?, ?, ?, ?, ?, ?)', ...['h', 'o', 's', 'key', 'e2e', 1, 0, 0]);
+  const file = join(folder, 'backup');
+  await backup(at('old'), file, nothing);
+  const left = await open('old');
+  assert.is(left.schema, 3);
+  await restoreFrom(at('new'), file, nothing);
+  const now = await open('new');
+  assert.is(now.schema, migrations.length);
+  assert.is((await now.get<{ sign_pub: string }>('SELECT * FROM hub'))!.sign_pub, 'key');
+  for (const s of [old, left, now]) await s.close();
+  rmSync(folder, { recursive: true });
 });
 
 test('more rows than a page move whole, and the old database has no records any more', async () => {
