@@ -1,6 +1,7 @@
 // One bundle a service, one page a web application. `node services/cli/build.mjs` runs this when sources changed.
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -142,7 +143,8 @@ const bundle = (id) => ({
     for (const name of readdirSync(`dist/skills/${id}`))
       if (!Object.hasOwn(written, name)) rmSync(`dist/skills/${id}/${name}`, { recursive: true });
     cpSync(`services/skills/${id}/manifest.json`, `dist/skills/${id}/manifest.json`);
-    cpSync('services/skills/slots.json', 'dist/skills/slots.json');
+    // Two builders may write it at once; cpSync would remove it first, and find that the other one has.
+    copyFileSync('services/skills/slots.json', 'dist/skills/slots.json');
   },
 });
 

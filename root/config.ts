@@ -67,29 +67,32 @@ Its records, with --data or --database as above; root may run but for restore:
 /** What is done in place of serving. */
 export type Command = { name: 'backup' | 'restore'; file: string } | { name: 'migrate'; to: string };
 
-/** The command in front of the flags, and what is left; undefined where root is to serve. @throws Error */
-export function readCommand(argv: readonly string[]): { command: Command; rest: string[] } | undefined {
-  const [name, ...rest] = argv;
-  if (name === undefined || name.startsWith('-')) return undefined;
+function commandOf([name, file, ...more]: string[], to: string): Command | undefined {
+  if (name === undefined) {
+    if (to !== '') throw new Error('--to is of the command migrate.');
+    return undefined;
+  }
   if (name === 'backup' || name === 'restore') {
-    const [file, ...flags] = rest;
-    if (!file || file.startsWith('-')) throw new Error(`${name} takes the name of a file.`);
-    return { command: { name, file }, rest: flags };
+    if (!file || more.length > 0) throw new Error(`${name} takes the name of one file.`);
+    return { name, file };
   }
   if (name !== 'migrate') throw new Error(`There is no command "${name}". One of: backup, restore, migrate.`);
-  const at = rest.findIndex((word) => /^--to(=|$)/.test(word));
-  const [word = '', next = ''] = at < 0 ? [] : rest.slice(at);
-  const to = databaseOf(word === '--to' ? next : word.slice('--to='.length), '--to');
-  if (to === '') throw new Error('migrate takes --to, the address of a PostgreSQL database.');
-  return { command: { name, to }, rest: rest.toSpliced(at, word === '--to' ? 2 : 1) };
+  if (to === '' || file !== undefined)
+    throw new Error('migrate takes --to, the address of a PostgreSQL database, and nothing else.');
+  return { name, to };
 }
 
 /** @throws Error with a sentence for the operator when a value makes no sense. */
-export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): RootConfig & { help: boolean } {
-  const { values } = parseArgs({
+export function readConfig(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+): RootConfig & { help: boolean; command: Command | undefined } {
+  const { values, positionals } = parseArgs({
     args: [...argv],
+    allowPositionals: true,
     options: {
       help: { type: 'boolean' },
+      to: { type: 'string' },
       ...Object.fromEntries(names.map((n) => [n, { type: 'string' as const }])),
     },
   });
@@ -109,6 +112,7 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Roo
   const api = securely('api', text('api', origin));
   return {
     help: given['help'] === true,
+    command: commandOf(positionals, databaseOf(String(given['to'] ?? ''), '--to')),
     host: text('host', '127.0.0.1'),
     port,
     data: text('data', '.ingle/root'),

@@ -3,7 +3,7 @@ import { IngleError } from '../firmware/protocol/errors.ts';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
 import { openBacklog } from './backlog.ts';
 import { seconds } from './clock.ts';
-import { type Command, type RootConfig, readCommand, readConfig, usage } from './config.ts';
+import { type Command, type RootConfig, readConfig, usage } from './config.ts';
 import { openGuesses } from './guesses.ts';
 import { openHubFiles } from './hub-files.ts';
 import { log } from './log.ts';
@@ -100,11 +100,9 @@ async function end(root: Root, server: RootServer): Promise<void> {
 }
 
 try {
-  const words = process.argv.slice(2);
-  const wanted = readCommand(words);
-  const config = readConfig(wanted?.rest ?? words, process.env);
+  const config = readConfig(process.argv.slice(2), process.env);
   if (config.help) console.log(usage);
-  else if (wanted) await carryOut(wanted.command, config);
+  else if (config.command) await carryOut(config.command, config);
   else await run(config);
 } catch (e) {
   log('error', (e as Error).message);

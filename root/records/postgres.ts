@@ -140,7 +140,7 @@ export async function openPostgresStore(
     // The address holds a password, so it is not said.
     throw new IngleError(
       'unavailable',
-      'The database does not answer. Does it run at the address that was given (--database), and may this computer reach it?',
+      'The database does not answer. Does it run at the address that was given by --database or --to, and may this computer reach it?',
     );
   }
   return store;

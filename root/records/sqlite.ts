@@ -12,6 +12,9 @@ import { sqlRecords } from './sql.ts';
 /** Versions with the WAL-reset bug (sqlite.org, fixed in 3.52.0) may corrupt a file; refuse them. */
 const oldestVersion = [3, 52, 0];
 
+/** A write waits for its turn so long where another process writes, milliseconds. */
+const TURN_MS = 5000;
+
 /** Opens (and makes) the file, or a store in memory (`:memory:`), with the newest schema. */
 export async function openSqlite(file: string): Promise<Records> {
   return sqlRecords(await openSqliteStore(file, migrations));
@@ -37,7 +40,7 @@ export async function openSqliteStore(
   const older = parts.findIndex((p, i) => p !== oldestVersion[i]);
   if (older >= 0 && parts[older]! < oldestVersion[older]!)
     throw new Error(`SQLite ${version} is too old; ${oldestVersion.join('.')} or newer is needed`);
-  for (const pragma of ['journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'busy_timeout=5000'])
+  for (const pragma of ['journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', `busy_timeout=${TURN_MS}`])
     await raw.all(`PRAGMA ${pragma}`);
 
   // One connection, so transactions must not interleave: everything goes through one queue.
@@ -84,8 +87,10 @@ export async function openSqliteStore(
 /** What a process that still has a file open is told once its records have moved (copy.ts). */
 export const HAVE_MOVED = 'The records have moved to another database. Try again in a moment.';
 
+const isBusy = (e: Error | null) => /SQLITE_BUSY/.test(e?.message ?? '');
+
 function told(e: Error): Error {
-  if (/SQLITE_BUSY/.test(e.message))
+  if (isBusy(e))
     return new IngleError('unavailable', 'The records are being moved or copied. Try again in a moment.');
   return /no such table/.test(e.message) ? new IngleError('unavailable', HAVE_MOVED) : e;
 }
@@ -93,10 +98,18 @@ function told(e: Error): Error {
 function plain(db: sqlite3.Database): Db {
   const bind = (values: Value[]) =>
     values.map((v) => (v instanceof Uint8Array ? Buffer.from(v.buffer, v.byteOffset, v.byteLength) : v));
+  let isHeld = false;
+  /** Once a write has waited in vain, others wait no longer: what is read stands in line behind them. */
+  const hold = (held: boolean) => {
+    if (held === isHeld) return;
+    isHeld = held;
+    db.configure('busyTimeout', held ? 0 : TURN_MS);
+  };
   return {
     run: (sql, ...values) =>
       new Promise((resolve, reject) => {
         db.run(sql, bind(values), function (e) {
+          hold(isBusy(e));
           e ? reject(told(e)) : resolve({ changes: this.changes });
         });
       }),

@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 400 s
 // What an operator does with the records of a root that runs: a backup, a restore, and the move to PostgreSQL.
 import {
   existsSync,
@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { run } from '../../../firmware/system/exec.ts';
-import { readCommand } from '../../../root/config.ts';
+import { readConfig } from '../../../root/config.ts';
 import { child, ended } from '../../lab/child.ts';
 import { type Postgres, startPostgres } from '../../lab/postgres.ts';
 import { programOf } from '../../lab/program.ts';
@@ -65,26 +65,29 @@ function enrolling(root: RootProcess) {
 }
 
 test('a word that is no command, and one without what it takes, are refused by name', () => {
-  assert.is(readCommand(['--port', '1']), undefined);
-  assert.equal(readCommand(['backup', 'x', '--data', 'd']), {
-    command: { name: 'backup', file: 'x' },
-    rest: ['--data', 'd'],
-  });
-  const to = 'postgresql://u:p@h/x';
+  const commandIn = (...args: string[]) => readConfig(args, {}).command;
+  assert.is(commandIn('--port', '1'), undefined);
   for (const args of [
-    ['migrate', '--to', to, '--data', 'd'],
-    ['migrate', '--data', 'd', `--to=${to}`],
-  ])
-    assert.equal(readCommand(args), { command: { name: 'migrate', to }, rest: ['--data', 'd'] });
+    ['backup', 'x', '--data', 'd'],
+    ['--data=d', 'backup', 'x'],
+  ]) {
+    assert.equal(commandIn(...args), { name: 'backup', file: 'x' });
+    assert.is(readConfig(args, {}).data, 'd');
+  }
+  const to = 'postgresql://u:p@h/x';
+  assert.equal(commandIn('migrate', '--to', to), { name: 'migrate', to });
   for (const [args, says] of [
     [['restor', 'x'], /no command "restor"/],
-    [['backup'], /name of a file/],
-    [['restore', '--data', 'x'], /name of a file/],
+    [['backup'], /name of one file/],
+    [['backup', 'x', 'y'], /name of one file/],
+    [['restore', '--data', 'x'], /name of one file/],
     [['migrate'], /takes --to/],
+    [['migrate', 'x', '--to', to], /takes --to/],
+    [['--to', to], /command migrate/],
     [['migrate', '--to', 'mysql://u:hunter2@h'], /^(?!.*hunter2).*--to takes/],
   ] as const)
     assert.throws(
-      () => readCommand(args),
+      () => commandIn(...args),
       (e: Error) => says.test(e.message),
     );
 });
@@ -180,13 +183,27 @@ test('while something else holds the file, who would write is told to try again,
   const held = other.transaction(() => new Promise<void>((done) => (release = done)));
   // It waits five seconds for its turn.
   const busy = String(await newHub(root).catch((e) => e));
+  // Others do not, or twenty of them would keep what is read waiting for longer than this test does.
+  const others = await Promise.all(Array.from({ length: 20 }, () => newHub(root).catch((e) => String(e))));
   const ready = (await call(root, 'GET', '/health/ready')).status;
   release();
   await held;
-  assert.match(busy, /"unavailable"/);
+  for (const said of [busy, ...others]) assert.match(String(said), /"unavailable"/);
   assert.is(ready, 200);
   await newHub(root);
   await other.close();
+  await root.stop();
+});
+
+test('a database that stands still is given up, and root has its records as before', async (c) => {
+  const root = await startRoot();
+  await newHub(root);
+  await c.database.signal('SIGSTOP');
+  const moved = await command(root.data, 'migrate', '--to', c.database.url('postgres'));
+  await c.database.signal('SIGCONT');
+  assert.is(moved.code, 1);
+  assert.match(moved.said, /does not answer/);
+  await newHub(root);
   await root.stop();
 });
 
