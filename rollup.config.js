@@ -35,7 +35,10 @@ const optional = [
 const builtin = new Set(builtinModules);
 /** What authors of skills work with in a checkout: esbuild is a program of its own, and a hub reads no YAML of theirs. */
 const ofAuthors = ['esbuild', 'yaml'];
-const external = (id) => id.startsWith('node:') || builtin.has(id) || ofAuthors.includes(id) || isAbsent(id);
+/** What a command of Redis is imported for that nobody gives here. */
+const unused = ['@node-rs/xxhash'];
+const external = (id) =>
+  id.startsWith('node:') || builtin.has(id) || ofAuthors.includes(id) || unused.includes(id) || isAbsent(id);
 
 function onwarn(warning, warn) {
   // A page whose import is left as it stands would fail in the browser; better that the build does.
@@ -139,14 +142,18 @@ const bundle = (id) => ({
     this.addWatchFile('services/skills/slots.json');
   },
   writeBundle(_, written) {
-    // The folder is what a package is made of: pieces of an earlier build do not belong to it.
-    for (const name of readdirSync(`dist/skills/${id}`))
-      if (!Object.hasOwn(written, name)) rmSync(`dist/skills/${id}/${name}`, { recursive: true });
+    clear(`dist/skills/${id}`, written);
     cpSync(`services/skills/${id}/manifest.json`, `dist/skills/${id}/manifest.json`);
     // Two builders may write it at once; cpSync would remove it first, and find that the other one has.
     copyFileSync('services/skills/slots.json', 'dist/skills/slots.json');
   },
 });
+
+/** A folder that is handed on whole: pieces of an earlier build do not belong to it. */
+function clear(folder, written) {
+  for (const name of readdirSync(folder))
+    if (!Object.hasOwn(written, name)) rmSync(`${folder}/${name}`, { recursive: true });
+}
 
 /** WebRTC's voice detector is WebAssembly that its module looks for beside itself. */
 const voiceDetector = {
@@ -223,6 +230,7 @@ for (const [name, folder] of Object.entries({ ingle: '', start: 'house/', guard:
 targets.push(frozen('services/skill-host/snapshot.ts', 'dist/services/skill-host/snapshot.cjs'));
 for (const [name, from] of Object.values(besideHost)) add(from, `dist/services/skill-host/${name}.js`);
 add('root/main.ts', 'dist/root/main.js');
+targets.at(-1).plugins.push({ name: 'root', writeBundle: (_, written) => clear('dist/root', written) });
 if (existsSync('spa/index.html')) targets.push(...(await page('spa', 'dist/spa', { define, onwarn })));
 if (existsSync('web-wizard/index.html'))
   targets.push(...(await page('web-wizard', 'dist/web-wizard', { define, onwarn })));

@@ -1,6 +1,6 @@
 // The licences of what is in the bundles, with their texts, as most of them ask for: one file in the image. Debian's own
 // packages have theirs beside it (/usr/share/doc/<package>/copyright).
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where a hub has it; "ingle licences" prints it. */
@@ -33,7 +33,8 @@ COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER I
 OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
 /**
- * The licence of a module as it brings it: its files, else the end of its README, else what its package.json names.
+ * The licence of a module as it brings it: its files, else the end of its README, else what its package.json names. Machine
+ * code of a module, in a package of its own (`@node-datachannel/linux-x64-gnu`), has the licence of that module.
  * @param dir folder of the module
  * @throws Error for a module whose licence nothing tells
  */
@@ -54,6 +55,12 @@ export function noticeOf(dir: string): Notice {
   if (section) return { what, text: section.trim() };
   const who = typeof p.author === 'string' ? p.author : p.author?.name;
   if (p.license === 'MIT') return { what, text: mit(who ?? `the authors of ${p.name}`) };
+  const [, of = ''] = /^@([\w-]+)\//.exec(p.name) ?? [];
+  const module = join(dir, '..', '..', of);
+  if (of !== '' && existsSync(join(module, 'package.json'))) {
+    const { what: whole, text } = noticeOf(module);
+    if (whole === `${of} ${p.version}`) return { what, text };
+  }
   throw new Error(`${dir} brings no licence, and its package.json says ${JSON.stringify(p.license)}.`);
 }
 

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile, compileProgram } from './compile.ts';
+import { packed } from './packed.ts';
 
 /** Where a hub has it. */
 export const nativePath = 'usr/lib/ingle/native';
@@ -55,6 +56,8 @@ export async function nativeFiles(top: string, cache: string, arch: string): Pro
     const from = join(top, 'node_modules', file);
     if (existsSync(from)) files[name] = from;
   }
+  const datachannel = await packed(top, cache, `@node-datachannel/linux-${machines[arch]?.cpu}-gnu`);
+  files['node_datachannel.node'] = join(datachannel, 'node_datachannel.node');
   for (const [name, from] of Object.entries(files)) checkMachine(name, from, arch);
   return files;
 }

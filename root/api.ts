@@ -1,19 +1,33 @@
 // Root's HTTP API (root/endpoints.ts), answered.
 import { inputOf } from '../firmware/protocol/endpoint/input.ts';
 import { bind, type Handlers, router } from '../firmware/protocol/endpoint/router.ts';
-import { IngleError } from '../firmware/protocol/errors.ts';
+import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import { BROWSER_HEADER, SKILL_UI } from '../firmware/protocol/page.ts';
 import { POW_HEADER } from '../firmware/protocol/pairing/pow.ts';
 import { isTicket } from '../firmware/protocol/pairing/ticket.ts';
 import type { ProofPurpose } from '../firmware/protocol/wire.ts';
-import { issueCode, joinSubnet, verifyCode, wishOf } from './codes.ts';
+import { issueCode, joinSubnet, takeHub, verifyCode, wishOf } from './codes.ts';
 import { crossOrigin, fromApplication, isPreflight, preflight } from './cors.ts';
 import { rootApi } from './endpoints.ts';
+import {
+  endSession,
+  exportAudit,
+  listHubs,
+  listSessions,
+  offerHub,
+  readAudit,
+  removeHub,
+  renameHub,
+  renamePasskey,
+} from './estate.ts';
 import { failure, json, type Reply, type Request } from './http.ts';
-import { authenticateHub, enrol, rotate } from './hubs.ts';
-import { clientKey } from './limit.ts';
+import { authenticateHub, certify, enrol, rotate } from './hubs.ts';
+import { placeOf } from './limit.ts';
 import { admit, part } from './members.ts';
+import type { Answered } from './observe.ts';
 import { accept, offer } from './pairing.ts';
+import type { Session } from './records/records.ts';
+import { byBrowser } from './records/rules.ts';
 import type { Root } from './root.ts';
 import { authenticate, browserOf, logout, openSession, revoke, sessionOf } from './session.ts';
 import { enterPage, openPage, pageFile } from './skill-ui.ts';
@@ -37,10 +51,17 @@ const bearer = (req: Request) => /^Bearer ([\w.-]+)$/i.exec(req.header('authoriz
 /** A hub's certificate and proof (D11). */
 const hubOf = ({ root, req }: Asked, purpose: ProofPurpose) =>
   authenticateHub(root, req.header('x-ingle-certificate'), bearer(req), purpose);
+/** Counts for a sid that was shown to be the caller's, whatever addresses it calls from. */
+async function counted({ root }: Asked, found: Promise<Session>): Promise<Session> {
+  const session = await found;
+  root.limits.sid.take(session.sid);
+  return session;
+}
 /** The session of the bearer's token, from the browser it was issued to. */
-const ownerOf = (a: Asked) => authenticate(a.root, bearer(a.req), cookieOf(a));
+const ownerOf = (a: Asked) => counted(a, authenticate(a.root, bearer(a.req), cookieOf(a)));
 /** The session of a sid, from the browser it belongs to. */
-const browserSession = (a: Asked & { body: { sid: string } }) => sessionOf(a.root, a.body.sid, cookieOf(a));
+const browserSession = (a: Asked & { body: { sid: string } }) =>
+  counted(a, sessionOf(a.root, a.body.sid, cookieOf(a)));
 /** Answers are objects of ours; their schemas name them and no more. */
 const said = async (work: Promise<object>) => ({ ...(await work) }) as Record<string, unknown>;
 
@@ -79,7 +100,8 @@ const answers: Answers = {
   registrationFinish: async (a) =>
     said(registrationFinish(a.root, await browserSession(a), a.body.credential)),
   loginChallenge: async (a) => said(loginChallenge(a.root, await browserSession(a))),
-  loginFinish: async (a) => said(loginFinish(a.root, await browserSession(a), a.body.credential)),
+  loginFinish: async (a) =>
+    said(loginFinish(a.root, await browserSession(a), a.body.credential, placeOf(a.req.ip))),
   async logout(a) {
     const { sid } = a.body;
     const session = await ownerOf(a);
@@ -92,8 +114,24 @@ const answers: Answers = {
   async revoke(a) {
     const session = await ownerOf(a);
     await ownedBy(a.root, session);
-    return { ok: true, ...(await revoke(a.root, session.owner_id!, (a.params as { id: string }).id)) };
+    const { id } = a.params as { id: string };
+    return { ok: true, ...(await revoke(a.root, session.owner_id!, id, byBrowser(session))) };
   },
+  renamePasskey: async (a) => renamePasskey(a.root, await ownerOf(a), a.params.id, a.body.name),
+  sessions: async (a) => said(listSessions(a.root, await ownerOf(a))),
+  endSession: async (a) => endSession(a.root, await ownerOf(a), a.params.id),
+  hubs: async (a) => said(listHubs(a.root, await ownerOf(a))),
+  renameHub: async (a) => renameHub(a.root, await ownerOf(a), a.params.hub_id, a.body.name),
+  removeHub: async (a) => removeHub(a.root, await ownerOf(a), a.params.hub_id),
+  offerHub: async (a) => offerHub(a.root, await ownerOf(a), a.params.hub_id, true),
+  keepHub: async (a) => offerHub(a.root, await ownerOf(a), a.params.hub_id, false),
+  async takeHub(a) {
+    const session = await ownerOf(a);
+    await ownedBy(a.root, session);
+    return said(takeHub(a.root, session, typedIn(a.req, a.body.device_code, a.body.ticket)));
+  },
+  audit: async (a) => said(readAudit(a.root, await ownerOf(a), a.query.before)),
+  exportAudit: async (a) => exportAudit(a.root, await ownerOf(a)),
   async openPage(a) {
     return openPage(a.root, await ownerOf(a), a.body);
   },
@@ -106,10 +144,10 @@ const answers: Answers = {
     return pageFile(root, params);
   },
   async offer(a) {
-    const { sid, e2e_pubkey } = a.body;
+    const { sid, e2e_pubkey, hub_id } = a.body;
     const session = await ownerOf(a);
     if (session.sid !== sid) throw new IngleError('forbidden', 'The token is of another session.');
-    return said(offer(a.root, session, e2e_pubkey));
+    return said(offer(a.root, session, e2e_pubkey, hub_id));
   },
   async accept(a) {
     const { sid, hub_id, hub_e2e_pubkey } = a.body;
@@ -122,7 +160,7 @@ const answers: Answers = {
     said(enrol(root, b.sign_pub, b.e2e_pub, b.proof, req.header(POW_HEADER))),
   async renew(a) {
     const { hub } = await hubOf(a, 'renew');
-    return { hub_id: hub.hub_id, ...(await a.root.tokens.issueCertificate(hub)) };
+    return { hub_id: hub.hub_id, ...(await certify(a.root, hub)) };
   },
   async rotate(a) {
     const { e2e_pub, sign_pub, signature } = a.body;
@@ -145,8 +183,10 @@ const answers: Answers = {
   keys: ({ root }) => json(root.tokens.jwks(), 200, { 'cache-control': 'public, max-age=300' }),
   live: () => ({ ok: true }),
   async ready({ root }) {
-    await root.records.ready();
-    return { ok: true };
+    const not_ready = await root.health.notReady();
+    if (not_ready.length === 0) return json({ ok: true, ready: true, not_ready });
+    const error = new IngleError('unavailable', `Root is not ready: ${not_ready.join(', ')}.`);
+    return json({ ready: false, not_ready, ...error.body() }, error.status);
   },
 };
 const { find, methodsAt } = router(bind<typeof rootApi, Asked, Reply>(rootApi, answers));
@@ -169,9 +209,29 @@ export async function answer(root: Root, req: Request): Promise<Reply> {
 }
 
 async function answered(root: Root, req: Request): Promise<Reply> {
+  if (isPreflight(root.config, req)) return preflight(methodsAt(req.path));
+  let found: ReturnType<typeof find> | IngleError;
   try {
-    if (isPreflight(root.config, req)) return preflight(methodsAt(req.path));
-    const { bound, method, params } = find(req.method, req.path);
+    found = find(req.method, req.path);
+  } catch (e) {
+    found = toIngleError(e);
+  }
+  const asked = {
+    endpoint: found instanceof IngleError ? 'none' : found.bound.name,
+    method: req.method,
+    traceparent: req.header('traceparent'),
+  };
+  return (await root.observer.request(asked, () => carriedOut(root, req, found))).reply;
+}
+
+async function carriedOut(
+  root: Root,
+  req: Request,
+  found: ReturnType<typeof find> | IngleError,
+): Promise<Answered> {
+  try {
+    if (found instanceof IngleError) throw found;
+    const { bound, method, params } = found;
     const endpoint = bound.endpoint as (typeof rootApi)[keyof typeof rootApi];
     let body: Uint8Array = new Uint8Array();
     if (method !== 'GET') {
@@ -183,12 +243,13 @@ async function answered(root: Root, req: Request): Promise<Reply> {
         });
     }
     // What is not JSON at all counts as well: reading it was work.
-    if (endpoint.limit) root.limits[endpoint.limit].take(clientKey(req.ip));
+    if (endpoint.limit) root.limits[endpoint.limit].take(req.ip);
     const input = inputOf(endpoint)(params, new URLSearchParams(req.query), body);
     const result = await bound.answer({ root, req, ...input });
-    return 'answer' in endpoint ? json(result as object) : (result as Reply);
+    const reply = 'answer' in endpoint ? json(result as object) : (result as Reply);
+    return { reply, error: null };
   } catch (e) {
-    return failure(e);
+    return { reply: failure(e), error: toIngleError(e).code };
   }
 }
 

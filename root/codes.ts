@@ -1,12 +1,13 @@
 // One-time device codes: 6 digits, 10 minutes, one use, one open code per hub.
 import { randomInt } from 'node:crypto';
+import { random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { DEVICE_CODE_TTL } from '../firmware/protocol/limits.ts';
 import { isTicket, passkeyName } from '../firmware/protocol/pairing/ticket.ts';
 import { seconds } from './clock.ts';
-import { clientKey } from './limit.ts';
-import type { Hub } from './records/records.ts';
-import { approvesPasskey } from './records/rules.ts';
+import { clientKey, placeOf } from './limit.ts';
+import type { Hub, Session } from './records/records.ts';
+import { approvesPasskey, byBrowser, byHub } from './records/rules.ts';
 import type { Root } from './root.ts';
 import { revoke } from './session.ts';
 
@@ -54,7 +55,7 @@ const ticketOf = (root: Root, ticket: string) => root.tokens.mac('ticket', ticke
  * knows it says which are not the owner's: one that came before codes said so is marked now.
  */
 async function forgetUnpaired(root: Root, hub: Hub, { passkeys: known, guests }: CodeWish): Promise<void> {
-  for (const sid of await root.records.sessions.endUnpaired(hub.hub_id, seconds())) root.relay.drop(sid);
+  for (const sid of await root.records.sessions.endUnpaired(hub.hub_id, seconds())) root.ways.drop(sid);
   if (!known) return;
   // In a subnet each hub knows only what came by its own codes.
   const isMember = (await root.records.members.find(hub.hub_id, seconds()))?.admitted === true;
@@ -62,7 +63,7 @@ async function forgetUnpaired(root: Root, hub: Hub, { passkeys: known, guests }:
   for (const c of await root.records.passkeys.ofOwner(hub.owner_id)) {
     if (!mine(c.hub_id)) continue;
     const name = await passkeyName(c.cred_id);
-    if (!known.has(name)) await revoke(root, hub.owner_id, c.cred_id);
+    if (!known.has(name)) await revoke(root, hub.owner_id, c.cred_id, byHub(hub.hub_id));
     else if (!c.guest && guests.has(name)) await root.records.passkeys.markGuest(c.cred_id);
   }
 }
@@ -114,7 +115,7 @@ export interface Typed {
  * @throws IngleError `invalid_device_code`, `rate_limited`, `conflict`
  */
 export const verifyCode = (root: Root, sid: string, typed: Typed) =>
-  tried(root, sid, typed, (code, among) => take(root, sid, code, among));
+  tried(root, sid, typed, (code, among) => take(root, sid, code, among, placeOf(typed.ip)));
 
 /**
  * The same for a hub that wants to be a member: it may now ask the code's hub to let it in, and is nothing more yet.
@@ -129,6 +130,28 @@ export async function joinSubnet(root: Root, { hub_id }: Hub, typed: Typed) {
   });
   refund();
   return { hub_id: via.hub_id, owner_id: via.owner_id, subnet_id: via.subnet_id };
+}
+
+/**
+ * The same for an owner to whom a hub is offered (root/estate.ts): it is theirs at root from now. What the hub makes of
+ * that a person decides there (ARCHITECTURE D24).
+ * @throws IngleError `invalid_device_code`, `rate_limited`
+ */
+export async function takeHub(root: Root, session: Session, typed: Typed) {
+  const refund = root.limits.join.take(session.sid);
+  const taken = await tried(root, session.sid, typed, (code, { ticket = '', network = '' }) =>
+    root.records.estate.take({
+      ...{ code, ticket, network, owner_id: session.owner_id!, home: session.hub_id ?? '' },
+      subnet_id: `net_${toBase64url(random(12))}`,
+      by: byBrowser(session),
+      now: seconds(),
+    }),
+  );
+  refund();
+  for (const sid of taken.ended) root.ways.drop(sid);
+  // It comes back, and learns of its place.
+  root.ways.rotated(taken.hub_id, true);
+  return { hub_id: taken.hub_id };
 }
 
 /** Where a code is looked for. */
@@ -172,10 +195,11 @@ async function tried<A>(
 }
 
 /** Looks the code up, among those with this ticket or of hubs on this network if one is given; counts a wrong one. */
-async function take(root: Root, sid: string, code: string, among: Among) {
+async function take(root: Root, sid: string, code: string, among: Among, place: string) {
   const now = seconds();
   const { ticket = '', network = '' } = among;
-  const taken = await root.records.codes.take({ sid, code, ticket, network, now, exp: now + PREAUTH_TTL });
+  const exp = now + PREAUTH_TTL;
+  const taken = await root.records.codes.take({ sid, code, ticket, network, place, now, exp });
   if (!taken) return undefined;
   const { owner_id, subnet_id, hub_id } = taken.hub;
   const again = approvesPasskey(taken.scope) ? { new_passkey: true } : {};

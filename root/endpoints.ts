@@ -12,7 +12,8 @@ import type { Limits } from './root.ts';
 export type RootWho = 'public' | 'browser' | 'session' | `proof:${ProofPurpose}`;
 
 /** Beside what every API declares: which limit of root counts the calls of one address. */
-type RootArea = Readonly<Record<string, Area<RootWho>[string] & { limit: keyof Limits | null }>>;
+type OfAddress = Exclude<keyof Limits, 'join' | 'ticket' | 'file' | 'sid' | 'proof'>;
+type RootArea = Readonly<Record<string, Area<RootWho>[string] & { limit: OfAddress | null }>>;
 const rootArea = <const A extends RootArea>(area: A): A => area;
 
 const skillId = T.String({ pattern: '^[a-z][a-z0-9_]{0,47}$' });
@@ -25,6 +26,9 @@ const text = T.String();
 const maybe = T.Optional(T.String());
 const some = T.Record(T.String(), T.Unknown());
 const ok = T.Object({ ok: T.Literal(true) }, { additionalProperties: true });
+/** What a person calls something: a line of text. */
+const name = T.Object({ name: T.String({ maxLength: 64, pattern: '^[^\\p{Cc}\\u2028\\u2029]*$' }) }, strict);
+const hubId = { hub_id: T.String({ pattern: '^[\\w-]{1,64}$' }) };
 const withSid = T.Object({ sid: text }, strict);
 const withCredential = T.Object({ sid: text, credential: some }, strict);
 
@@ -125,6 +129,115 @@ export const rootApi = rootArea({
     answer: ok,
     errors: ['unauthenticated', 'forbidden', 'not_found'],
   },
+  renamePasskey: {
+    method: 'PATCH',
+    path: '/v1/owner/credentials/{id}',
+    who: 'session',
+    limit: 'session',
+    doc: "Names a passkey, of at most 64 characters; '' takes the name away. Not for a guest.",
+    params: { id: text },
+    body: name,
+    answer: ok,
+    errors: ['unauthenticated', 'forbidden', 'not_found'],
+  },
+  sessions: {
+    method: 'GET',
+    path: '/v1/owner/sessions',
+    who: 'session',
+    limit: 'session',
+    doc: 'Browsers that are signed in. `place`: the network they signed in from, cut to /24 or /48; no more is stored. Not for a guest.',
+    answer: some,
+    errors: ['unauthenticated', 'forbidden'],
+  },
+  endSession: {
+    method: 'DELETE',
+    path: '/v1/owner/sessions/{id}',
+    who: 'session',
+    limit: 'session',
+    doc: 'Signs a browser out at once; not for a guest. Its passkey stays.',
+    params: { id: text },
+    answer: ok,
+    errors: ['unauthenticated', 'forbidden', 'not_found'],
+  },
+  hubs: {
+    method: 'GET',
+    path: '/v1/owner/hubs',
+    who: 'session',
+    limit: 'session',
+    doc: "The owner's hubs. Times are Unix seconds, null where they are not known. Not for a guest.",
+    answer: some,
+    errors: ['unauthenticated', 'forbidden'],
+  },
+  renameHub: {
+    method: 'PATCH',
+    path: '/v1/owner/hubs/{hub_id}',
+    who: 'session',
+    limit: 'session',
+    doc: 'Names a hub at root, of at most 64 characters; not for a guest.',
+    params: hubId,
+    body: name,
+    answer: ok,
+    errors: ['unauthenticated', 'forbidden', 'not_found'],
+  },
+  removeHub: {
+    method: 'DELETE',
+    path: '/v1/owner/hubs/{hub_id}',
+    who: 'session',
+    limit: 'session',
+    doc: 'Forgets a hub; with the last one the whole account goes. Not for a guest.',
+    params: hubId,
+    answer: ok,
+    errors: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
+  },
+  offerHub: {
+    method: 'POST',
+    path: '/v1/owner/hubs/{hub_id}/handover',
+    who: 'session',
+    limit: 'session',
+    doc: 'Offers a hub to another owner for a day: whoever is signed in as an owner and has a code of the hub. Not for a guest.',
+    params: hubId,
+    body: T.Object({}, strict),
+    answer: ok,
+    errors: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
+  },
+  keepHub: {
+    method: 'DELETE',
+    path: '/v1/owner/hubs/{hub_id}/handover',
+    who: 'session',
+    limit: 'session',
+    doc: 'Takes that offer back; not for a guest.',
+    params: hubId,
+    answer: ok,
+    errors: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
+  },
+  takeHub: {
+    method: 'POST',
+    path: '/v1/owner/hubs/take',
+    who: 'session',
+    limit: 'verify',
+    doc: 'Takes a hub that is offered, by a device code of it; not for a guest. The hub itself stays with its owner until a person there agrees.',
+    body: T.Object({ device_code: text, ticket: maybe }, strict),
+    answer: some,
+    errors: ['invalid_device_code', 'unauthenticated', 'forbidden'],
+  },
+  audit: {
+    method: 'GET',
+    path: '/v1/owner/audit',
+    who: 'session',
+    limit: 'session',
+    doc: 'What happened to the account, newest first, 100 at a time; `before` of the answer asks for older ones. Not for a guest.',
+    query: { before: T.String({ pattern: '^[0-9]{1,15}$' }) },
+    answer: some,
+    errors: ['unauthenticated', 'forbidden'],
+  },
+  exportAudit: {
+    method: 'GET',
+    path: '/v1/owner/audit/export',
+    who: 'session',
+    limit: 'session',
+    doc: 'All of it as JSON lines, oldest first; not for a guest.',
+    errors: ['unauthenticated', 'forbidden'],
+  },
   openPage: {
     method: 'POST',
     path: '/v1/skill-ui/open',
@@ -162,10 +275,10 @@ export const rootApi = rootArea({
     path: '/v1/browser/pairing/offer',
     who: 'session',
     limit: 'session',
-    doc: "Asks the hub to take this session's browser.",
-    body: T.Object({ sid: text, e2e_pubkey: maybe }, strict),
+    doc: "Asks the hub to take this session's browser; `hub_id`: another hub of the owner, which the session leads to from now.",
+    body: T.Object({ sid: text, e2e_pubkey: maybe, hub_id: maybe }, strict),
     answer: some,
-    errors: ['unauthenticated', 'forbidden', 'hub_offline', 'conflict'],
+    errors: ['unauthenticated', 'forbidden', 'not_found', 'hub_offline', 'conflict'],
   },
   accept: {
     method: 'POST',
@@ -250,8 +363,8 @@ export const rootApi = rootArea({
     path: '/health/ready',
     who: 'public',
     limit: null,
-    doc: 'Root can do its work: its records answer.',
-    answer: ok,
+    doc: 'Root can do its work. If not, 503 and `not_ready` says what: `records`, `cluster`, `draining`.',
+    errors: ['unavailable'],
   },
 });
 

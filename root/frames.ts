@@ -1,6 +1,6 @@
 // Writing a relay frame: the packet Socket.IO would make, straight onto the WebSocket.
-import type { Socket } from 'socket.io';
 import type { Backlog, Receiver } from './backlog.ts';
+import type { End } from './ends.ts';
 
 /** What engine.io keeps under a Socket.IO socket on uWebSockets.js. */
 interface Line {
@@ -43,12 +43,13 @@ const write = () => {
  */
 export function sendFrame(
   backlog: Backlog,
-  to: Socket,
+  to: End,
   side: keyof typeof heads,
   sid: string,
   ctr: number,
   frame: Uint8Array,
 ): boolean {
+  if (to.frame) return to.frame(ctr, frame);
   const { socket: ws, gate } = (to as unknown as Line).conn.transport;
   if (!ws) return false;
   line = ws;

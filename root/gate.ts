@@ -4,8 +4,8 @@ import type { TemplatedApp, WebSocket, WebSocketBehavior } from 'uWebSockets.js'
 import { openTurns, type Source } from '../firmware/protocol/turns.ts';
 import type { Backlog, Receiver } from './backlog.ts';
 import { budgets, type Purse, pay, quick, refillWhole } from './budget.ts';
-import { type Guest, openCrowd } from './crowd.ts';
-import { clientKey, type Limit } from './limit.ts';
+import { type Guest, openAway, openCrowd } from './crowd.ts';
+import { type DoorOptions, openDoor } from './door.ts';
 import { log } from './log.ts';
 
 type Data = string | ArrayBuffer;
@@ -31,6 +31,8 @@ export interface Conn extends Source<Data>, Receiver, Purse, Guest {
 
 /** How a request for a namespace begins: Engine.IO message (4), Socket.IO connect (0). */
 const CONNECT = '40';
+/** How Engine.IO's packet `close` begins. */
+const CLOSE = '1';
 /** Namespaces a connection may ask for: a client tries again on the same one after a refusal. */
 const CONNECTS = 8;
 /** Bytes of packets of all connections that may wait for their turn. */
@@ -38,14 +40,9 @@ const HELD = 32 * 1024 * 1024;
 /** How long packets are done as they come before the rest waits for its turn, and how long turns take, milliseconds. */
 const SLICE = 2;
 const TURN = 1;
-/** Who was closed for a flood stays out for so long, milliseconds. */
-const AWAY = 10_000;
 
-export interface GateOptions {
-  limit: Limit;
+export interface GateOptions extends DoorOptions {
   backlog: Backlog;
-  ipOf(header: (name: string) => string, peer: string): string;
-  cookieOf(header: string): string;
 }
 
 export type Gate = ReturnType<typeof openGate>;
@@ -55,6 +52,7 @@ export function openGate(o: GateOptions) {
   const away = openAway();
   let floods = 0;
   const queue = openQueue(flood);
+  const door = openDoor(o, crowd, away);
 
   function flood(c: Conn): void {
     floods++;
@@ -75,23 +73,18 @@ export function openGate(o: GateOptions) {
       flood(c);
       return;
     }
-    if (c.waiting === null && (queue.free || quick(c))) transport.onData(data);
+    if (c.waiting === null && (queue.free || quick(c))) hand(c, data);
     // uWebSockets.js takes the bytes back when this returns.
     else queue.push(c, typeof data === 'string' ? data : data.slice(0));
   }
 
-  /** Seconds until a client may connect; 0 = now. */
-  function refused(key: string, cookie: string): number {
-    const seconds = away.seconds(cookie);
-    if (seconds > 0) return seconds;
-    if (crowd.isFull(key)) return 5;
-    try {
-      o.limit.take(key);
-      return 0;
-    } catch {
-      return 10;
-    }
+  /** A ping or pong of WebSocket: nothing parses it, and uWebSockets.js answers by itself, read or not. */
+  function control(ws: Ws, message: ArrayBuffer): void {
+    const c = ws.getUserData().transport.gate!;
+    if (!pay(c, message.byteLength, performance.now() | 0)) flood(c);
+    else o.backlog.note(c, ws.getBufferedAmount());
   }
+
   function opened(ws: Ws): void {
     const { transport } = ws.getUserData();
     transport.gate = connOf(transport);
@@ -111,18 +104,11 @@ export function openGate(o: GateOptions) {
       between(app, (b) => ({
         ...b,
         message,
+        ping: control,
+        pong: control,
         drain: (ws) => void o.backlog.note(ws.getUserData().transport.gate!, ws.getBufferedAmount()),
-        upgrade(res, req, context) {
-          const header = (name: string) => req.getHeader(name);
-          const key = clientKey(o.ipOf(header, Buffer.from(res.getRemoteAddressAsText()).toString()));
-          const seconds = refused(key, o.cookieOf(header('cookie')));
-          if (seconds > 0) {
-            res.writeStatus('429 Too Many Requests').writeHeader('retry-after', String(seconds));
-            res.end('', true);
-            return;
-          }
-          Object.assign(req, { key });
-          b.upgrade!(res, req, context);
+        upgrade: (res, req, context) => {
+          if (door.lets(res, req)) b.upgrade!(res, req, context);
         },
         open(ws) {
           opened(ws);
@@ -145,11 +131,10 @@ export function openGate(o: GateOptions) {
       const c = (conn as { transport: Transport }).transport.gate;
       if (!c) return;
       o.backlog.note(c, 0);
-      c.kind = kind;
+      crowd.known(c, kind);
       c.owner = owner;
       c.name = name;
       refillWhole(c);
-      crowd.known(c);
     },
     /** Says whose a connection is. */
     owns(conn: object, owner: string): void {
@@ -172,8 +157,14 @@ export function openGate(o: GateOptions) {
       }
     },
     sweep: away.sweep,
-    /** Connections, those nobody has signed in on, and bytes that wait: read by humans and tests. */
-    counts: () => ({ strangers: crowd.strangers(), held: queue.held(), behind: o.backlog.bytes(), floods }),
+    /** Connections by kind (strangers: nobody has signed in on them), bytes that wait, and who was closed or turned away. */
+    counts: () => ({
+      connections: crowd.counts(),
+      held: queue.held(),
+      behind: o.backlog.bytes(),
+      floods,
+      refused: door.refused(),
+    }),
   };
 }
 
@@ -200,18 +191,6 @@ function connOf(transport: Transport): Conn {
   return c;
 }
 
-/** Those closed for a flood, by name, and until when they stay out. */
-function openAway() {
-  const away = new Map<string, number>();
-  return {
-    shut: (name: string): void => void away.set(name, Date.now() + AWAY),
-    seconds: (name: string): number => Math.max(0, Math.ceil(((away.get(name) ?? 0) - Date.now()) / 1000)),
-    sweep(): void {
-      for (const [name, until] of away) if (until < Date.now()) away.delete(name);
-    },
-  };
-}
-
 /** Packets that wait for their turn. @param flood closes a connection of which too much waits */
 function openQueue(flood: (c: Conn) => void) {
   let held = 0;
@@ -223,7 +202,7 @@ function openQueue(flood: (c: Conn) => void) {
       const n = sizeOf(data);
       c.held -= n;
       held -= n;
-      c.transport.onData(data);
+      hand(c, data);
     },
   });
   return {
@@ -247,6 +226,12 @@ function openQueue(flood: (c: Conn) => void) {
     },
     held: () => held,
   };
+}
+
+/** Engine.IO does nothing on a packet `close`; its protocol lets the client go. */
+function hand(c: Conn, data: Data): void {
+  if (typeof data === 'string' && data.startsWith(CLOSE)) c.cut();
+  else c.transport.onData(data);
 }
 
 type Behavior = WebSocketBehavior<{ transport: Transport }>;

@@ -1,13 +1,13 @@
 // Files below a skill's /v1/ui/, asked of a hub over its socket: a piece at a time, so that a hub that floods, is slow or
 // goes away costs root one piece and a timer.
-import type { Socket } from 'socket.io';
 import * as T from 'typebox';
 import { random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { checked } from '../firmware/protocol/endpoint/check.ts';
-import { fromBody, IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
 import { pageWay } from '../firmware/protocol/skill-page.ts';
 import type { PageAsked } from '../firmware/protocol/wire.ts';
 import type { Pieces } from './http.ts';
+import type { Ways } from './ways.ts';
 
 export interface HubFiles {
   /**
@@ -34,8 +34,6 @@ interface Piece {
   end: boolean;
 }
 
-const offline = () => new IngleError('hub_offline', 'The hub has no open connection to root.');
-
 /** What a hub answered, as it may be used. @throws IngleError */
 function pieceOf(said: unknown): Piece {
   const { ok, bytes, ...rest } = Object(said) as Record<string, unknown>;
@@ -49,56 +47,39 @@ function pieceOf(said: unknown): Piece {
   if (!(bytes instanceof Uint8Array) || bytes.length > pageWay.piece)
     throw new IngleError('unavailable', "The hub's answer is not one.");
   const { type = '', end } = checked(answered, rest);
-  // uWebSockets.js takes the bytes back after this turn.
-  return { type, bytes: Uint8Array.from(bytes), end };
+  return { type, bytes, end };
 }
 
-/** Asks a hub, once. @throws IngleError */
-function ask(socket: Socket, event: string, message: object, ms: number): Promise<Piece> {
-  return new Promise((resolve, reject) => {
-    const gone = () => reject(offline());
-    socket.once('disconnect', gone);
-    socket.timeout(ms).emit(event, message, (late: unknown, said: unknown) => {
-      socket.off('disconnect', gone);
-      try {
-        if (late) throw new IngleError('timeout', 'The hub took too long to answer.');
-        resolve(pieceOf(said));
-      } catch (e) {
-        reject(e instanceof IngleError ? e : toIngleError(e));
-      }
-    });
-  });
-}
-
-/** @param hubOf the socket of a hub that is there @param way its bounds, for tests */
-export function openHubFiles(hubOf: (hubId: string) => Socket | undefined, way: Way = pageWay): HubFiles {
-  const open = new Map<Socket, number>();
-  function count(socket: Socket, by: 1 | -1): void {
-    const n = (open.get(socket) ?? 0) + by;
-    if (n > 0) open.set(socket, n);
-    else open.delete(socket);
+/** @param way its bounds, for tests */
+export function openHubFiles(ways: Pick<Ways, 'ask' | 'tell'>, way: Way = pageWay): HubFiles {
+  const open = new Map<string, number>();
+  function count(hubId: string, by: 1 | -1): void {
+    const n = (open.get(hubId) ?? 0) + by;
+    if (n > 0) open.set(hubId, n);
+    else open.delete(hubId);
   }
 
   return {
     async get(hubId, of) {
-      const socket = hubOf(hubId);
-      if (!socket) throw offline();
-      if ((open.get(socket) ?? 0) >= way.open)
+      if ((open.get(hubId) ?? 0) >= way.open)
         throw new IngleError('rate_limited', 'Too many pages of this hub are on their way.', {
           retry_after: 1,
         });
       const id = toBase64url(random(12));
+      const ask = async (event: string, message: object, ms: number) =>
+        pieceOf(await ways.ask(hubId, event, message, ms));
       let stopped = false;
-      count(socket, 1);
+      count(hubId, 1);
       function stop(over = false): void {
         if (stopped) return;
         stopped = true;
-        count(socket!, -1);
-        if (!over && socket!.connected) socket!.emit('page.stop', { id });
+        count(hubId, -1);
+        if (!over) ways.tell(hubId, 'page.stop', { id });
       }
       try {
-        const first = await ask(socket, 'page.get', { ...of, id }, way.head);
-        return { type: first.type, pieces: pieces(socket, id, first, way, stop) };
+        const first = await ask('page.get', { ...of, id }, way.head);
+        const next = () => ask('page.next', { id }, way.next);
+        return { type: first.type, pieces: pieces(next, first, way, stop) };
       } catch (e) {
         stop();
         throw e;
@@ -107,13 +88,13 @@ export function openHubFiles(hubOf: (hubId: string) => Socket | undefined, way: 
   };
 }
 
-/** @param stop ends the file; `over`: the hub knows */
-function pieces(socket: Socket, id: string, first: Piece, way: Way, stop: (over?: boolean) => void): Pieces {
+/** @param more asks for the next piece @param stop ends the file; `over`: the hub knows */
+function pieces(more: () => Promise<Piece>, first: Piece, way: Way, stop: (over?: boolean) => void): Pieces {
   let waiting: Piece | undefined = first;
   let [bytes, ended] = [0, false];
   async function next(): Promise<Uint8Array | null> {
     if (ended) return null;
-    const piece = waiting ?? (await ask(socket, 'page.next', { id }, way.next));
+    const piece = waiting ?? (await more());
     waiting = undefined;
     bytes += piece.bytes.length;
     if (bytes > way.file) throw new IngleError('too_large', 'The file is too large for this way.');

@@ -11,6 +11,7 @@ import { tooMany } from './limit.ts';
 import type { HubLine } from './links.ts';
 import { log } from './log.ts';
 import { accept } from './pairing.ts';
+import { openProxies } from './proxies.ts';
 import type { Root } from './root.ts';
 
 /** What hangs on a socket. `line` comes with the connection. */
@@ -45,10 +46,12 @@ const MAX_WAITING_ACCEPTS = 4096;
 export function hubSide(root: Root, gate: Gate): Side {
   const { relay } = root;
   const names = root.config.mtlsHeader;
+  const { trusts } = openProxies(root.config);
   return {
     async admit(socket, header) {
       const { hub_id, certificate, proof } = checked(said.hub, socket.handshake.auth);
-      const tls = names !== '' && proof === undefined ? header(names) : '';
+      const isTold = names !== '' && proof === undefined && trusts(socket.handshake.address);
+      const tls = isTold ? header(names) : '';
       const hub = tls
         ? await authenticateTls(root, certificate, tls)
         : (await authenticateHub(root, certificate, proof, 'socket')).hub;
@@ -56,6 +59,7 @@ export function hubSide(root: Root, gate: Gate): Side {
         throw new IngleError('unauthenticated', 'The certificate is of another hub.');
       const away = gate.away(hub_id);
       if (away > 0) throw tooMany(away);
+      await root.ways.settle(hub_id);
       socket.data = { hub_id, subnet_id: hub.subnet_id, waiting: 0 };
       gate.admit(socket.conn, 'hub', hub.owner_id, hub_id);
     },
@@ -89,6 +93,8 @@ export function hubSide(root: Root, gate: Gate): Side {
     came(socket) {
       const data = socket.data as HubData;
       data.line = relay.hubUp(data.hub_id, socket);
+      // Another process became its home while it was let in.
+      if (!root.ways.isSettled(data.hub_id)) socket.conn.close();
     },
     gone(this: Socket) {
       const { line, hub_id } = this.data as HubData;

@@ -31,7 +31,8 @@ function ed25519(x: string): KeyObject {
 
 /**
  * Checks a proof: an EdDSA JWT of at most a minute, for this root and this purpose, with a jti that was never seen.
- * @throws IngleError `unauthenticated`; `details` says root's time and names, so that a hub can find its mistake
+ * @throws IngleError `unauthenticated`; `details` says root's time and names, so that a hub can find its mistake.
+ * `rate_limited` for a hub that proves itself too often
  */
 async function checkProof(
   root: Root,
@@ -60,6 +61,7 @@ async function checkProof(
   if (payload['purpose'] !== purpose) throw refuse('it is for another purpose');
   if (exp - iat > PROOF_TTL || exp <= iat || iat > seconds() + SKEW) throw refuse('it lives too long');
   if (typeof jti !== 'string' || jti.length < 16 || jti.length > 128) throw refuse('jti');
+  root.limits.proof.take(signPub);
   // Kept on disk, so that a restart of root does not open a window for replays.
   const fresh = await root.records.hubs.spendProof(digest(`${signPub}.${jti}`), exp + 2 * SKEW);
   if (!fresh) throw refuse('it was used before');
@@ -101,6 +103,13 @@ export async function authenticateTls(root: Root, certificate: unknown, pem: str
   throw new IngleError('unauthenticated', 'The TLS certificate is not of this hub.');
 }
 
+/** A hub's certificate, which its owner sees the end of. */
+export async function certify(root: Root, hub: Hub) {
+  const given = await root.tokens.issueCertificate(hub);
+  await root.records.hubs.certified(hub.hub_id, given.expires_at);
+  return given;
+}
+
 /**
  * Enrols the holder of `sign_pub`: the same key always gets the same identity.
  * @param pow solution of a puzzle; new hubs need one while very many enrol
@@ -133,7 +142,7 @@ export async function enrol(root: Root, signPub: string, e2ePub: string, proof: 
   const parted = await root.records.members.note(hub_id);
   return {
     ...{ owner_id, subnet_id, hub_id, app_url },
-    ...(await root.tokens.issueCertificate(hub)),
+    ...(await certify(root, hub)),
     ...(parted === undefined ? {} : { parted }),
   };
 }
@@ -149,9 +158,10 @@ export async function rotate(root: Root, hub: Hub, e2ePub: string, signPub: stri
   } catch {}
   if (!good) throw new IngleError('forbidden', 'The rotation is not signed by the present key.');
   const { hub_id } = hub;
-  if (!(await root.records.hubs.rotate({ hub_id, from: hub.sign_pub, to: signPub, e2e_pub: e2ePub })))
+  const change = { hub_id, from: hub.sign_pub, to: signPub, e2e_pub: e2ePub, now: seconds() };
+  if (!(await root.records.hubs.rotate(change)))
     throw new IngleError('conflict', 'The key is already in use, or has just changed.');
-  const { certificate, expires_at } = await root.tokens.issueCertificate({ ...hub, sign_pub: signPub });
-  root.relay.rotated(hub_id, signPub !== hub.sign_pub);
+  const { certificate, expires_at } = await certify(root, { ...hub, sign_pub: signPub });
+  root.ways.rotated(hub_id, signPub !== hub.sign_pub);
   return { hub_id, certificate, expires_at };
 }

@@ -1,4 +1,5 @@
 // Rate limits in memory: a sliding count a key, and nothing kept of keys that went quiet.
+import { isIP } from 'node:net';
 import { IngleError } from '../firmware/protocol/errors.ts';
 
 /** Events in the present window of time and in the one before, from its start in milliseconds on. */
@@ -61,6 +62,34 @@ export function limit(count: number, seconds: number, now: () => number = Date.n
   };
 }
 
+/** As many clients may use up what they have before their network has used up what it has. */
+const CLIENTS_OF_NETWORK = 8;
+
+/** A limit of addresses: `count` for one client (`clientKey`), and eight times as many for its network (`networkKey`). */
+export function addressLimit(count: number, seconds: number, now: () => number = Date.now): Limit {
+  const clients = limit(count, seconds, now);
+  const networks = limit(CLIENTS_OF_NETWORK * count, seconds, now);
+  return {
+    take(ip) {
+      const back = clients.take(clientKey(ip));
+      try {
+        const both = [back, networks.take(networkKey(ip))];
+        return () => {
+          for (const one of both) one();
+        };
+      } catch (e) {
+        // Who is refused anyway uses up nothing: its next try is refused by the same count.
+        back();
+        throw e;
+      }
+    },
+    sweep() {
+      clients.sweep();
+      networks.sweep();
+    },
+  };
+}
+
 /** The one refusal of whoever tries too often. */
 export function tooMany(retryAfter: number, details: Record<string, unknown> = {}): IngleError {
   return new IngleError('rate_limited', `Too many tries. Wait ${retryAfter} s and try again.`, {
@@ -79,6 +108,12 @@ export function clientKey(ip: string): string {
 export function networkKey(ip: string): string {
   const four = ipv4(ip);
   return four ? four.split('.').slice(0, 3).join('.') : groups(ip, 3);
+}
+
+/** A network as it is shown and kept of a browser: all that is ever stored of an address. '' for what is none. */
+export function placeOf(ip: string): string {
+  if (isIP(ip) === 0) return '';
+  return ipv4(ip) === undefined ? `${networkKey(ip)}::/48` : `${networkKey(ip)}.0/24`;
 }
 
 /** An IPv4 address in any dress. */

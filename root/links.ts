@@ -1,7 +1,13 @@
 // What root holds in memory of each browser and each hub. Kept small: it is the cost of a connected browser.
-import type { Socket } from 'socket.io';
 import { elapsed, rate, refill } from '../firmware/protocol/bucket.ts';
 import type { Stage } from '../firmware/protocol/wire.ts';
+import type { End } from './ends.ts';
+
+/** How a session is now: its stage, and whether its browser has a socket. */
+export interface Live {
+  stage: Stage;
+  connected: boolean;
+}
 
 /** A sid that has a socket, a route, or both. */
 export interface Link {
@@ -15,7 +21,7 @@ export interface Link {
   bound: boolean;
   generation: number;
   /** A browser's socket, or a member's. */
-  browser: Socket | null;
+  browser: End | null;
   /** A hub of the subnet is at this end: there is no session, and the route lasts as long as its socket. */
   member: boolean;
   browser_pub: string | undefined;
@@ -39,7 +45,7 @@ export interface Link {
 /** A hub that is connected or has links. `online` from hub.online on. */
 export interface HubLine {
   readonly hub_id: string;
-  socket: Socket | null;
+  socket: End | null;
   online: boolean;
   links: Set<Link>;
   lag: number | null;

@@ -18,7 +18,7 @@ export async function admit(root: Root, hub: Hub, memberId: string, signPub: str
     ...{ most: MOST_MEMBERS, now: seconds() },
   });
   if (!sids) throw new IngleError('not_found', 'No such hub waits to be let in, or the subnet is full.');
-  for (const sid of sids) root.relay.drop(sid);
+  for (const sid of sids) root.ways.drop(sid);
   return { ok: true as const };
 }
 
@@ -35,8 +35,8 @@ export async function part(root: Root, hub: Hub, memberId: string | null, note: 
   const via = memberId === null ? null : hub.hub_id;
   const sids = await root.records.members.part({ hub_id, via, note, now: seconds() });
   if (!sids) throw new IngleError('not_found', 'No such hub is in this subnet.');
-  for (const sid of [...sids, memberSid(hub_id)]) root.relay.drop(sid);
+  for (const sid of [...sids, memberSid(hub_id)]) root.ways.drop(sid);
   // It comes back, and learns of its place.
-  root.relay.rotated(hub_id, true);
+  root.ways.rotated(hub_id, true);
   return { ok: true as const };
 }

@@ -9,17 +9,17 @@ import type { Event, Side } from './events.ts';
 import type { Gate } from './gate.ts';
 import { authenticateHub } from './hubs.ts';
 import { tooMany } from './limit.ts';
-import type { Link } from './links.ts';
 import { log, short } from './log.ts';
 import type { Root } from './root.ts';
 import { authenticate, browserOf } from './session.ts';
+import type { Way } from './ways.ts';
 
-/** What hangs on a socket. `link` comes with owner.online, a member's with its connection. */
+/** What hangs on a socket. `way` comes with owner.online, a member's with its connection. */
 interface OwnerData {
   sid: string;
   cookie: string;
   busy: boolean;
-  link: Link | null;
+  way: Way | null;
   /** A hub: where it leads. */
   member?: { hub_id: string; owner_id: string; subnet_id: string };
 }
@@ -35,7 +35,7 @@ const said = {
 };
 
 export function ownerSide(root: Root, gate: Gate): Side {
-  const { relay } = root;
+  const { ways } = root;
 
   /** A hub that leads to the hub of its subnet, or asks to be let in there. */
   async function memberComes(socket: Socket): Promise<void> {
@@ -48,7 +48,7 @@ export function ownerSide(root: Root, gate: Gate): Side {
     if (away > 0) throw tooMany(away);
     const { hub_id, owner_id, subnet_id } = found.via;
     const member = { hub_id, owner_id, subnet_id };
-    socket.data = { sid, cookie: sid, busy: false, link: null, member } satisfies OwnerData;
+    socket.data = { sid, cookie: sid, busy: false, way: null, member } satisfies OwnerData;
     gate.admit(socket.conn, 'browser', owner_id, sid);
   }
 
@@ -63,7 +63,7 @@ export function ownerSide(root: Root, gate: Gate): Side {
     const { sid } = session;
     if (auth.sid !== undefined && auth.sid !== sid)
       throw new IngleError('unauthenticated', 'The token is of another session.');
-    socket.data = { sid, cookie, busy: false, link: null } satisfies OwnerData;
+    socket.data = { sid, cookie, busy: false, way: null } satisfies OwnerData;
     gate.admit(socket.conn, 'browser', cookie, cookie);
   }
 
@@ -78,34 +78,50 @@ export function ownerSide(root: Root, gate: Gate): Side {
       if (session.sid !== sid || session.browser_key_id !== browser_key_id)
         throw new IngleError('forbidden', 'The token is of another session.');
       if (!socket.connected) return undefined;
-      const { link, status } = relay.browserUp(session, socket);
-      data.link = link;
-      gate.owns(socket.conn, link.owner_id);
+      const { way, status } = await ways.browserUp(session, socket);
+      data.way = way;
+      // It went while its hub's home was looked for.
+      if (!socket.connected) ways.browserDown(way, socket);
+      else gate.owns(socket.conn, session.owner_id!);
       return status;
+    } catch (e) {
+      // Its hub's home is not found just now: it comes back, and may come to another node.
+      if (e instanceof IngleError && e.code === 'unavailable') setTimeout(() => socket.conn.close(), 1000);
+      throw e;
     } finally {
       data.busy = false;
     }
   };
+
+  async function memberUp(socket: Socket, data: OwnerData, member: NonNullable<OwnerData['member']>) {
+    try {
+      data.way = await ways.memberUp({ sid: data.sid, ...member }, socket);
+      if (!socket.connected) ways.browserDown(data.way, socket);
+    } catch {
+      // Its hub cannot be reached just now: it comes back, and may find it.
+      socket.conn.close();
+    }
+  }
 
   return {
     admit: (socket, header) =>
       'certificate' in socket.handshake.auth ? memberComes(socket) : browserComes(socket, header),
     events: {
       'relay.to_hub': (socket, m) => {
-        const { link } = socket.data as OwnerData;
-        if (!link) throw new IngleError('conflict', 'Say owner.online first.');
-        return relay.toHub(link, socket, m);
+        const { way } = socket.data as OwnerData;
+        if (!way) throw new IngleError('conflict', 'Say owner.online first.');
+        return ways.toHub(way, socket, m);
       },
       'owner.online': online,
     },
     came(socket) {
       const data = socket.data as OwnerData;
-      if (data.member) data.link = relay.memberUp({ sid: data.sid, ...data.member }, socket);
+      if (data.member) void memberUp(socket, data, data.member);
       log('debug', 'browser connected', { session: short(data.sid) });
     },
     gone(this: Socket) {
-      const { link } = this.data as OwnerData;
-      if (link) relay.browserDown(link, this);
+      const { way } = this.data as OwnerData;
+      if (way) ways.browserDown(way, this);
       this.conn.close();
     },
   };

@@ -4,6 +4,7 @@ import { IngleError } from '../firmware/protocol/errors.ts';
 import { seconds } from './clock.ts';
 import type { Session } from './records/records.ts';
 import type { Root } from './root.ts';
+import { ownedBy } from './webauthn.ts';
 
 /** @throws IngleError `invalid_request` unless base64url of 32 to 133 bytes (X25519 up to P-521) */
 export function checkPublicKey(text: string | undefined, field: string): string | undefined {
@@ -17,9 +18,31 @@ export function checkPublicKey(text: string | undefined, field: string): string 
   });
 }
 
-/** Records the route of a sid to its hub, waiting or asked for at once. */
-export async function offer(root: Root, session: Session, e2ePubkey: string | undefined) {
-  const { sid, hub_id, owner_id, subnet_id } = session;
+/**
+ * The hub that the owner has chosen among theirs. Members have no door of their own: the hub that leads them has.
+ * @throws IngleError `forbidden` for a guest, `not_found`
+ */
+async function chosen(root: Root, session: Session, hubId: string) {
+  await ownedBy(root, session);
+  const hub = (await root.records.estate.hubs(session.owner_id!, seconds())).find((h) => h.hub_id === hubId);
+  if (!hub || hub.via !== null) throw new IngleError('not_found', 'There is no such hub to lead to.');
+  return hub;
+}
+
+/**
+ * Records the route of a sid to its hub, waiting or asked for at once.
+ * @param hubId another hub of the owner; undefined: the session's
+ * @throws IngleError `unauthenticated`, `forbidden`, `not_found`, `invalid_request`
+ */
+export async function offer(
+  root: Root,
+  session: Session,
+  e2ePubkey: string | undefined,
+  hubId: string | undefined,
+) {
+  const isOther = hubId !== undefined && hubId !== session.hub_id;
+  const { hub_id, subnet_id } = isOther ? await chosen(root, session, hubId) : session;
+  const { sid, owner_id } = session;
   if (hub_id === null || owner_id === null || subnet_id === null)
     throw new IngleError('unauthenticated', 'Sign in first.');
   const pub = checkPublicKey(e2ePubkey, 'e2e_pubkey');
@@ -32,7 +55,8 @@ export async function offer(root: Root, session: Session, e2ePubkey: string | un
   });
   // Signed out, or revoked, while the request was under way.
   if (!kept) throw new IngleError('unauthenticated', 'Sign in first.');
-  return { routed_to_hub: root.relay.route(session, pub) };
+  const left = isOther ? session.hub_id : null;
+  return { routed_to_hub: await root.ways.route({ ...session, hub_id, subnet_id }, pub, left) };
 }
 
 /**
@@ -52,5 +76,5 @@ export async function accept(
     throw new IngleError('invalid_request', '"sealed_secret" must be base64url of at most 256 characters.', {
       pointer: '/sealed_secret',
     });
-  await root.relay.bind(hubId, sid, sealed);
+  await root.ways.bind(hubId, sid, sealed);
 }

@@ -1,43 +1,75 @@
 // Presence, routes and the relay: who is connected, which sid leads to which hub, and the frames between them.
-import type { Socket } from 'socket.io';
 import { IngleError } from '../firmware/protocol/errors.ts';
-import type { RouteStatus, Stage } from '../firmware/protocol/wire.ts';
+import type { RouteStatus } from '../firmware/protocol/wire.ts';
+import { openAsks } from './asks.ts';
 import type { Backlog } from './backlog.ts';
 import { seconds } from './clock.ts';
+import type { End } from './ends.ts';
 import { openForward } from './forward.ts';
-import type { HubLine, Link } from './links.ts';
-import type { Records } from './records/records.ts';
+import type { HubLine, Link, Live } from './links.ts';
+import type { Records, Route } from './records/records.ts';
 import { openStages, type Stages } from './stages.ts';
 import { measure, statusOf, tell } from './status.ts';
 import { openTable, type Routed, type Table } from './table.ts';
 
-export type Relay = Awaited<ReturnType<typeof openRelay>>;
+export type Relay = ReturnType<typeof openRelay>;
 
-/** Opens the relay with the routes on record, all waiting: sockets did not outlive the process before. */
-export async function openRelay(records: Pick<Records, 'routes' | 'sessions'>, backlog: Backlog) {
+/** @param holds whether this process may relay now; another one may have its hubs otherwise (cluster/tenure.ts) */
+export function openRelay(
+  records: Pick<Records, 'routes' | 'sessions'>,
+  backlog: Backlog,
+  holds: () => boolean = () => true,
+) {
   const stages = openStages(records);
   const table = openTable(stages);
-  for (const r of await records.routes.restore(seconds())) {
-    const link = table.linkOf(r);
-    link.routed = true;
-    link.generation = r.generation;
-    link.browser_pub = r.pubkey ?? undefined;
-  }
+  const asks = openAsks();
   return {
-    /** The live stage of a sid that has a link. */
-    stageOf: (sid: string): Stage | undefined => table.link(sid)?.stage,
-    isOnline: (hubId: string): boolean => table.hub(hubId)?.online ?? false,
-    /** The socket of a hub that is there. */
-    hubSocket(hubId: string): Socket | undefined {
+    /** Puts routes that are on record in place, all waiting: no socket outlives the process that had it. */
+    restore(routes: readonly Route[]): void {
+      for (const r of routes) {
+        const link = table.linkOf(r);
+        link.routed = true;
+        link.generation = r.generation;
+        link.browser_pub = r.pubkey ?? undefined;
+      }
+    },
+    /** Lets go of a hub that has its home elsewhere from now on: all of its ends come back, and find it there. */
+    leave(hubId: string): void {
       const hub = table.hub(hubId);
-      return (hub?.online && hub.socket) || undefined;
+      if (!hub) return;
+      const { socket } = hub;
+      if (socket) asks.gone(socket);
+      hub.socket = null;
+      hub.online = false;
+      const browsers = [...hub.links].map((link) => detach(table, link));
+      table.forgetHub(hub);
+      for (const end of [socket, ...browsers]) end?.conn.close();
+    },
+    /** Whether the hub has a socket or a link here. */
+    isHome: (hubId: string): boolean => table.hub(hubId) !== undefined,
+    hubIds: (): string[] => [...table.hubs()].map((h) => h.hub_id),
+    /** Hubs that are there. */
+    online: (): string[] => [...table.hubs()].filter((h) => h.online).map((h) => h.hub_id),
+    /** How a sid is now that has a link. */
+    live(sid: string): Live | undefined {
+      const link = table.link(sid);
+      return link && { stage: link.stage, connected: link.browser !== null };
+    },
+    isOnline: (hubId: string): boolean => table.hub(hubId)?.online ?? false,
+    ask(hubId: string, event: string, message: object, ms: number): Promise<unknown> {
+      const hub = table.hub(hubId);
+      return asks.ask((hub?.online && hub.socket) || undefined, event, message, ms);
+    },
+    tell(hubId: string, event: string, message: object): void {
+      const hub = table.hub(hubId);
+      if (hub?.online) hub.socket?.emit(event, message);
     },
     isConnected: (sid: string): boolean => (table.link(sid)?.browser ?? null) !== null,
     /** Sids of the sessions that have a socket. */
     connected: () => [...table.links()].filter((l) => l.browser !== null && !l.member).map((l) => l.sid),
     ...routes(table, stages, records.routes),
-    ...presence(table, stages),
-    ...openForward(table, stages, backlog),
+    ...presence(table, stages, asks.gone),
+    ...openForward(table, stages, backlog, holds),
 
     /** Measures lag on hubs somebody watches, and tells their browsers. */
     beat(): void {
@@ -46,8 +78,19 @@ export async function openRelay(records: Pick<Records, 'routes' | 'sessions'>, b
         if (hub.online) measure(hub);
       }
     },
-    flush: stages.flush,
+    /** Writes changed stages. */
+    flush: () => (holds() ? stages.flush() : Promise.resolve()),
   };
+}
+
+/** Takes a link away. @returns the browser's end it had, which is the caller's to close */
+function detach(table: Table, link: Link): End | null {
+  const end = link.browser;
+  link.browser = null;
+  link.routed = false;
+  link.bound = false;
+  table.forgetLink(link);
+  return end;
 }
 
 /** Asks a hub for a route. */
@@ -97,6 +140,12 @@ function routes(table: Table, stages: Stages, records: Records['routes']) {
       if (link) stages.enter(link, 'login');
     },
 
+    /** A session that led to this hub leads to another: its browser comes back and is led there. */
+    letGo(hubId: string, sid: string): void {
+      const link = table.link(sid);
+      if (link?.hub.hub_id === hubId) detach(table, link)?.conn.close();
+    },
+
     /** New keys: every bound route is asked for again, and a new identity key must connect again. */
     rotated(hubId: string, cut: boolean): void {
       const hub = table.hub(hubId);
@@ -109,21 +158,16 @@ function routes(table: Table, stages: Stages, records: Records['routes']) {
     /** A session is over: its link and its socket go. */
     drop(sid: string): void {
       const link = table.link(sid);
-      if (!link) return;
-      const socket = link.browser;
-      link.browser = null;
-      link.routed = false;
-      link.bound = false;
-      table.forgetLink(link);
-      socket?.disconnect(true);
+      if (link) detach(table, link)?.disconnect(true);
     },
   };
 }
 
 /** Who is connected, and who takes whose place. */
-function presence(table: Table, stages: Stages) {
-  function hubDown(hub: HubLine, socket: Socket): void {
+function presence(table: Table, stages: Stages, gone: (end: End) => void) {
+  function hubDown(hub: HubLine, socket: End): void {
     if (hub.socket !== socket) return;
+    gone(socket);
     hub.socket = null;
     hub.online = false;
     hub.lag = null;
@@ -135,7 +179,7 @@ function presence(table: Table, stages: Stages) {
     table.forgetHub(hub);
   }
   /** A browser announced itself; an older socket of the sid gives way. */
-  function browserUp(session: Routed, socket: Socket): { link: Link; status: RouteStatus } {
+  function browserUp(session: Routed, socket: End): { link: Link; status: RouteStatus } {
     const link = table.linkOf(session);
     const old = link.browser;
     link.browser = socket;
@@ -148,7 +192,7 @@ function presence(table: Table, stages: Stages) {
   }
   return {
     /** A hub connected; an older socket of it gives way. */
-    hubUp(hubId: string, socket: Socket): HubLine {
+    hubUp(hubId: string, socket: End): HubLine {
       const before = table.hub(hubId);
       const old = before?.socket;
       if (before && old) {
@@ -171,7 +215,7 @@ function presence(table: Table, stages: Stages) {
     hubDown,
     browserUp,
     /** A member of a subnet is there: its route to the hub of the subnet is asked for at once. */
-    memberUp(session: Omit<Routed, 'stage'>, socket: Socket): Link {
+    memberUp(session: Omit<Routed, 'stage'>, socket: End): Link {
       const routed = { ...session, stage: 'AUTH' as const };
       const link = table.linkOf(routed);
       link.member = true;
@@ -180,7 +224,7 @@ function presence(table: Table, stages: Stages) {
       if (link.hub.online) request(link);
       return link;
     },
-    browserDown(link: Link, socket: Socket): void {
+    browserDown(link: Link, socket: End): void {
       if (link.browser !== socket) return;
       link.browser = null;
       link.asked = false;

@@ -6,20 +6,28 @@ import {
   DEVICE_CODE_TTL,
 } from '../firmware/protocol/limits.ts';
 import type { Backlog } from './backlog.ts';
+import type { Cluster } from './cluster/cluster.ts';
 import type { RootConfig } from './config.ts';
 import type { Guesses } from './guesses.ts';
+import type { Health } from './health.ts';
 import type { HubFiles } from './hub-files.ts';
-import { type Limit, limit } from './limit.ts';
+import { addressLimit, type Limit, limit } from './limit.ts';
+import type { Observer } from './observe.ts';
 import type { Records } from './records/records.ts';
 import type { Relay } from './relay.ts';
 import type { Surge } from './surge.ts';
 import type { Tokens } from './tokens.ts';
+import type { Ways } from './ways.ts';
 
 export interface Root {
   config: RootConfig;
   records: Records;
   tokens: Tokens;
+  /** What is at home in this process. */
   relay: Relay;
+  ways: Ways;
+  /** Where there are several processes. */
+  cluster: Cluster | undefined;
   backlog: Backlog;
   files: HubFiles;
   surge: Surge;
@@ -27,6 +35,8 @@ export interface Root {
   /** Work for new hubs while very many enrol. */
   enrolments: Surge;
   limits: Limits;
+  health: Health;
+  observer: Observer;
 }
 
 export type Limits = Record<
@@ -40,26 +50,32 @@ export type Limits = Record<
   | 'connect'
   | 'page'
   | 'ticket'
-  | 'file',
+  | 'file'
+  | 'sid'
+  | 'proof',
   Limit
 >;
 
 /**
- * Tries a minute and client address; `verify` as the design says, the others far above what people do. `join`: codes a
- * hub gets wrong in the life of one, as a sid may. `ticket`: pages an owner opens; `file`: files of one page.
+ * Tries a minute and client address, and of its network (`addressLimit`); `verify` as the design says, the others far
+ * above what people do. Others count somebody whose papers are good, wherever it calls from. `join`: codes a hub gets
+ * wrong in the life of one, as a sid may. `ticket`: pages an owner opens; `file`: files of one page; `sid`: requests of
+ * one; `proof`: proofs of one hub, each of which is kept until it is over.
  */
 export function openLimits(now: () => number = Date.now): Limits {
   return {
-    session: limit(240, 60, now),
-    enrol: limit(60, 60, now),
-    hub: limit(120, 60, now),
-    verify: limit(CODE_TRIES_PER_IP_MINUTE, 60, now),
+    session: addressLimit(240, 60, now),
+    enrol: addressLimit(60, 60, now),
+    hub: addressLimit(120, 60, now),
+    verify: addressLimit(CODE_TRIES_PER_IP_MINUTE, 60, now),
     join: limit(CODE_TRIES_PER_SID, DEVICE_CODE_TTL, now),
-    webauthn: limit(240, 60, now),
-    socket: limit(600, 60, now),
-    connect: limit(600, 60, now),
-    page: limit(600, 60, now),
+    webauthn: addressLimit(240, 60, now),
+    socket: addressLimit(600, 60, now),
+    connect: addressLimit(600, 60, now),
+    page: addressLimit(600, 60, now),
     ticket: limit(60, 60, now),
     file: limit(240, 60, now),
+    sid: limit(600, 60, now),
+    proof: limit(600, 60, now),
   };
 }

@@ -5,7 +5,7 @@ import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
 import { seconds } from './clock.ts';
 import { isSplit } from './config.ts';
 import { digest, sameText } from './digest.ts';
-import type { Session } from './records/records.ts';
+import type { By, Session } from './records/records.ts';
 import { NEW_TTL } from './records/rules.ts';
 import type { Root } from './root.ts';
 
@@ -77,7 +77,10 @@ export async function openSession(root: Root, cookie: string, resume: string | u
   if (resume !== undefined && cookie !== '') {
     const old = await root.records.sessions.find(resume, seconds());
     if (old && sameText(old.cookie, digest(cookie)))
-      return { body: { sid: old.sid, stage: root.relay.stageOf(old.sid) ?? old.stage }, cookie: undefined };
+      return {
+        body: { sid: old.sid, stage: (await root.ways.live(old))?.stage ?? old.stage },
+        cookie: undefined,
+      };
     if (!old && isFresh(root, resume, cookie) && !(await root.records.sessions.isOver(resume)))
       return { body: { sid: resume, stage: 'NEW' }, cookie: undefined };
   }
@@ -124,7 +127,7 @@ export async function authenticate(root: Root, token: unknown, cookie: string): 
 /** Ends a session: the record, its route and its socket go. */
 export async function logout(root: Root, sid: string): Promise<void> {
   await root.records.sessions.end(sid, seconds());
-  root.relay.drop(sid);
+  root.ways.drop(sid);
 }
 
 /**
@@ -132,9 +135,14 @@ export async function logout(root: Root, sid: string): Promise<void> {
  * open code is void: whoever registers the next first passkey needs a code that the hub gave out after this.
  * @throws IngleError `not_found`
  */
-export async function revoke(root: Root, owner: string, credId: string): Promise<{ sessions: number }> {
-  const sids = await root.records.passkeys.remove({ cred_id: credId, owner_id: owner, now: seconds() });
+export async function revoke(
+  root: Root,
+  owner: string,
+  credId: string,
+  by: By,
+): Promise<{ sessions: number }> {
+  const sids = await root.records.passkeys.remove({ cred_id: credId, owner_id: owner, by, now: seconds() });
   if (!sids) throw new IngleError('not_found', 'There is no such passkey.');
-  for (const sid of sids) root.relay.drop(sid);
+  for (const sid of sids) root.ways.drop(sid);
   return { sessions: sids.length };
 }

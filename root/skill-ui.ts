@@ -44,7 +44,7 @@ export async function openPage(
     throw new IngleError('invalid_request', '"page" is no path below /v1/ui/.', { pointer: '/page' });
   const hub = await root.records.hubs.find(hub_id);
   if (hub?.owner_id !== owner_id) throw new IngleError('forbidden', 'This is no hub of yours.');
-  if (!root.relay.isOnline(hub_id))
+  if (!(await root.ways.isOnline(hub_id)))
     throw new IngleError('hub_offline', 'The hub has no open connection to root.');
   const exp = seconds() + TICKET_TTL;
   const jti = toBase64url(random(16));
@@ -63,7 +63,7 @@ function capabilityOf(root: Root, { id, skill_id, hub_id, owner_id, sid }: Skill
 /** Whether the hub is still its owner's, and there. @throws IngleError */
 async function checkHub(root: Root, { hub_id, owner_id }: Pick<SkillPage, 'hub_id' | 'owner_id'>) {
   if ((await root.records.hubs.find(hub_id))?.owner_id !== owner_id) throw invalid();
-  if (!root.relay.isOnline(hub_id))
+  if (!(await root.ways.isOnline(hub_id)))
     throw new IngleError('hub_offline', 'The hub has no open connection to root.');
 }
 

@@ -1,10 +1,10 @@
 // The sockets: who knocks, and at which of the two namespaces, /hub and /owner.
 import type { Server, Socket } from 'socket.io';
 import { type ErrorBody, IngleError, toIngleError } from '../firmware/protocol/errors.ts';
+import type { Restart } from '../firmware/protocol/wire.ts';
 import { dispatcher, type Side } from './events.ts';
 import type { Gate } from './gate.ts';
 import { hubSide } from './hub-side.ts';
-import { clientKey } from './limit.ts';
 import { log } from './log.ts';
 import { ownerSide } from './owner-side.ts';
 import type { Root } from './root.ts';
@@ -25,7 +25,7 @@ export function openSockets(
     io.of(namespace).use(async (socket, go) => {
       try {
         const header = headerOf(socket);
-        root.limits.socket.take(clientKey(ipOf(header, socket.handshake.address)));
+        root.limits.socket.take(ipOf(header, socket.handshake.address));
         await side.admit(socket, header);
         go();
       } catch (e) {
@@ -36,11 +36,23 @@ export function openSockets(
     io.of(namespace).on('connection', (socket) => {
       slim(socket, dispatch);
       side.came(socket);
+      if (root.health.draining) noticeOf(root, socket);
       socket.on('disconnect', side.gone);
     });
   }
   serve('/hub', hubSide(root, gate));
   serve('/owner', ownerSide(root, gate));
+}
+
+/** Tells a client that root ends, and within what time to come back. */
+function noticeOf(root: Root, socket: Socket): void {
+  socket.emit('restart', { in_ms: root.config.drain * 1000 } satisfies Restart);
+}
+
+/** Tells all that are connected. */
+export function announceRestart(io: Server, root: Root): void {
+  for (const namespace of ['/hub', '/owner'])
+    for (const socket of io.of(namespace).sockets.values()) noticeOf(root, socket);
 }
 
 /** What a refused handshake says: the one error shape, in `err.data`. */

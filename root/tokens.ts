@@ -1,17 +1,11 @@
-// Root's own key, and the tokens made with it: session_jwt and the hub's certificate (EdDSA, RFC 8037).
-import {
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-} from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
+// The tokens root makes with its own keys (keyring.ts): session_jwt, the hub's certificate, and tickets (EdDSA, RFC 8037).
+import { createHmac } from 'node:crypto';
+import { type JWTVerifyOptions, jwtVerify, SignJWT } from 'jose';
 import { random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { CERTIFICATE_TTL, SESSION_TTL } from '../firmware/protocol/limits.ts';
 import { seconds } from './clock.ts';
-import { digest } from './digest.ts';
+import { type Keyring, openKeyring, type RootKey } from './keyring.ts';
 import type { Hub, Records } from './records/records.ts';
 
 export const algorithms = ['EdDSA', 'Ed25519'];
@@ -53,54 +47,58 @@ export interface Tokens {
   verifyCertificate(jwt: string): Promise<{ hub_id: string; sign_pub: string }>;
   /** HMAC-SHA-256 under a key that never leaves root, base64url; `purpose` keeps uses apart. */
   mac(purpose: string, text: string): string;
-  /** RFC 7517. */
+  /** The keys that count, the newest first (RFC 7517). */
   jwks(): { keys: Record<string, unknown>[] };
+  /** Takes new keys and forgets those that count no more; see `rotateKeys`. */
+  refresh(): Promise<void>;
 }
+
+type KeyRecords = Pick<Records, 'secret' | 'secrets'>;
 
 /** The header `typ` and the audience of tickets. */
 const ticketType = 'skill-ui+jwt';
 const ticketAudience = 'skill_ui';
 
-/** A key pair of root's own, made at the first start. */
-async function openKey(records: Pick<Records, 'secret'>, name: string) {
-  const fresh = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
-  const privateKey = createPrivateKey(await records.secret(name, fresh.toString()));
-  const publicKey: KeyObject = createPublicKey(privateKey);
-  const jwk = publicKey.export({ format: 'jwk' });
-  return { privateKey, publicKey, jwk, kid: digest(jwk.x!).slice(0, 16) };
-}
+/** @throws Error of jose, or where nobody here has the key */
+const verified = async (jwt: string, ring: Keyring, options: JWTVerifyOptions) =>
+  (
+    await jwtVerify(
+      jwt,
+      async ({ kid }) => {
+        const key = await ring.find(kid);
+        if (!key) throw new TypeError('no such key');
+        return key.publicKey;
+      },
+      options,
+    )
+  ).payload;
 
 /** Opens root's tokens; makes the keys at the first start. `issuer` is the public origin of root's API. */
-export async function openTokens(records: Pick<Records, 'secret'>, issuer: string): Promise<Tokens> {
-  const key = await openKey(records, 'sign');
-  const ticketKey = await openKey(records, 'sign_skill_ui');
+export async function openTokens(records: KeyRecords, issuer: string): Promise<Tokens> {
+  const ring = await openKeyring(records, 'sign');
+  const ticketRing = await openKeyring(records, 'sign_skill_ui');
   const macKey = await records.secret('mac', toBase64url(random(32)));
   async function checked(jwt: string, audience: string) {
     try {
       const options = { issuer, audience, algorithms, requiredClaims: ['exp', 'iat', 'sub'] };
-      return (await jwtVerify(jwt, key.publicKey, options)).payload;
+      return await verified(jwt, ring, options);
     } catch {
       throw new IngleError('unauthenticated', 'The token is not valid. Sign in again.');
     }
   }
-  const signed = (
-    by: typeof key,
-    typ: Record<string, string>,
-    claims: Record<string, unknown>,
-    exp: number,
-  ) =>
+  const signed = (by: RootKey, typ: Record<string, string>, claims: Record<string, unknown>, exp: number) =>
     new SignJWT({ ...claims, iss: issuer })
       .setProtectedHeader({ alg: 'EdDSA', kid: by.kid, ...typ })
       .setIssuedAt()
       .setExpirationTime(exp)
       .sign(by.privateKey);
   const sign = (claims: Record<string, unknown>, aud: string, sub: string, exp: number) =>
-    signed(key, {}, { ...claims, aud, sub }, exp);
+    signed(ring.newest(), {}, { ...claims, aud, sub }, exp);
 
   return {
     issueTicket: ({ owner_id, ...claims }, exp) =>
       signed(
-        ticketKey,
+        ticketRing.newest(),
         { typ: ticketType },
         { ...claims, aud: ticketAudience, sub: `owner:${owner_id}` },
         exp,
@@ -112,7 +110,7 @@ export async function openTokens(records: Pick<Records, 'secret'>, issuer: strin
       };
       try {
         if (jwt.length > 2048) throw new TypeError('too long');
-        const p = (await jwtVerify(jwt, ticketKey.publicKey, options)).payload;
+        const p = await verified(jwt, ticketRing, options);
         return {
           owner_id: p.sub!.replace(/^owner:/, ''),
           skill_id: String(p['skill_id']),
@@ -152,6 +150,10 @@ export async function openTokens(records: Pick<Records, 'secret'>, issuer: strin
       return { hub_id: p.sub!, sign_pub: String(cnf?.jwk?.x) };
     },
     mac: (purpose, text) => createHmac('sha256', macKey).update(`${purpose}\n${text}`).digest('base64url'),
-    jwks: () => ({ keys: [{ ...key.jwk, kid: key.kid, use: 'sig', alg: 'EdDSA' }] }),
+    jwks: () => ({ keys: ring.all().map(({ jwk, kid }) => ({ ...jwk, kid, use: 'sig', alg: 'EdDSA' })) }),
+    async refresh() {
+      await ring.refresh();
+      await ticketRing.refresh();
+    },
   };
 }

@@ -135,7 +135,12 @@ export async function loginChallenge(root: Root, session: Session) {
 }
 
 /** Verifies the assertion, moves the sid to AUTH and issues its session token. @throws IngleError `assertion_failed` */
-export async function loginFinish(root: Root, session: Session, credential: Record<string, unknown>) {
+export async function loginFinish(
+  root: Root,
+  session: Session,
+  credential: Record<string, unknown>,
+  place: string,
+) {
   const expectedChallenge = await takeSigned(root, session.sid, 'login');
   const id = credential['id'];
   if (expectedChallenge === undefined || typeof id !== 'string' || id.length > 1400) throw failed();
@@ -171,11 +176,11 @@ export async function loginFinish(root: Root, session: Session, credential: Reco
     owner_before: session.owner_id,
     cred_id: id,
     sign_count: counter,
-    ...{ hub_id, subnet_id, jti: token.jti, now: seconds(), exp: token.exp },
+    ...{ hub_id, subnet_id, jti: token.jti, place, now: seconds(), exp: token.exp },
   });
   // The session is another's now, or the passkey was revoked while we verified.
   if (!done) throw failed();
-  root.relay.extend(session.sid);
+  root.ways.extend(session);
   if (done.went_back)
     log('notice', 'a passkey counter went back', { browser_key_id, owner: short(owner_id) });
   const public_key = toBase64url(cred.browser_pubkey);
@@ -196,6 +201,8 @@ export async function listCredentials(root: Root, session: Session) {
     credentials: all.map((c) => ({
       id: c.cred_id,
       browser_key_id: c.browser_key_id,
+      name: c.name,
+      guest: c.guest,
       current: c.browser_key_id === session.browser_key_id,
       sign_count: c.sign_count,
       /** When the counter last went back, Unix seconds; null = never. A copy of the passkey may exist. */

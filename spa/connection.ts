@@ -29,7 +29,14 @@ export async function connect(): Promise<void> {
     // Another hub's icons are not this one's.
     if (shown !== s?.hub_id) set({ ...noDesktop, open: null, managing: null });
     shown = s?.hub_id;
-    set({ link: 'connecting', lag: null, heardAt: null, hubName: pin?.name || app().hubName, insecure });
+    set({
+      link: 'connecting',
+      direct: false,
+      lag: null,
+      heardAt: null,
+      hubName: pin?.name || app().hubName,
+      insecure,
+    });
     if (known) await desktop(known.hub_id);
     else show({ at: 'connecting', step: 'hub' });
     const { openLink } = await loaded(import('./link.ts'));
@@ -56,9 +63,9 @@ export async function stuck(e: unknown): Promise<void> {
 function events(mine: number): LinkEvents {
   return {
     answered: (lag) => set({ lag, heardAt: Date.now() }),
-    state(state) {
+    state(state, direct) {
       if (mine !== opening) return;
-      if (state !== app().link) set({ link: state });
+      if (state !== app().link || direct !== app().direct) set({ link: state, direct });
       const at = app().page.at;
       if (state === 'up' && (at === 'connecting' || at === 'approve'))
         void desktop(session()?.hub_id).catch(stuck);
@@ -69,7 +76,7 @@ function events(mine: number): LinkEvents {
     hub: (hubName) => set({ hubName }),
     refused: (e) => stopLink(refusedAs(e)),
     alarm: (reason) => stopLink({ at: 'alarm', reason }),
-    unanswered: () => stopLink({ at: 'refused', notice: { text: 'no_answer' } }),
+    unanswered: () => stopLink({ at: 'refused', notice: 'no_answer' }),
     wrongCode: () => stopLink({ at: 'second', title: 'code_wrong_title' }),
     signedOut() {
       stopLink({ at: 'boot' });

@@ -81,11 +81,12 @@ function Wants() {
 }
 
 export function LinkPill() {
-  const { link, lag } = useApp();
-  const tone = link === 'up' ? 'ok' : link === 'connecting' ? 'warn' : 'bad';
+  const { link, lag, direct } = useApp();
+  const isUp = link === 'up';
+  const tone = isUp ? 'ok' : link === 'connecting' ? 'warn' : 'bad';
   // The milliseconds change with each beat: they are there to be read, and not announced.
-  const ms = link === 'up' && lag !== null && ` · ${t('lag', { ms: Math.round(lag) })}`;
-  return html`<div class=${`pill ${tone}`} data-link=${link}><span><span role="status">${t(words[link])}</span>${ms}</span></div>`;
+  const ms = isUp && lag !== null && ` · ${t('lag', { ms: Math.round(lag) })}`;
+  return html`<div class=${`pill ${tone}`} data-link=${link}><span><span role="status">${t(isUp && direct ? 'direct' : words[link])}</span>${ms}</span></div>`;
 }
 
 function StatusBar() {

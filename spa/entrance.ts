@@ -2,7 +2,7 @@
 import { IngleError, toIngleError } from '../firmware/protocol/errors.ts';
 import { pinnedHub } from './database.ts';
 import { type Notice, type Page, set, show, Trouble, toast, within } from './store.ts';
-import { errorText, t } from './text.ts';
+import { errorText, noticeText, t } from './text.ts';
 
 /** The command that prints a code, as pages name it. */
 export const loginCommand = 'npx ingle login';
@@ -20,7 +20,7 @@ export function noticeOf(e: unknown): Notice {
 /** Tells of an action that did not succeed. */
 export function failed(e: unknown): void {
   const notice = noticeOf(e);
-  toast('error' in notice ? t('action_failed', { message: errorText(notice.error) }) : t(notice.text));
+  toast('error' in notice ? t('action_failed', { message: errorText(notice.error) }) : noticeText(notice));
 }
 
 /** Part of the application that comes when it is needed; a network that says nothing ends the wait. */

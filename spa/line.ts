@@ -1,5 +1,6 @@
 // The channel to the hub: begun when the route through root is bound, begun anew when that is bound anew.
 import { fromBase64url, toBase64url } from '../firmware/protocol/bytes.ts';
+import type { Switch, SwitchOptions } from '../firmware/protocol/direct/switch.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import type { Access, Channel } from '../firmware/protocol/noise/channel.ts';
 import { initiator } from '../firmware/protocol/noise/initiator.ts';
@@ -30,6 +31,8 @@ function accessOf({ access: a }: Session, pin: Pin | undefined): Access | null {
   return hubStatic ? { mode: 'known', hubStatic } : null;
 }
 
+export type Line = ReturnType<typeof openLine>;
+
 /** Opens the line and keeps it open until `close`. @throws IngleError `pairing_failed` for want of access */
 export function openLine(s: Signed, key: KeyPair, pin: Pin | undefined, on: LineEvents) {
   const { sid, hub_id: hubId, session_jwt } = s;
@@ -41,6 +44,9 @@ export function openLine(s: Signed, key: KeyPair, pin: Pin | undefined, on: Line
   let channel: Channel | null = null;
   let tunnel: TunnelClient | null = null;
   let closed = false;
+  /** Highest number that has come through root, and what takes other ways beside that one. */
+  let given = -1;
+  let ways: Switch | undefined;
 
   const route = openRoute(
     {
@@ -50,9 +56,12 @@ export function openLine(s: Signed, key: KeyPair, pin: Pin | undefined, on: Line
     },
     {
       ...on,
-      bound: (secret) => (isSealed() ? void unsealed(secret) : shake()),
+      // Where nothing needs root, nothing was lost with it.
+      bound: (secret) => (isSealed() ? void unsealed(secret) : ways?.settled || shake()),
       frame(frame, ctr) {
         on.frame(frame);
+        if (ways) return ways.fromRelay(frame, ctr);
+        given = ctr;
         channel?.receive(frame, ctr);
       },
     },
@@ -71,7 +80,7 @@ export function openLine(s: Signed, key: KeyPair, pin: Pin | undefined, on: Line
       access: access!,
       counters: { reserve: async (count) => reserveCounter(sid, count) },
       timing: { handshake: 4000, backoff: 200, backoffMax: 2000 },
-      send: route.send,
+      send: (frame, ctr) => (ways ?? route).send(frame, ctr),
     });
     tunnel = tunnelClient(channel);
     on.begun(channel, access!.mode);
@@ -97,6 +106,14 @@ export function openLine(s: Signed, key: KeyPair, pin: Pin | undefined, on: Line
     route,
     channel: () => channel,
     tunnel: () => tunnel,
+    /** Frames go straight to the hub. */
+    direct: () => ways?.way === 'direct',
+    /** From now on frames may take other ways than through root. */
+    detour: (open: (o: SwitchOptions) => Switch) =>
+      (ways = open({
+        ...{ relay: route.send, given, changed: on.changed },
+        receive: (frame, ctr) => channel?.receive(frame, ctr),
+      })),
     close(): void {
       closed = true;
       tunnel?.close();

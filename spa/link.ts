@@ -8,8 +8,9 @@ import type { TunnelClient, TunnelSocket } from '../firmware/protocol/tunnel/tun
 import { type Control, frameKind } from '../firmware/protocol/wire.ts';
 import type { Suspicion } from '../firmware/text/channel.ts';
 import { read, write } from './database.ts';
+import type { DirectWay } from './direct.ts';
 import { browserKey } from './key.ts';
-import { openLine, type Signed } from './line.ts';
+import { type Line, openLine, type Signed } from './line.ts';
 import { reach } from './reach.ts';
 import { changeSession, session } from './sid.ts';
 import type { LinkState } from './store.ts';
@@ -17,7 +18,8 @@ import { trust } from './trust.ts';
 
 /** What becomes of the way; each may come many times. */
 export interface LinkEvents {
-  state(state: LinkState): void;
+  /** @param direct without root between this browser and its hub */
+  state(state: LinkState, direct: boolean): void;
   /** The hub itself has answered, after so many milliseconds. */
   answered(lag: number): void;
   /** The hub asks for an assertion before it lets this browser in. */
@@ -150,6 +152,17 @@ function openAssertion() {
   };
 }
 
+/** Takes what the hub says of the direct way, whose code comes with the first word of it; false: it is of something else. */
+function directWay(line: () => Line): (c: Control | null) => boolean {
+  let direct: Promise<DirectWay> | undefined;
+  return (c) => {
+    if (c?.t !== 'direct' && c?.t !== 'answer') return false;
+    direct ??= import('./direct.ts').then((m) => m.openDirect(line()));
+    direct.then((d) => d.heard(c)).catch(() => {});
+    return true;
+  };
+}
+
 /** What there is while the hub is reached. @throws IngleError */
 function reached<T>(it: T | null | undefined): T {
   if (!it) throw new IngleError('hub_offline', 'The hub is not reached.');
@@ -183,6 +196,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   });
   const suspect = suspicion(on, () => hub.pairing);
   const assertion = openAssertion();
+  const ofDirect = directWay(() => line);
   /** What the hub does and says, one after the other. */
   const turn = openQueue();
   const inTurn = (work: () => void | Promise<void>) => {
@@ -192,7 +206,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     ...on,
     changed() {
       const { connected, status } = line.route;
-      if (!connected || !status.hub_online) admitted = false;
+      if (!line.direct() && (!connected || !status.hub_online)) admitted = false;
       view.tell();
     },
     begun: listen,
@@ -203,6 +217,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     route: () => line.route,
     open: () => line.channel()?.state === 'open',
     admitted: () => admitted,
+    direct: line.direct,
     beat: () => line.channel()?.beat(),
   });
 
@@ -233,6 +248,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
       control = decodeControl(plaintext);
     } catch {}
     if (control?.t === 'serving') return view.serves(control.ok);
+    if (ofDirect(control)) return;
     const said = control && (await hub.control(control));
     if (!said || closed) return;
     switch (said.t) {

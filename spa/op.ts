@@ -2,7 +2,6 @@
 import { html } from 'htm/preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { toIngleError } from '../firmware/protocol/errors.ts';
-import { glyph } from './glyphs.ts';
 import { changes } from './icons.ts';
 import { errorText, t } from './text.ts';
 
@@ -56,11 +55,10 @@ export function useOp(control: string): OpState | undefined {
   return ops.get(control);
 }
 
-/** What stands beside a control: done, or why not, with another try. */
+/** What stands beside a control: why not, with another try. What is done is said, and marked on the control itself. */
 export function Op({ of, again }: { of: OpState | undefined; again: () => void }) {
-  if (of?.is === 'done')
-    return html`<span class="op" role="status" data-op="done">${glyph('check')}${t('op_done')}</span>`;
+  if (of?.is === 'done') return html`<span class="did" role="status">${t('op_done')}</span>`;
   if (of?.is === 'failed')
-    return html`<span class="op" role="status" data-op="failed">${t('op_failed', { why: of.why ?? '' })} <button type="button" class="button quiet" onClick=${again}>${t('retry')}</button></span>`;
+    return html`<span role="status">${t('op_failed', { why: of.why ?? '' })} <button type="button" class="button quiet" onClick=${again}>${t('retry')}</button></span>`;
   return null;
 }

@@ -7,7 +7,7 @@ import { t, titleOf } from './text.ts';
 /** What windows of the owner's pages are called, beside those of skills. */
 export const pageNames: Record<Managing, string> = {
   ...{ manage: '@skills', people: '@people', hubs: '@hubs', settings: '@settings', notices: '@notices' },
-  scenarios: '@scenarios',
+  ...{ scenarios: '@scenarios', account: '@account' },
 };
 
 /** Whether an icon is of a scenario app, which has an address of its own and opens without the hub. */

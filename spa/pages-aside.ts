@@ -52,7 +52,7 @@ function NoPasskey({ page }: { page: Extract<Page, { at: 'nopasskey' }> }) {
 }
 
 function Refused({ page }: { page: Extract<Page, { at: 'refused' }> }) {
-  return html`<${Frame} id="refused" icon="lock" bad title=${say('refused_title')} lead=${noticeText(page.notice)}>
+  return html`<${Frame} id="refused" icon="lock" bad title=${say('refused_title')} lead=${page.notice === 'no_answer' ? say('no_answer') : noticeText(page.notice)}>
     <p class="soft"><${Command} text=${t('entry_where_1')} /></p>
     <div class="actions"><button class="button wide" type="button" onClick=${newCode}>${say('nopasskey_new_code')}</button></div>
   <//>`;

@@ -22,10 +22,10 @@ interface Way extends Entry {
   go(): void;
 }
 
-const ownerPages: readonly Managing[] = ['manage', 'people', 'hubs'];
+const ownerPages: readonly Managing[] = ['manage', 'people', 'hubs', 'account'];
 const icons: Record<Managing, Glyph> = {
   ...{ manage: 'app', people: 'people', hubs: 'hub', settings: 'gear', notices: 'bell' },
-  scenarios: 'play',
+  ...{ scenarios: 'play', account: 'key' },
 };
 
 /** Everything that can be found by this person. */

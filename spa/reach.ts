@@ -10,11 +10,14 @@ export interface ReachOptions {
   route(): Pick<Route, 'connected' | 'status' | 'acknowledged' | 'renew'>;
   /** Whether the channel to the hub stands. */
   open(): boolean;
+  /** Frames reach the hub without root. */
+  direct(): boolean;
   /** Whether the hub has let this browser in. */
   admitted(): boolean;
   /** Asks the hub for a sign of life. */
   beat(): void;
-  state(state: LinkState): void;
+  /** @param direct as `direct()` says now */
+  state(state: LinkState, direct: boolean): void;
   /** The hub itself has answered, after so many milliseconds. */
   answered(lag: number): void;
 }
@@ -59,10 +62,11 @@ export function reach(o: ReachOptions) {
   function stateNow(): LinkState {
     const { connected, status, acknowledged } = o.route();
     if (cut || (!connected && !navigator.onLine)) return 'cut';
-    if (!connected) return 'down';
     const open = o.open();
-    if (open && late && acknowledged < asked) return 'down';
-    if (!status.hub_online) return 'offline';
+    if (!o.direct()) {
+      if (!connected || (open && late && acknowledged < asked)) return 'down';
+      if (!status.hub_online) return 'offline';
+    }
     if (late) return 'silent';
     if (!open || !o.admitted()) return 'connecting';
     return serving ? 'up' : 'unserved';
@@ -79,7 +83,7 @@ export function reach(o: ReachOptions) {
         late = !o.open();
         tell();
       }, SHAKING_WAIT);
-    o.state(state);
+    o.state(state, o.direct());
   }
   const events = [
     [window, 'offline', network],

@@ -4,11 +4,16 @@ import { BROWSER_HEADER } from '../firmware/protocol/page.ts';
 import { root } from './root.ts';
 import { keepSession, type Session, session } from './sid.ts';
 
+/** POST with a JSON body; as `request`. */
+export const post = <R>(path: string, body: unknown, jwt?: string, headers?: Record<string, string>) =>
+  request<R>('POST', path, body, jwt, headers);
+
 /**
- * POST with a JSON body.
+ * One call of root's API, with a JSON body where one is given. What is no JSON comes as text.
  * @throws IngleError what root said, or `unavailable` when it did not answer.
  */
-export async function post<R>(
+export async function request<R>(
+  method: string,
   path: string,
   body: unknown,
   jwt?: string,
@@ -18,23 +23,27 @@ export async function post<R>(
   const browser = session()?.browser;
   try {
     response = await fetch(root + path, {
-      method: 'POST',
+      method,
       headers: {
-        'content-type': 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(jwt ? { authorization: `Bearer ${jwt}` } : {}),
         ...(browser ? { [BROWSER_HEADER]: browser } : {}),
         ...headers,
       },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: 'same-origin',
       signal: AbortSignal.timeout(20_000),
     });
   } catch {
     throw new IngleError('unavailable', 'No answer.');
   }
-  const json: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw fromBody(json, response.status);
-  return json as R;
+  const text = await response.text().catch(() => '');
+  let said: unknown = text;
+  try {
+    said = JSON.parse(text);
+  } catch {}
+  if (!response.ok) throw fromBody(said, response.status);
+  return said as R;
 }
 
 /** This tab's session, opened at root when there is none. */

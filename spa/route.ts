@@ -2,6 +2,7 @@
 import { io, type Socket } from 'socket.io-client';
 import { toIngleError } from '../firmware/protocol/errors.ts';
 import { EMPTY_FRAME } from '../firmware/protocol/limits.ts';
+import { heedRestart } from '../firmware/protocol/restart.ts';
 import type { BrowserToRoot, RootToBrowser, RouteStatus } from '../firmware/protocol/wire.ts';
 import { post } from './rest.ts';
 import { root } from './root.ts';
@@ -82,6 +83,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     randomizationFactor: 0.3,
     timeout: 5000,
   });
+  const forget = heedRestart(socket);
   const ask = () => post('/v1/browser/pairing/offer', { sid, e2e_pubkey }, session_jwt);
 
   async function offer(): Promise<void> {
@@ -134,6 +136,8 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   });
   socket.on('connect_error', (e: Error & { data?: { error?: string } }) => {
     if (isOut(e.data?.error)) on.signedOut();
+    // Refused for now, as where root's database is away: Socket.IO would not ask again by itself.
+    else if (!socket.active && !closed) setTimeout(() => closed || socket.connect(), 1000);
     on.changed();
   });
   socket.on('disconnect', (reason) => {
@@ -178,6 +182,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     renew: () => void socket.disconnect().connect(),
     close() {
       closed = true;
+      forget();
       unanswered(false);
       window.removeEventListener('online', wake);
       document.removeEventListener('visibilitychange', wake);

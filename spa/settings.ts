@@ -13,6 +13,7 @@ import { hub } from './settings-hub.ts';
 import { Look } from './settings-look.ts';
 import { Push } from './settings-push.ts';
 import { say } from './settings-text.ts';
+import { Way } from './settings-way.ts';
 import { type Managing, set, toast, useApp } from './store.ts';
 import { shown, t } from './text.ts';
 
@@ -72,6 +73,7 @@ const pages = [
   ['manage', 'app'],
   ['people', 'people'],
   ['hubs', 'hub'],
+  ['account', 'key'],
 ] as const satisfies readonly (readonly [Managing, Glyph])[];
 
 function Home() {
@@ -111,6 +113,7 @@ export function Settings() {
     ${isOwner && link !== 'up' && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
     <${Look} />
     ${role !== 'guest' && html`<${Push} />`}
+    <${Way} />
     ${isOwner && html`<${Hub} /><${Browsers} /><${Home} />`}
     <${Here} />
   </div>`;

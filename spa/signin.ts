@@ -40,8 +40,9 @@ export async function verify(code: string, secret: string | null, access?: Sessi
     const { owner_id, subnet_id, hub_id, new_passkey } = r;
     keepSession({ ...session(), sid, browser, owner_id, subnet_id, hub_id, new_passkey, access });
   } catch (e) {
-    const near = e instanceof IngleError && e.details?.['near'] === true;
-    const notice: Notice = near ? { text: 'entry_near' } : noticeOf(e);
+    const isNear = e instanceof IngleError && e.details?.['near'] === true;
+    const near = isNear && (await import('./prove.ts').catch(() => undefined))?.near();
+    const notice: Notice = near || noticeOf(e);
     if (aside && page.at === 'link') {
       const spent = 'error' in notice && notice.error === 'invalid_device_code';
       return show({ at: 'link', is: spent ? 'spent' : page.is, ...(spent ? {} : { notice }) });

@@ -7,14 +7,17 @@ import type { Role } from '../firmware/protocol/roles.ts';
 import type { skillsApi } from '../firmware/skills/api.ts';
 import { type Brand, noBrand } from '../firmware/text/brand.ts';
 import type { Suspicion } from '../firmware/text/channel.ts';
-import type { Language } from '../firmware/text/i18n.ts';
+import type { Language, Localized } from '../firmware/text/i18n.ts';
 import type { SpaText } from '../firmware/text/spa.ts';
 import type { Layout } from '../firmware/ui/arranged.ts';
 import type { Glance } from '../firmware/ui/glance.ts';
 import type { Told } from '../firmware/ui/topic-names.ts';
 
 /** What stands above a page's button: a text of ours, or an error's. */
-export type Notice = { text: SpaText; command?: string } | { error: ErrorCode; message?: string };
+export type Notice =
+  | { text: SpaText; command?: string }
+  | { words: Localized }
+  | { error: ErrorCode; message?: string };
 
 /** Something of this browser or device that does not work, in words of ours. */
 export class Trouble extends Error {
@@ -50,7 +53,7 @@ export type Page =
   | { at: 'nopasskey'; notice?: Notice; busy?: SpaText }
   | { at: 'connecting'; step: 'hub' | 'prove' | 'open' }
   | { at: 'approve'; notice?: Notice; busy?: SpaText }
-  | { at: 'refused'; notice: Notice }
+  | { at: 'refused'; notice: Notice | 'no_answer' }
   /** The hub says that this person's time is over. */
   | { at: 'ended' }
   /** The hub says that the invitation is for somebody else. */
@@ -69,7 +72,7 @@ export type Icon = Omit<Wire, 'schema' | 'ownerOnly' | 'sizeHints' | 'available'
 type Wire = Answer<typeof skillsApi.icons>[number];
 
 /** A page beside skills' screens: the owner's, settings, what skills have told, and scenarios. */
-export type Managing = 'manage' | 'people' | 'hubs' | 'settings' | 'notices' | 'scenarios';
+export type Managing = 'manage' | 'people' | 'hubs' | 'account' | 'settings' | 'notices' | 'scenarios';
 
 export interface Open {
   skill_id: string;
@@ -98,6 +101,8 @@ export interface App {
   language: Language;
   page: Page;
   link: LinkState;
+  /** Straight to the hub, and not through root. */
+  direct: boolean;
   /** Round trip to the hub itself, milliseconds; null while it has not answered. */
   lag: number | null;
   /** When the hub last answered, milliseconds. */
@@ -152,6 +157,7 @@ let state: App = {
   language: 'en',
   page: { at: 'boot' },
   link: 'connecting',
+  direct: false,
   lag: null,
   heardAt: null,
   hubName: null,

@@ -34,6 +34,7 @@ export function errorText(code: ErrorCode): string {
 
 /** A notice in the person's language. Messages of the service are English and only stand in where we have no words. */
 export function noticeText(n: Notice): string {
+  if ('words' in n) return shown(n.words);
   return 'text' in n ? t(n.text, n.command ? { command: n.command } : {}) : errorText(n.error);
 }
 

@@ -16,6 +16,7 @@ const screens = {
   manage: (): Promise<Screen> => import('./manage.ts').then((m) => m.Manage),
   people: (): Promise<Screen> => import('./people.ts').then((m) => m.People),
   hubs: (): Promise<Screen> => import('./hubs.ts').then((m) => m.Hubs),
+  account: (): Promise<Screen> => import('./account.ts').then((m) => m.Account),
   settings: (): Promise<Screen> => import('./settings.ts').then((m) => m.Settings),
   notices: (): Promise<Screen> => import('./notices.ts').then((m) => m.Notices),
   scenarios: (): Promise<Screen> => import('./scenarios.ts').then((m) => m.Scenarios),

@@ -23,7 +23,13 @@ const steps = [
     'types',
     [...bin('typescript/bin/tsc'), '-p', '.', '--incremental', '--tsBuildInfoFile', '.cache/types.json'],
   ],
-  ['unused code', [...bin('knip/bin/knip.js'), '--no-progress', '--no-config-hints']],
+  [
+    'unused code',
+    [
+      ...bin('knip/bin/knip.js'),
+      ...['--no-progress', '--no-config-hints', '--cache', '--cache-location', '.cache/knip'],
+    ],
+  ],
   ['house rules', ['test/house-rules.mjs']],
   ['size budgets', ['--import', 'tsx', 'test/budget.ts']],
 ];

@@ -1,6 +1,6 @@
 // Test files as plain JavaScript, all in one go: tsx would start its compiler anew in every process.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
@@ -16,6 +16,17 @@ const inPlace = {
       // In its first line, so that all others keep their numbers.
       return { loader: path.endsWith('.ts') ? 'ts' : 'js', contents: here + text.replace(/^#!.*/, '') };
     });
+  },
+};
+
+/** Failures are told whole (lab/loud.ts). */
+const loud = {
+  name: 'loud',
+  setup(b) {
+    const wrapper = resolve('test/lab/loud.ts');
+    b.onResolve({ filter: /^uvu$/ }, ({ importer }) =>
+      importer === wrapper ? { path: 'uvu', external: true } : { path: wrapper },
+    );
   },
 };
 
@@ -56,7 +67,7 @@ export async function compile(files, o = {}) {
     // With node --enable-source-maps a failure names the line of the source.
     sourcemap: 'linked',
     sourcesContent: false,
-    plugins: o.whole ? [inPlace] : [inPlace, packages],
+    plugins: o.whole ? [inPlace] : [inPlace, loud, packages],
     logLevel: 'error',
   });
   return new Map(files.map((f) => [f, join(folder, f.replace(/\.ts$/, '.js'))]));

@@ -57,7 +57,9 @@ const doors = {
   'dbus-next': ['firmware/system/bus.ts'],
   sqlite3: ['firmware/system/store.ts', 'root/records/sqlite.ts'],
   pg: ['root/records/postgres.ts'],
+  '@redis/client': ['root/cluster/registry.ts'],
   '@abandonware/bleno': ['firmware/ble/gatt.ts'],
+  'node-datachannel': ['firmware/uplink/datachannel.ts'],
   serialport: [/^services\/serial\//],
   'socket.io': [/^root\//],
   // systemd-notify is told through notify.ts; what runs before anything is installed is plain Node.

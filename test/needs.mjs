@@ -25,7 +25,9 @@ const needs = {
     ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
   ],
   'bench/api.ts': [['/usr/bin/wrk', 'wrk']],
+  'bench/login.ts': database,
   'bench/steps.ts': database,
+  'bench/lines.ts': [['/usr/bin/redis-server', 'redis-server']],
   'bench/audio.ts': [
     ['/usr/lib/python3/dist-packages/numpy/__init__.py', 'python3-numpy'],
     ['/usr/lib/python3/dist-packages/scipy/__init__.py', 'python3-scipy'],
@@ -58,7 +60,12 @@ const needs = {
     ['/usr/bin/pocketsphinx_continuous', 'pocketsphinx'],
     ['/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict', 'pocketsphinx-en-us'],
   ],
-  root: [['/usr/bin/openssl', 'openssl'], ...database],
+  root: [
+    ['/usr/bin/openssl', 'openssl'],
+    ['/usr/bin/redis-server', 'redis-server'],
+    ['/usr/sbin/haproxy', 'haproxy'],
+    ...database,
+  ],
   'scenario/killed.test.ts': [['/usr/bin/strace', 'strace']],
   services: [
     ...room,

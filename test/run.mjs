@@ -75,6 +75,7 @@ let passed = 0;
 let failed = 0;
 let skipped = 0;
 const broken = [];
+const told = [];
 // Where no file runs the bundles, nothing is built for it.
 const wantsBundles = files.some((f) => /\bdist\/|house\.ts/.test(readFileSync(f, 'utf8')));
 if (wantsBundles && !args.includes('--no-build'))
@@ -97,9 +98,12 @@ const pure = new Set(
 );
 const together = files.filter((f) => pure.has(f));
 const compiled = files.length > 0 ? await compile(files) : new Map();
-const BATCH = 12;
-const count = Math.ceil(together.length / BATCH);
-const batches = Array.from({ length: count }, (_, i) => together.filter((_, n) => n % count === i));
+/** fast-check makes a table of all of Unicode where any character is asked for, so one process does all of that. */
+const isDear = (file) => /unit: '(binary|grapheme)/.test(readFileSync(file, 'utf8'));
+const dear = together.filter(isDear);
+const rest = together.filter((f) => !isDear(f));
+/** Processes that share them: each takes the next file when it is through with one. */
+const sharing = Math.min(4, Math.ceil(together.length / 12));
 
 const folderOf = (file) => relative('test', file).split('/')[0];
 const own = files.filter((f) => !pure.has(f));
@@ -115,29 +119,38 @@ const lanes = (some, count) => {
 };
 // What measures, or fills the machine, has it to itself.
 await lanes(own.filter(isAlone), 1);
-// What is patient runs beside all others, mostly while they wait.
+// What is patient runs beside all others, mostly while they wait, the longest first.
+const longestFirst = (some) => some.sort((a, b) => headOf(b).seconds - headOf(a).seconds);
 const others = own.filter((f) => !isAlone(f));
-const patient = lanes(
-  others.filter((f) => headOf(f).patient),
-  1,
-);
+const patient = lanes(longestFirst(others.filter((f) => headOf(f).patient)), 1);
 const eager = others.filter((f) => !headOf(f).patient);
-// Several of them spend their time waiting for an answer that does not come.
-await Promise.all(Array.from({ length: 4 }, () => worker(batches)));
+await Promise.all(
+  Array.from({ length: sharing }, async (_, i) => {
+    // Where one dies of a file, another one takes the rest.
+    do {
+      const files = [];
+      await test(files, () => {
+        const file = (i === 0 && dear.shift()) || rest.shift() || dear.shift();
+        if (file) files.push(file);
+        return file;
+      });
+    } while (rest.length + dear.length > 0);
+  }),
+);
 await lanes(
   eager.filter((f) => !isMachine(f)),
   2,
 );
 // An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
 // services did not answer in their time.
-const machines = eager.filter(isMachine).sort((a, b) => headOf(b).seconds - headOf(a).seconds);
-await lanes(machines, 2);
+await lanes(longestFirst(eager.filter(isMachine)), 2);
 await patient;
 if (files.length === 0) {
   console.log(`No test file matches ${only.join(' ')}`);
   failed++;
 }
-if (broken.length) console.log(`\nFailed:\n${broken.map((f) => `  ${f}`).join('\n')}`);
+// At the end once more: of a long run only that may be at hand.
+if (broken.length) console.log(`\n${told.join('\n')}\nFailed:\n${broken.map((f) => `  ${f}`).join('\n')}`);
 if (skipped) console.log(`${skipped} skipped; the reasons stand above.`);
 console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
 process.exit(failed ? 1 : 0);
@@ -152,15 +165,17 @@ function headOf(file) {
   return { seconds: Number(seconds ?? 120), patient: how === 'patient', alone: how === 'alone' };
 }
 
-/** @param batch one file, or some that share a process */
-async function test(batch) {
+/** @param batch one file, or those that `next` gives while they run, in one process */
+async function test(batch, next) {
   const began = Date.now();
+  const { code, out } = await run(batch, next);
   const file = batch.length > 1 ? `${batch[0]} and ${batch.length - 1} more` : batch[0];
-  const { code, out } = await run(batch);
   const plain = stripVTControlCharacters(out);
-  // A file may hold several suites; its last summary counts them all.
-  const n = (name) =>
-    Number([...plain.matchAll(new RegExp(`^\\s+${name}:\\s+(\\d+)`, 'gm'))].at(-1)?.[1] ?? 0);
+  // A file may hold several suites; its last summary counts them all. Of several files each has its own.
+  const n = (name) => {
+    const all = [...plain.matchAll(new RegExp(`^\\s+${name}:\\s+(\\d+)`, 'gm'))].map((m) => Number(m[1]));
+    return next ? all.reduce((sum, x) => sum + x, 0) : (all.at(-1) ?? 0);
+  };
   const total = n('Total');
   const skip = n('Skipped');
   const ok = n('Passed');
@@ -182,7 +197,8 @@ async function test(batch) {
   if (bad) {
     broken.push(file);
     // What failed comes first: the rest of a machine's suite is long.
-    console.log(`${failuresIn(plain)}\n${out}`);
+    told.push(failuresIn(plain) || plain.split('\n').slice(-20).join('\n'));
+    console.log(`${told.at(-1)}\n${out}`);
   }
 }
 
@@ -192,36 +208,34 @@ function failuresIn(plain) {
   return blocks.map((b) => b.split('\n').slice(0, 60).join('\n')).join('\n');
 }
 
-function run(batch) {
-  const heads = batch.map(headOf);
-  const seconds = heads.reduce((sum, h) => sum + h.seconds, 0);
-  const patient = heads.every((h) => h.patient);
+function run(batch, next) {
   return new Promise((resolve) => {
-    const program = pure.has(batch[0])
-      ? ['test/batch.mjs', ...batch.flatMap((f) => [f, compiled.get(f)])]
-      : [compiled.get(batch[0])];
+    const program = next ? ['test/batch.mjs'] : [compiled.get(batch[0])];
     const [first, ...rest] = [...tethered, process.execPath, '--enable-source-maps', ...program];
     const child = spawn(first, rest, {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(next ? ['ipc'] : [])],
       detached: true,
       env: { ...process.env, FORCE_COLOR: '0', NODE_ENV: 'test' },
     });
     // Its children inherit it: a third of a processor that two others want.
-    if (patient) setPriority(child.pid, 5);
+    if (!next && headOf(batch[0]).patient) setPriority(child.pid, 5);
     let out = '';
     let lingers;
     let lingered = false;
+    /** What has done its tests ends by itself, or something is left open. */
+    const awaitEnd = () => {
+      lingers = setTimeout(() => {
+        out += `\nIts tests are over, but sockets, timers or children keep the file from ending.\n`;
+        lingered = true;
+        killGroup();
+      }, 30_000);
+    };
     const keep = (d) => {
       out += d;
       if (out.length > 2_000_000) out = out.slice(-1_000_000);
-      // A file whose tests are over ends by itself, or something is left open.
+      if (next) return;
       clearTimeout(lingers);
-      if (/^\s+Skipped: +\S+\s*$/m.test(stripVTControlCharacters(out.slice(-200))))
-        lingers = setTimeout(() => {
-          out += `\nIts tests are over, but sockets, timers or children keep the file from ending.\n`;
-          lingered = true;
-          killGroup();
-        }, 30_000);
+      if (/^\s+Skipped: +\S+\s*$/m.test(stripVTControlCharacters(out.slice(-200)))) awaitEnd();
     };
 
     child.stdout.on('data', keep);
@@ -231,10 +245,22 @@ function run(batch) {
         process.kill(-child.pid, 'SIGKILL');
       } catch {}
     };
-    const timer = setTimeout(() => {
-      out += `\nIt took longer than ${seconds} s and was stopped.\n`;
-      killGroup();
-    }, seconds * 1000);
+    let timer;
+    const limit = (file) => {
+      const { seconds } = headOf(file);
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        out += `\n${file} took longer than ${seconds} s and was stopped.\n`;
+        killGroup();
+      }, seconds * 1000);
+    };
+    if (!next) limit(batch[0]);
+    child.on('message', () => {
+      const file = next();
+      if (file) limit(file);
+      else awaitEnd();
+      child.send(file ? { name: file, file: compiled.get(file) } : {}, () => {});
+    });
     groups.add(killGroup);
     // A descendant that outlives the file may hold its pipes open: the group ends first.
     child.on('exit', killGroup);

@@ -8,6 +8,12 @@ const names =
 
 /** Applied in order; each replaces what it finds by `gone`, keeping the words around. */
 const shapes: readonly [RegExp, string][] = [
+  // A network password may hold blanks and commas: unquoted, it goes on to the next name or a wider gap. Before all
+  // others, as its first word may look like something else, and its rest would stay.
+  [
+    /((?:^|[^A-Za-z0-9])(?:wpa_passphrase|sae_password|passphrase|password|psk|пароль)\)?\s*[=:](?!\s*\[removed\])\s*)(?!["'\\])(?:(?!\s{2}|\t|\s[\p{L}\w-]+[=:]).)+/giu,
+    `$1${gone}`,
+  ],
   // A pairing link's fragment holds the code and the channel's secret; a link is worth nothing without it.
   [/#(v\d+|insecure)\.[A-Za-z0-9._~-]+/g, `#$1.${gone}`],
   // What a camera reads off a label; a network's name may hold blanks, and a line may be cut.
@@ -31,11 +37,6 @@ const shapes: readonly [RegExp, string][] = [
       'gi',
     ),
     `$1"${gone}"`,
-  ],
-  // A network password may hold blanks and commas: unquoted, it goes on to the next name or a wider gap.
-  [
-    /((?:^|[^A-Za-z0-9])(?:wpa_passphrase|sae_password|passphrase|password|psk|пароль)\)?\s*[=:](?!\s*\[removed\])\s*)(?!["'\\])(?:(?!\s{2}|\t|\s[\p{L}\w-]+[=:]).)+/giu,
-    `$1${gone}`,
   ],
   // name=value, name: value, and the same with quotes; "Password: x   PIN: y" of our console. A word is looked at once,
   // from its beginning: from each of its parts, a long one would take seconds.

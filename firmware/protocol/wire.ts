@@ -47,6 +47,7 @@ export interface RootToHub {
   'page.next': (m: { id: string }, ack: (a: PagePiece) => void) => void;
   /** Nobody waits for the rest. */
   'page.stop': (m: { id: string }) => void;
+  restart: (m: Restart) => void;
 }
 
 /** `id` is root's name for this file on its way; `path` is below /v1/ui/. */
@@ -76,6 +77,12 @@ export interface BrowserToRoot {
 export interface RootToBrowser {
   'relay.to_browser': (m: RelayMessage) => void;
   status: (m: RouteStatus, ack?: () => void) => void;
+  restart: (m: Restart) => void;
+}
+
+/** Root ends soon; once the connection is gone, whoever knows this comes back at a random time within `in_ms` (restart.ts). */
+export interface Restart {
+  in_ms: number;
 }
 
 export type Ack = { ok: true } | { ok: false; error: string; message: string };
@@ -181,6 +188,12 @@ export type Control =
   | { t: 'refused'; error: string; message: string }
   /** Hub, to a member of its subnet: there is something to do; it asks what. */
   | { t: 'work' }
+  /** Hub, to a browser it has let in: a data channel may be asked for; the STUN servers this hub uses, `stun:host:port`. */
+  | { t: 'direct'; stun: string[] }
+  /** Browser: its end of a data channel (direct/description.ts); `id` is told again in the answer. */
+  | { t: 'offer'; id: number; end: object }
+  /** Hub: its own end, or none: there is no direct way. */
+  | { t: 'answer'; id: number; end?: object }
   /** Hub: whether the part of it that serves skills answers; said when that changes. */
   | { t: 'serving'; ok: boolean }
   /** Between hubs of a subnet, each to the other: root's certificate, and a signature over this handshake. */

@@ -2,6 +2,7 @@
 import mitt from 'mitt';
 import type { JsonObject } from '../documents/content.ts';
 import type { Library } from '../documents/library.ts';
+import { isPassing } from '../documents/waiting.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Bus } from '../system/bus.ts';
 import { fromVariant } from '../system/contract.ts';
@@ -17,6 +18,8 @@ import { waker } from './wake.ts';
 
 /** How long a skill may take to come when it is woken. */
 const WAKE_MS = 20_000;
+/** Pauses before a skill that did not answer in time is taken up again; the last one is kept to. */
+const AGAIN_MS = [1000, 5000, 30_000];
 
 export interface RunningOptions {
   bus: Bus;
@@ -55,6 +58,23 @@ function accepted({ places, known, look }: RunningOptions, id: string, said: Man
   return titled(manifest, said);
 }
 
+interface Comer {
+  isWanted(): boolean;
+  appear(): Promise<void>;
+  failed(cause: Error): void;
+}
+
+/** Takes a process up, and again where it did not answer in time: a busy device has many that start at once. */
+function takeUp(o: Comer, tries = 0): void {
+  o.appear().catch((cause) => {
+    if (!o.isWanted()) return;
+    o.failed(cause);
+    if (!isPassing(cause)) return;
+    const pause = AGAIN_MS[Math.min(tries, AGAIN_MS.length - 1)];
+    setTimeout(() => o.isWanted() && takeUp(o, tries + 1), pause).unref();
+  });
+}
+
 export type Running = ReturnType<typeof openRunning>;
 
 export function openRunning(o: RunningOptions) {
@@ -66,21 +86,29 @@ export function openRunning(o: RunningOptions) {
   const why = new Map<string, unknown>();
   /** Who waits for a skill to come, told of each try that failed. */
   const failed = mitt<Record<string, Error>>();
+  function missing(id: string, says: string, cause: Error): void {
+    log.warn(says, { skill: id, cause });
+    known.setAvailable(id, false);
+    failed.emit(id, cause);
+  }
   const waking = waker(
     // Any call starts it, so the smallest will do; it is used once it has appeared.
     (id) => bus.client(skill1, { busName: skillBusName(places.all.get(id)!.slot) }).Due({}, WAKE_MS),
-    (id, cause) => {
-      log.warn('a skill does not wake', { skill: id, cause });
-      known.setAvailable(id, false);
-      failed.emit(id, cause);
-    },
+    (id, cause) => missing(id, 'a skill does not wake', cause),
     WAKE_MS,
   );
   const isAsleep = (id: string) => waking.isWaking(id) || (places.isStartable(id) && !live.has(id));
   /** For those who do not wait; what goes wrong is in the log. */
   const rouse = (id: string) => void (isAsleep(id) && waking.wake(id).catch(() => {}));
 
+  function drop(id: string): boolean {
+    const l = live.get(id);
+    live.delete(id);
+    l?.end();
+    return Boolean(l);
+  }
   async function appear(id: string, owner: string): Promise<void> {
+    drop(id);
     // By its unique name: what is asked of this process never reaches the next.
     const caller = bus.client(skill1, { busName: owner });
     const said = checkManifest(fromVariant((await caller.Manifest({}, 10_000)).manifest));
@@ -121,10 +149,7 @@ export function openRunning(o: RunningOptions) {
   }
 
   function vanish(id: string): void {
-    const l = live.get(id);
-    if (!l) return;
-    live.delete(id);
-    l.end();
+    if (!drop(id)) return;
     o.gone?.();
     if (places.isStartable(id)) log.info('skill sleeps', { skill: id });
     else log.notice('skill is gone', { skill: id });
@@ -152,12 +177,13 @@ export function openRunning(o: RunningOptions) {
       newest.set(id, owner);
       why.delete(id);
       if (!owner) return;
-      appear(id, owner).catch((cause) => {
-        log.warn('a skill cannot be used', { skill: id, cause });
-        if (newest.get(id) !== owner) return;
-        why.set(id, cause);
-        known.setAvailable(id, false);
-        failed.emit(id, cause);
+      takeUp({
+        isWanted: () => newest.get(id) === owner,
+        appear: () => appear(id, owner),
+        failed(cause) {
+          why.set(id, cause);
+          missing(id, 'a skill cannot be used', cause);
+        },
       });
     },
     /** The process that has the name counts no more; the next is taken up when it comes. */

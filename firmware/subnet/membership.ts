@@ -29,7 +29,7 @@ export interface Membership extends Whose {
   alone_subnet: string;
 }
 
-const same = (a: Whose, b: Whose): boolean => a.owner_id === b.owner_id && a.subnet_id === b.subnet_id;
+export const same = (a: Whose, b: Whose): boolean => a.owner_id === b.owner_id && a.subnet_id === b.subnet_id;
 const aloneOf = (m: Membership): Whose => ({ owner_id: m.alone_owner, subnet_id: m.alone_subnet });
 
 /** Whether the hub is on its way into a subnet, in one, or on its way out. */

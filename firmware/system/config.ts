@@ -52,6 +52,12 @@ export interface Config {
   update: { url: string; channel: string; min_version: string };
   /** What the self-test of the factory line must find. */
   hardware: Device['hardware'];
+  /**
+   * Data channels straight to browsers (ARCHITECTURE D159): whether there are any, STUN servers (`stun:host:port`; each
+   * learns the addresses of hub and browser, so there are none by default), and the UDP ports they use, the first and the
+   * last, which the unit of ingle-uplink allows. `INGLE_DIRECT`: on or off.
+   */
+  direct: { on: boolean; stun: readonly string[]; ports: readonly [number, number] };
   /** How often a member of the subnet is expected to be heard, seconds. `INGLE_SUBNET_HEARTBEAT`. */
   subnet_heartbeat: number;
   /** What this hub has, as scenarios' constraints name it: has:mic, has:speaker, region:eu. `INGLE_HAS`, blanks between. */
@@ -100,6 +106,7 @@ const defaults: Config = {
   brand: noBrand,
   update: { url: '', channel: 'stable', min_version: '0.0.0' },
   hardware: { wifi: false, bluetooth: false, speaker: false, microphone: false },
+  direct: { on: true, stun: [], ports: [50_400, 50_431] },
   subnet_heartbeat: 30,
   has: ['has:mic', 'has:speaker'],
   label_policy: 'optional',
@@ -190,6 +197,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ...given,
     api: { ...defaults.api, ...given.api },
     bot: { ...defaults.bot, ...given.bot },
+    direct: { ...defaults.direct, ...given.direct },
     update: { ...defaults.update, ...device.update, ...given.update },
     scenario: {
       limits: { ...defaults.scenario.limits, ...given.scenario?.limits },
@@ -214,6 +222,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   // The owner's own name for it goes before whatever it was called when it was started.
   c.name = nameOf(c);
   if (env['INGLE_LANG']) c.language = env['INGLE_LANG'];
+  if (env['INGLE_DIRECT']) c.direct.on = env['INGLE_DIRECT'] !== 'off';
   if (env['INGLE_SUBNET_HEARTBEAT']) c.subnet_heartbeat = Number(env['INGLE_SUBNET_HEARTBEAT']);
   if (env['INGLE_HAS'] !== undefined) c.has = env['INGLE_HAS'].split(' ').filter((s) => s !== '');
   if (env['INGLE_CONTACT']) c.contact = env['INGLE_CONTACT'];

@@ -110,7 +110,8 @@ browsers and passkeys are forgotten then. Exit status 73 when nothing was taken.
   --owner-id, --subnet-id, --hub-id <id>, --app-url <url>    what is accepted, as "ingle init" has printed it`,
   login: `ingle login [--new-passkey] [--json]
 Prints the page to open, a code valid for 10 minutes, a link and its QR code; waits until a browser is paired.
-  --new-passkey   let the browser register a passkey though the owner has one`,
+  --new-passkey   let the browser register a passkey though the owner has one;
+                  the way back when every passkey is lost`,
   'hub serve': `ingle hub serve [--root <url>] [--data <folder>] [--host <address>] [--port <n>] [--json]
 Runs the hub's link to root in this terminal; says when the hub is connected and when a browser is paired.
   --root <url>       address of the root service
@@ -479,7 +480,8 @@ const ru: Record<keyof typeof en, string> = {
   --owner-id, --subnet-id, --hub-id <id>, --app-url <url>    на что вы согласны, как это напечатал "ingle init"`,
   login: `ingle login [--new-passkey] [--json]
 Печатает страницу, код на 10 минут, ссылку и её QR-код; ждёт, пока браузер подключится.
-  --new-passkey   разрешить новый ключ доступа, хотя у владельца он уже есть`,
+  --new-passkey   разрешить новый ключ доступа, хотя у владельца он уже есть;
+                  так возвращаются, когда все ключи потеряны`,
   'hub serve': `ingle hub serve [--root <url>] [--data <папка>] [--host <адрес>] [--port <n>] [--json]
 Держит связь хаба с root в этом терминале; сообщает, когда хаб подключён и когда подключился браузер.
   --root <url>      адрес службы root

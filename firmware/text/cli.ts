@@ -102,6 +102,7 @@ const en = {
   statusOffline: 'not connected to {root}',
   statusError: 'last error: {error}',
   statusEnrolled: 'hub {hub_id} of {owner_id}, subnet {subnet_id}',
+  statusCertificate: 'certificate good until {until}; the hub renews it by itself',
   statusNotEnrolled: 'not enrolled; do it with: ingle init',
   statusBrowsers: {
     by: 'browsers',
@@ -273,6 +274,7 @@ const ru: Record<keyof typeof en, Text> = {
   statusOffline: 'нет связи с {root}',
   statusError: 'последняя ошибка: {error}',
   statusEnrolled: 'хаб {hub_id}, владелец {owner_id}, подсеть {subnet_id}',
+  statusCertificate: 'сертификат действует до {until}; хаб обновляет его сам',
   statusNotEnrolled: 'не зарегистрирован; выполните: ingle init',
   statusBrowsers: {
     by: 'browsers',

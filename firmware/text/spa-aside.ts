@@ -34,6 +34,8 @@ const en = {
   link_spent: 'It was used already or is older than 10 minutes. You are still signed in to {hub}.',
   link_bad_title: 'This link is not complete',
   link_bad: 'A part of it is missing. You are still signed in to {hub}.',
+  no_answer:
+    'The hub did not answer after you typed the code. The connection may be bad, or somebody between this phone and your hub tried to guess it. Nothing was shared. Ask the hub for a new code.',
   refused_title: 'The hub did not let this browser in',
   unknown_title: 'Your hub did not recognise this browser',
   unknown_lead:
@@ -84,6 +86,8 @@ const ru: Record<keyof typeof en, string> = {
   link_spent: 'Она уже использована или старше 10 минут. Вы по-прежнему в «{hub}».',
   link_bad_title: 'Ссылка неполная',
   link_bad: 'В ней не хватает части. Вы по-прежнему в «{hub}».',
+  no_answer:
+    'После ввода кода хаб не ответил. Возможно, плохая связь, или кто-то между телефоном и хабом пытался угадать код. Ничего не передано. Получите на хабе новый код.',
   refused_title: 'Хаб не впустил этот браузер',
   unknown_title: 'Хаб не узнал этот браузер',
   unknown_lead:

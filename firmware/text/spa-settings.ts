@@ -9,6 +9,13 @@ const en = {
   theme_dark: 'Dark',
   contrast: 'More contrast',
   language: 'Language',
+  way: 'Way to the hub',
+  way_do: 'Direct where possible',
+  way_off: 'Everything goes through the service, which cannot read it.',
+  way_relay:
+    'Just now it goes through the service, which cannot read it. At home it is faster straight to the hub.',
+  way_direct:
+    'Just now it goes straight to the hub. If that breaks, the service takes over and nothing is lost.',
   push: 'Notifications',
   push_do: 'Show them on this device',
   push_on:
@@ -46,6 +53,7 @@ const en = {
   manage_lead: 'Install, update and remove what the hub can do',
   people_lead: 'Who lives with you or visits',
   hubs_lead: 'Further hubs of this home',
+  account_lead: 'Sign-ins, passkeys, hubs, and what happened',
   browser: 'This browser',
   sign_out: 'Sign out',
   sign_out_lead: 'The browser still knows your hub; your passkey opens it again.',
@@ -86,6 +94,12 @@ const ru: Record<keyof typeof en, Text> = {
   theme_dark: 'Тёмные',
   contrast: 'Больше контраста',
   language: 'Язык',
+  way: 'Путь к хабу',
+  way_do: 'Напрямую, где возможно',
+  way_off: 'Всё идёт через сервис; прочитать он ничего не может.',
+  way_relay: 'Сейчас всё идёт через сервис; прочитать он ничего не может. Дома напрямую быстрее.',
+  way_direct:
+    'Сейчас всё идёт прямо к хабу. Если связь прервётся, её подхватит сервис и ничего не потеряется.',
   push: 'Уведомления',
   push_do: 'Показывать на этом устройстве',
   push_on:
@@ -124,6 +138,7 @@ const ru: Record<keyof typeof en, Text> = {
   manage_lead: 'Установить, обновить и удалить то, что умеет хаб',
   people_lead: 'Кто живёт с вами или гостит',
   hubs_lead: 'Другие хабы этого дома',
+  account_lead: 'Входы, ключи доступа, хабы и что происходило',
   browser: 'Этот браузер',
   sign_out: 'Выйти',
   sign_out_lead: 'Браузер помнит ваш хаб; ключ доступа откроет его снова.',

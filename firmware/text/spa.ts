@@ -20,15 +20,13 @@ const en = {
   entry_where_2: 'Scan the QR code it prints, or type the two groups here.',
   entry_where_3: 'The code is good for 10 minutes and for one phone.',
   entry_short: 'A group has six digits. Check what you typed.',
-  entry_near:
-    'Somebody is trying many wrong codes, so codes count only near the hub for now. Open the hub’s link or scan its QR code, or type the code on the same Wi-Fi as the hub.',
   entry_bad_link: 'This link is not complete. Ask the hub for a new one with {command}, or type the code.',
   checking: 'Checking…',
-  proving: 'Many wrong codes are being tried right now, so this phone has to do a little work first…',
+  proving: 'Many wrong codes are being tried right now, so this phone does a little work first…',
 
   register_title: 'Make a passkey',
   register_lead:
-    'Your fingerprint, face or screen lock will open {hub} from now on. There is no password to remember or to lose.',
+    'Your fingerprint, face or screen lock will open {hub} from now on. There is no password to lose.',
   register_do: 'Make a passkey',
   register_what: 'Your fingerprint or face stays on this phone. The hub only learns that it was you.',
   login_title: 'Welcome back',
@@ -45,9 +43,9 @@ const en = {
   passkey_insecure: 'Passkeys only work over a secure connection (https).',
 
   passkey_no_lock:
-    'No passkey was used. This device has no screen lock that a passkey can use: set up a PIN, fingerprint or face in its settings, or use your phone or a security key with a PIN. Then try again.',
+    'This device has no screen lock that a passkey can use. Set up a PIN, fingerprint or face in its settings, or use your phone or a security key, then try again.',
   storage_failed:
-    'This browser keeps nothing for this page: storage is full, blocked or off, as in some private windows. Make space or use an ordinary window, then try again.',
+    'This browser keeps nothing for this page: storage is full, blocked or off. Make space or leave the private window, then try again.',
   trouble_title: 'This browser stands in the way',
   register_own: 'Use a passkey I already have',
   register_first: 'There is no passkey for your hub yet. Make the first one here.',
@@ -60,7 +58,7 @@ const en = {
   connect_wait: 'Your hub is not connected right now. This page goes on by itself as soon as it is.',
   approve_title: 'One more touch',
   approve_lead:
-    'The hub itself now checks your passkey. It does not take the word of the service in between, so nobody there can let a stranger in.',
+    'The hub itself now checks your passkey. It does not take the service’s word, so nobody there can let a stranger in.',
   approve_name: 'Name of this browser',
   approve_name_hint: 'So that you know it in the list on the hub.',
   device: 'Computer',
@@ -68,12 +66,10 @@ const en = {
   device_of: '{system} computer',
   approve_do: 'Confirm with passkey',
   back_to_hub: 'Back to my hub',
-  no_answer:
-    'The hub did not answer after you typed the code. The connection may be bad, or somebody between this phone and your hub tried to guess it. Nothing was shared. Ask the hub for a new code.',
 
   alarm_title: 'Stop: this is not your hub',
   alarm_lead:
-    'Something between this phone and your hub has tried to take the hub’s place. Ingle broke the connection, and nothing was sent.',
+    'Something between this phone and your hub has tried to take the hub’s place. Ingle broke the connection; nothing was sent.',
   alarm_do_1: 'Do not enter codes from messages or calls.',
   alarm_do_2: 'At the hub itself, type {command} and use the link or QR code it prints.',
   alarm_do_3: 'If this page comes back, tell whoever runs {host}: its relay behaves as a hostile one.',
@@ -84,6 +80,7 @@ const en = {
   out_lead: 'This browser still knows your hub. Your passkey opens it again.',
 
   online: 'Online',
+  direct: 'Direct',
   offline: 'Hub offline',
   cut: 'No network',
   down: 'Service not reached',
@@ -94,6 +91,7 @@ const en = {
   manage: 'Manage skills',
   people: 'People',
   hubs: 'Hubs',
+  account: 'Access',
   scenarios: 'Scenarios',
   grip: 'Move with the arrows, resize with Shift',
   settings: 'Settings',
@@ -110,10 +108,10 @@ const en = {
   offline_banner: 'The hub is not connected. Skills open again by themselves when it is back.',
   cut_banner: 'This device has no network. Everything goes on by itself when it is back.',
   down_banner:
-    'The service between this device and your hub does not answer. Your hub goes on without it, and this page tries again by itself.',
+    'The service between this device and your hub does not answer. Your hub goes on, and this page tries again by itself.',
   silent_banner: 'Your hub does not answer. Everything goes on by itself when it does.',
   unserved_banner:
-    'Your hub answers, but the part of it that runs skills does not. The hub starts that part again by itself.',
+    'Your hub answers, but the part that runs skills does not. The hub starts it again by itself.',
   insecure:
     'INSECURE debug mode: the hub sent its secret through the service, which could have kept it. Not for real use.',
   as_of: 'What you see is from {age}.',
@@ -172,8 +170,6 @@ const ru: Record<SpaText, Text> = {
   entry_where_2: 'Отсканируйте QR-код или введите обе группы здесь.',
   entry_where_3: 'Код действует 10 минут и для одного телефона.',
   entry_short: 'В группе шесть цифр. Проверьте, что вы ввели.',
-  entry_near:
-    'Кто-то перебирает коды, поэтому сейчас они действуют только рядом с хабом. Откройте ссылку хаба или отсканируйте QR-код, либо введите код в той же сети Wi-Fi, что и хаб.',
   entry_bad_link: 'Ссылка неполная. Получите новую на хабе командой {command} или введите код.',
   checking: 'Проверяем…',
   proving: 'Сейчас кто-то перебирает коды, поэтому телефону нужно немного поработать…',
@@ -197,9 +193,9 @@ const ru: Record<SpaText, Text> = {
   passkey_insecure: 'Ключи доступа работают только через защищённое соединение (https).',
 
   passkey_no_lock:
-    'Ключ доступа не использован. На этом устройстве нет блокировки экрана, с которой работают ключи доступа: включите в настройках PIN-код, отпечаток или лицо либо возьмите телефон или аппаратный ключ с PIN-кодом. Затем попробуйте снова.',
+    'На этом устройстве нет блокировки экрана, с которой работают ключи доступа. Включите PIN-код, отпечаток или лицо либо возьмите телефон или аппаратный ключ и попробуйте снова.',
   storage_failed:
-    'Браузер ничего не хранит для этой страницы: место кончилось или хранение запрещено, как в некоторых приватных окнах. Освободите место или откройте обычное окно и попробуйте снова.',
+    'Браузер ничего не хранит для этой страницы: место кончилось или хранение запрещено. Освободите место или откройте обычное окно и попробуйте снова.',
   trouble_title: 'Мешает этот браузер',
   register_own: 'У меня уже есть ключ доступа',
   register_first: 'Для вашего хаба ещё нет ключа доступа. Создайте первый здесь.',
@@ -212,7 +208,7 @@ const ru: Record<SpaText, Text> = {
   connect_wait: 'Хаб сейчас не на связи. Страница продолжит сама, как только он появится.',
   approve_title: 'Ещё одно касание',
   approve_lead:
-    'Теперь ваш ключ доступа проверяет сам хаб. Он не верит на слово службе между вами, поэтому никто там не впустит чужого.',
+    'Теперь ваш ключ доступа проверяет сам хаб. Он не верит службе на слово, поэтому никто там не впустит чужого.',
   approve_name: 'Имя этого браузера',
   approve_name_hint: 'Так вы узнаете его в списке на хабе.',
   device: 'Компьютер',
@@ -220,14 +216,12 @@ const ru: Record<SpaText, Text> = {
   device_of: 'Компьютер с {system}',
   approve_do: 'Подтвердить ключом доступа',
   back_to_hub: 'Вернуться к моему хабу',
-  no_answer:
-    'После ввода кода хаб не ответил. Возможно, плохая связь, или кто-то между телефоном и хабом пытался угадать код. Ничего не передано. Получите на хабе новый код.',
 
   alarm_title: 'Стоп: это не ваш хаб',
   alarm_lead:
     'Что-то между телефоном и хабом попыталось выдать себя за хаб. Ingle разорвал связь, ничего не отправлено.',
   alarm_do_1: 'Не вводите коды из сообщений и звонков.',
-  alarm_do_2: 'У самого хаба наберите {command} и используйте ссылку или QR-код, который он напечатает.',
+  alarm_do_2: 'На самом хабе наберите {command} и откройте ссылку или QR-код оттуда.',
   alarm_do_3:
     'Если эта страница появится снова, сообщите тем, кто держит {host}: их ретранслятор ведёт себя враждебно.',
   alarm_again: 'У меня новый код с хаба',
@@ -237,6 +231,7 @@ const ru: Record<SpaText, Text> = {
   out_lead: 'Браузер помнит ваш хаб. Ключ доступа откроет его снова.',
 
   online: 'На связи',
+  direct: 'Напрямую',
   offline: 'Хаб не в сети',
   cut: 'Нет сети',
   down: 'Служба недоступна',
@@ -247,6 +242,7 @@ const ru: Record<SpaText, Text> = {
   manage: 'Управление навыками',
   people: 'Люди',
   hubs: 'Хабы',
+  account: 'Доступ',
   scenarios: 'Сценарии',
   grip: 'Стрелки двигают, с Shift меняют размер',
   settings: 'Настройки',
@@ -265,9 +261,9 @@ const ru: Record<SpaText, Text> = {
   down_banner:
     'Служба между этим устройством и хабом не отвечает. Хаб работает и без неё, а страница пробует снова сама.',
   silent_banner: 'Хаб не отвечает. Всё продолжится само, когда он ответит.',
-  unserved_banner: 'Хаб отвечает, но часть, в которой работают навыки, молчит. Хаб перезапустит её сам.',
+  unserved_banner: 'Хаб отвечает, но навыки молчат. Хаб перезапустит их сам.',
   insecure:
-    'НЕБЕЗОПАСНЫЙ отладочный режим: хаб передал секрет через службу, и она могла его оставить себе. Не для настоящей работы.',
+    'НЕБЕЗОПАСНЫЙ отладочный режим: секрет хаба прошёл через службу, и она могла его сохранить. Не для настоящей работы.',
   as_of: 'Показано то, что было {age}.',
   pending: {
     by: 'n',

@@ -1,9 +1,11 @@
 // The connection to root while there is one: its socket, and the web sessions that come through it.
 import type { IngleError } from '../protocol/errors.ts';
 import { insecureFeature } from '../protocol/noise/seal.ts';
+import type { RelayMessage } from '../protocol/wire.ts';
 import { dataOf, nameOf, version } from '../system/config.ts';
 import type { Codes } from './codes.ts';
 import type { Core } from './core.ts';
+import { type Direct, openDirect } from './direct.ts';
 import { fairFrames } from './fair.ts';
 import { showPapers } from './keys.ts';
 import { relyingParty } from './passkey.ts';
@@ -18,12 +20,23 @@ import { serviceToken } from './token.ts';
 
 export type Connection = ReturnType<typeof openConnection>;
 
+/** A frame through root, or a message of a data channel. */
+type Came = RelayMessage & { straight?: true };
+
+/** What a session has of one connection. */
+interface Ends {
+  relay: Link['relay'];
+  came(m: Came): void;
+  sealed: SealedSecrets | undefined;
+}
+
 /** What lasts as long as one connection. */
 type Sessions = ReturnType<typeof sessions<Session>>;
 
 /** @param o.came root has taken the hub @param o.refused root has not, and not for want of the time */
 export function openConnection(core: Core, codes: Codes, o: { came(): void; refused(): void }) {
-  const sessionOf = sessionMaker(core, codes);
+  const direct = openDirect(core.config, core.outside);
+  const sessionOf = sessionMaker(core, codes, direct);
   let live: { link: Link; all: Sessions } | undefined;
   let closed = false;
 
@@ -38,8 +51,15 @@ export function openConnection(core: Core, codes: Codes, o: { came(): void; refu
     if (closed) return;
     disconnect();
     const sealed = sealedFor(core, codes, i);
-    const all = sessions((sid) => sessionOf(sid, i, (m) => l.relay(m), sealed), bounds, Date.now);
-    const l = link({ ...linkOptions(core, i, all, sealed), pages: pagesOf(core), ...told(all, i) });
+    const frame = fairFrames<Came>((m) =>
+      m.straight ? all.straight(m.sid, m.frame) : void all.receive(m.sid, m.frame, m.ctr),
+    );
+    const all = sessions(
+      (sid) => sessionOf(sid, i, { relay: (m) => l.relay(m), came: frame, sealed }),
+      bounds,
+      Date.now,
+    );
+    const l = link({ ...linkOptions(core, i, all, sealed), frame, pages: pagesOf(core), ...told(all, i) });
     live = { link: l, all };
   }
 
@@ -78,6 +98,7 @@ export function openConnection(core: Core, codes: Codes, o: { came(): void; refu
     close(): void {
       closed = true;
       disconnect();
+      direct.close();
     },
     isUp: (): boolean => live?.link.connected ?? false,
     sessions: (): Sessions | undefined => live?.all,
@@ -108,7 +129,6 @@ function linkOptions(
       const sealed_secret = await sealed?.give(m.sid, m.browser_pub);
       return sealed_secret === undefined ? {} : { sealed_secret };
     },
-    frame: fairFrames((m) => void all.receive(m.sid, m.frame, m.ctr)),
     e2ePub: () => ring.keys.e2e[0]!.x,
   };
 }
@@ -146,11 +166,11 @@ function membersOf({ nodes, ring, root }: Core, i: Identity): MemberOptions {
   };
 }
 
-function sessionMaker(core: Core, codes: Codes) {
+function sessionMaker(core: Core, codes: Codes, direct: Direct) {
   const { config, ring, store, pins, people, now, log, outside, text, on } = core;
   const serving = apiServing(config.api);
   const token = serviceToken(`${dataOf(config, 'api')}/token`);
-  return (sid: string, i: Identity, relay: Link['relay'], sealed: SealedSecrets | undefined): Session =>
+  return (sid: string, i: Identity, { relay, came, sealed }: Ends): Session =>
     session(sid, {
       ...{ pins, people },
       members: membersOf(core, i),
@@ -167,6 +187,7 @@ function sessionMaker(core: Core, codes: Codes) {
       window: () => codes.seenBy(sid, codes.window()),
       ...(sealed ? { sealed: () => codes.seenBy(sid, sealed.windowOf(sid)) } : {}),
       relay: (frame, ctr) => relay({ sid, frame, ctr }),
+      direct: { ...direct, came: (message) => came({ sid, frame: message, ctr: 0, straight: true }) },
       rotation: () => ring.statement(i.hub_id),
       paired(b) {
         log.notice('paired', { sid, browser: b.id, label: b.label, person: b.person });

@@ -25,6 +25,8 @@ export function changes(a: Place, b: Place): Change[] {
   return fields.filter((f) => a[f] !== b[f]).map((field) => ({ field, was: a[field], now: b[field] }));
 }
 
+const said = (found: readonly Change[]) => found.map((c) => `${c.field} ${c.was} -> ${c.now}`).join(', ');
+
 export interface EnrolmentOptions {
   config: Pick<Config, 'root_url' | 'app_url'>;
   store: Pick<UplinkStore, 'setIdentity' | 'adopt'>;
@@ -108,13 +110,16 @@ export function enrolment(o: EnrolmentOptions) {
     const whose = found.every((c) => c.field === 'owner_id' || c.field === 'subnet_id');
     const willing = found.length > 0 && whose ? o.willing?.(fresh, note) : undefined;
     if (willing) return moved(fresh, willing.membership);
+    // Root took the hub as it is while it was asked.
+    const isTaken = before?.root_url === root && !refused;
     if (found.length > 0) {
-      const what = found.map((c) => `${c.field} ${c.was} -> ${c.now}`).join(', ');
-      trouble = o.text('changed', { root, what });
-      o.log.warn(trouble);
-      throw conflict(trouble, found);
+      const why = o.text('changed', { root, what: said(found) });
+      o.log.warn(why);
+      if (!isTaken) trouble = why;
+      throw conflict(why, found);
     }
-    return entered(await keep(fresh), before);
+    const kept = await keep(fresh);
+    return isTaken ? kept : entered(kept, before);
   }
   function enrol(): Promise<Identity> {
     enrolling ??= inTurn(enrolNow).finally(() => (enrolling = undefined));
@@ -122,6 +127,8 @@ export function enrolment(o: EnrolmentOptions) {
   }
 
   return {
+    /** Does something with the place and the membership as they are, before or after a change of them and not in it. */
+    inTurn,
     get identity(): Identity | undefined {
       return identity;
     },

@@ -1,8 +1,8 @@
-// Frames from root in turns: whoever floods one web session waits for himself, and not the hub's other channels.
+// Frames in turns: whoever floods one web session waits for himself, and not the hub's other channels.
 import { openTurns, type Source } from '../protocol/turns.ts';
 import type { RelayMessage } from '../protocol/wire.ts';
 
-interface Waiting extends Source<RelayMessage> {
+interface Waiting<M> extends Source<M> {
   bytes: number;
 }
 
@@ -17,10 +17,10 @@ export const fairBounds = { frames: 2048, bytes: 16 * MIB, all: 32 * MIB, sids: 
  * Frames go on as they come while there is time, and in turns of a frame for each web session else. A session with too
  * much waiting loses all of it: its channel sees the gap and shakes hands anew.
  */
-export function fairFrames(receive: (m: RelayMessage) => void, b = fairBounds): (m: RelayMessage) => void {
-  const sids = new Map<string, Waiting>();
+export function fairFrames<M extends RelayMessage>(receive: (m: M) => void, b = fairBounds): (m: M) => void {
+  const sids = new Map<string, Waiting<M>>();
   let all = 0;
-  const turns = openTurns<RelayMessage, Waiting>({
+  const turns = openTurns<M, Waiting<M>>({
     slice: 4,
     atOnce: b.atOnce,
     quantum: () => 1,
@@ -31,7 +31,7 @@ export function fairFrames(receive: (m: RelayMessage) => void, b = fairBounds): 
       receive(m);
     },
   });
-  function lose(sid: string, w: Waiting): void {
+  function lose(sid: string, w: Waiting<M>): void {
     all -= w.bytes;
     turns.forget(w);
     sids.delete(sid);

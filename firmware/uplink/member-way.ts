@@ -27,7 +27,7 @@ export interface Leading {
 }
 
 /** The hub's place. @throws IngleError `conflict`: it has none */
-export function mine({ place, text }: Core): Identity {
+export function mine({ place, text }: Pick<Core, 'place' | 'text'>): Identity {
   if (!place.identity) throw new IngleError('conflict', text('subnetNone'));
   return place.identity;
 }
@@ -58,12 +58,37 @@ function leadingOf(m: Membership | undefined): Leading | undefined {
   return { via: m.via, key: m.key, access: { mode: 'known', hubStatic: fromBase64url(m.via_static) } };
 }
 
+/**
+ * What this hub shows the leading one, which has shown who it is; who is not the one that was pinned gets nothing. A place
+ * that is just being taken is taken first: a membership and its handshake go with the papers that were shown in it.
+ * @throws IngleError
+ */
+export async function papersFor(
+  core: Pick<Core, 'place' | 'ring' | 'root' | 'text'>,
+  record: MembershipRecord,
+  papers: Papers,
+  { hash, remoteStatic }: Pick<Opened, 'hash' | 'remoteStatic'>,
+  to: Pick<Leading, 'via' | 'key'>,
+): Promise<Papers> {
+  const who = await readPapers(papers, {
+    ...{ side: 'hub' as const, handshake: hash, keys: await core.root.keys(), now: core.root.time() },
+  });
+  if (who.hub_id !== to.via)
+    throw new IngleError('forbidden', 'Another hub answers than the one that was asked.');
+  const at = { bond: toBase64url(hash), via_static: toBase64url(remoteStatic), key: to.key };
+  return core.place.inTurn(async () => {
+    const next = byPapers(record.now, who, at, mine(core));
+    if (next) await record.keep(next);
+    return showPapers(core.ring.keys, mine(core), 'member', hash);
+  });
+}
+
 export function openMemberWay(
   core: Core,
   record: MembershipRecord,
   on: Pick<WayOptions, 'admitted' | 'refused'>,
 ) {
-  const { config, store, root, place, ring, now } = core;
+  const { config, store, root, place, now } = core;
   let way: Way | undefined;
   let heart: Heart | undefined;
   let again: NodeJS.Timeout | undefined;
@@ -74,20 +99,6 @@ export function openMemberWay(
     heart?.stop();
     way?.close();
     heart = way = undefined;
-  }
-
-  /** The leading hub shows who it is; who is not the one that was pinned gets nothing. @throws IngleError */
-  async function shown(papers: Papers, { hash, remoteStatic }: Opened, to: Leading): Promise<Papers> {
-    const i = mine(core);
-    const who = await readPapers(papers, {
-      ...{ side: 'hub' as const, handshake: hash, keys: await root.keys(), now: root.time() },
-    });
-    if (who.hub_id !== to.via)
-      throw new IngleError('forbidden', 'Another hub answers than the one that was asked.');
-    const at = { bond: toBase64url(hash), via_static: toBase64url(remoteStatic), key: to.key };
-    const next = byPapers(record.now, who, at, i);
-    if (next) await record.keep(next);
-    return showPapers(ring.keys, i, 'member', hash);
   }
 
   async function rotated(r: Control & { t: 'rotate' }): Promise<Uint8Array | undefined> {
@@ -112,7 +123,7 @@ export function openMemberWay(
         ...{ root_url: i.root_url, sid, hubId: to.via, key, access: to.access, rotated, ...on },
         counters: { reserve: (count) => store.reserve(sid, count, now()) },
         auth: () => root.wayAuth(mine(core)),
-        shown: (papers, at) => shown(papers, at, to),
+        shown: (papers, at) => papersFor(core, record, papers, at, to),
         lost: () => heart?.stop(),
         work: core.on.work,
       });

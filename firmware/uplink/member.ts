@@ -4,7 +4,7 @@ import { IngleError, toIngleError } from '../protocol/errors.ts';
 import type { Access } from '../protocol/noise/channel.ts';
 import { linkTicket } from '../protocol/pairing/ticket.ts';
 import { readInvite } from '../subnet/invite.ts';
-import { isMember, type Membership, verdict } from '../subnet/membership.ts';
+import { isMember, type Membership, same, verdict } from '../subnet/membership.ts';
 import type { Core } from './core.ts';
 import { type Leading, type MembershipRecord, membershipRecord, mine, openMemberWay } from './member-way.ts';
 import type { Identity } from './rows.ts';
@@ -45,6 +45,15 @@ function mayJoin({ nodes, pins, people, text }: Core, confirmed: boolean): void 
   const loses = { browsers: pins.browsers().length, people: people.all().length };
   if (!confirmed && loses.browsers + loses.people > 0)
     throw new IngleError('conflict', text('subnetLoses', loses), { loses });
+}
+
+/** Where the hub has the place that it was shown, it is a member, whatever was written of it last. */
+async function settlePlace({ place }: Core, record: MembershipRecord): Promise<void> {
+  await place.inTurn(async () => {
+    const { now } = record;
+    if (now?.stage === 'joining' && place.identity && same(now, place.identity))
+      await record.keep({ ...now, stage: 'in' });
+  });
 }
 
 /** Takes the place that the leading hub has shown. @returns false when that is to be tried again @throws IngleError */
@@ -109,9 +118,14 @@ export function openMember(core: Core, membership: Membership | undefined) {
   const start = () => way.open(joining?.via ? joining : undefined);
 
   async function admitted(): Promise<void> {
+    await settlePlace(core, record);
     if (record.now?.stage === 'joining') {
       if (!(await takesPlace(core))) way.later(letIn, LATER);
-    } else if (record.now?.stage === 'in') way.beat();
+    } else if (record.now?.stage === 'in') {
+      joining?.settle();
+      joining = undefined;
+      way.beat();
+    }
   }
 
   const letIn = () => void admitted().catch((e) => refused(toIngleError(e)));
@@ -123,8 +137,9 @@ export function openMember(core: Core, membership: Membership | undefined) {
       const { settle } = joining;
       joining = undefined;
       way.close();
-      if (record.now?.stage === 'joining')
-        await record.keep(undefined).catch((cause) => log.error('not stored', { cause }));
+      await core.place
+        .inTurn(async () => record.now?.stage === 'joining' && record.keep(undefined))
+        .catch((cause) => log.error('not stored', { cause }));
       settle(new IngleError('pairing_failed', text('subnetRefused', { why: e.message })));
       return;
     }

@@ -1,5 +1,6 @@
 // One web session at the hub: its channel, who is behind it, and the tunnel into the local API.
 import { toBase64url } from '../protocol/bytes.ts';
+import type { Way } from '../protocol/direct/ways.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Alarm, Counters, Lost, Mode, Timing } from '../protocol/noise/channel.ts';
 import { decodeControl, encodeControl } from '../protocol/noise/control.ts';
@@ -9,8 +10,10 @@ import type { PairingWindow } from '../protocol/pairing/pairing.ts';
 import { tunnelServer } from '../protocol/tunnel/server.ts';
 import type { Control } from '../protocol/wire.ts';
 import { type Admission, type AdmissionOptions, admission } from './admission.ts';
+import type { Direct } from './direct.ts';
 import { errorAnswer, forward, type LocalApi } from './forward.ts';
 import { type MemberAdmission, type MemberAdmissionOptions, memberAdmission } from './member-admission.ts';
+import { sessionWays } from './session-ways.ts';
 import { forwardSocket } from './websocket.ts';
 
 /** Hubs among those who come; the others are browsers. */
@@ -30,12 +33,15 @@ export interface SessionOptions extends Omit<AdmissionOptions, 'send' | 'failed'
   sealed?(): PairingWindow | null;
   /** Gives a frame to root. */
   relay(frame: Uint8Array, ctr: number): void;
+  /** The hub's data channels; `came` takes what comes by this session's, to be given to `straight` in its turn. */
+  direct?: Direct & { came(message: Uint8Array): void };
   /** A statement about the newest static key, for a browser that may not have it yet. */
   rotation(): (Control & { t: 'rotate' }) | undefined;
   event(
     e:
       | { t: 'open'; mode: Mode; browser: string }
       | { t: 'lost'; why: Lost }
+      | { t: 'way'; way: Way; why: string }
       | { t: 'alarm'; alarm: Alarm }
       | { t: 'refused'; error: IngleError; left: number },
   ): void;
@@ -46,11 +52,17 @@ export interface SessionOptions extends Omit<AdmissionOptions, 'send' | 'failed'
 export function session(sid: string, o: SessionOptions) {
   const { nodes } = o.members;
   const isHub = (id: string) => nodes.known(id) !== undefined || nodes.isProven(id);
+  const ways = sessionWays({
+    ...{ direct: o.direct, relay: o.relay },
+    receive: (frame, ctr) => channel.receive(frame, ctr),
+    say: (c) => say(c),
+    changed: (way, why = '') => o.event({ t: 'way', way, why }),
+  });
   const channel = responder({
     sid,
     hubId: o.hub.hub_id,
     counters: o.counters,
-    send: o.relay,
+    send: ways.send,
     keys: o.keys,
     policy: {
       knows(remoteStatic) {
@@ -65,7 +77,10 @@ export function session(sid: string, o: SessionOptions) {
   const say = (c: Control) => void channel.send(encodeControl(c)).catch(() => {});
   const browsers = admission({
     ...o,
-    send: say,
+    send(c) {
+      say(c);
+      if (c.t === 'admitted' || (c.t === 'welcome' && c.admitted)) ways.admitted();
+    },
     failed(error, left) {
       o.event({ t: 'refused', error, left });
       // Out of tries: its keys are of no more use here.
@@ -102,7 +117,8 @@ export function session(sid: string, o: SessionOptions) {
   channel.on('message', (m) => {
     try {
       const c = decodeControl(m);
-      if (c) void who.control(c);
+      if (c?.t === 'offer') void (who === browsers && who.admitted() ? ways.offered(c) : undefined);
+      else if (c) void who.control(c);
     } catch (e) {
       if (e instanceof IngleError) say({ t: 'refused', error: e.code, message: e.message });
     }
@@ -113,7 +129,10 @@ export function session(sid: string, o: SessionOptions) {
     told = ok;
     say({ t: 'serving', ok });
   });
-  channel.on('lost', (why) => o.event({ t: 'lost', why }));
+  channel.on('lost', (why) => {
+    ways.anew();
+    o.event({ t: 'lost', why });
+  });
   channel.on('alarm', (alarm) => o.event({ t: 'alarm', alarm }));
 
   function rotate(): void {
@@ -122,7 +141,9 @@ export function session(sid: string, o: SessionOptions) {
   }
 
   return {
-    receive: (frame: Uint8Array, ctr: number) => channel.receive(frame, ctr),
+    receive: ways.fromRelay,
+    /** A message of its data channel. */
+    straight: ways.straight,
     /** Tells the browser of the newest static key. */
     rotate,
     nudge(): void {
@@ -139,6 +160,7 @@ export function session(sid: string, o: SessionOptions) {
     close(): void {
       tunnel.close();
       channel.close();
+      ways.close();
     },
   };
 }

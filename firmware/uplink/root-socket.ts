@@ -2,6 +2,7 @@
 import { io, type Socket } from 'socket.io-client';
 import { fromBody, IngleError } from '../protocol/errors.ts';
 import { MAX_FRAME } from '../protocol/limits.ts';
+import { heedRestart } from '../protocol/restart.ts';
 import type { Ack, HubCaps, HubToRoot, RelayMessage, RootToHub } from '../protocol/wire.ts';
 import type { Log } from '../system/log.ts';
 import { comeback } from './comeback.ts';
@@ -62,6 +63,7 @@ export function link(o: LinkOptions) {
   );
   let up = false;
   const back = comeback(socket, PAUSE, PAUSE_MAX_LATER);
+  const forget = heedRestart(socket);
 
   function set(state: boolean): void {
     if (up === state) return;
@@ -89,7 +91,9 @@ export function link(o: LinkOptions) {
     set(false);
     o.log.debug('root does not answer', { error: e });
     if (socket.active) return;
-    o.refused(fromBody((e as Error & { data?: unknown }).data, 401));
+    const why = fromBody((e as Error & { data?: unknown }).data, 401);
+    // Root cannot tell just now, as while its database is away; its word on our papers is still to come.
+    if (why.code !== 'unavailable') o.refused(why);
     back.again();
   });
   socket.on('disconnect', (why) => {
@@ -136,6 +140,7 @@ export function link(o: LinkOptions) {
     },
     close(): void {
       back.stop();
+      forget();
       socket.disconnect();
       set(false);
     },

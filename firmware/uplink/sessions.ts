@@ -4,6 +4,8 @@ import { openBucket, rate, take } from '../protocol/bucket.ts';
 /** What a session must do here; `Session` does. */
 export interface Held {
   receive(frame: Uint8Array, ctr: number): void;
+  /** A message of its data channel. */
+  straight(message: Uint8Array): void;
   readonly open: boolean;
   readonly browser: string;
   restart(): void;
@@ -39,6 +41,10 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
   const requests = openBucket(asking, now());
   const starts = openBucket(starting, now());
 
+  function used(sid: string, session: S): void {
+    live.delete(sid);
+    live.set(sid, { session, at: now() });
+  }
   function forget(sid: string): void {
     accepted.delete(sid);
     routed.delete(sid);
@@ -73,14 +79,20 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
       // Each start writes to the disk, and root could have sessions take each other's place without end.
       if (!live.has(sid) && !take(starts, starting, now())) return false;
       const held = live.get(sid)?.session ?? make(sid);
-      live.delete(sid);
-      live.set(sid, { session: held, at: now() });
+      used(sid, held);
       for (const oldest of live.keys()) {
         if (live.size <= b.channels) break;
         drop(oldest);
       }
       held.receive(frame, ctr);
       return true;
+    },
+    /** A message of the data channel of a session that has a channel. */
+    straight(sid: string, message: Uint8Array): void {
+      const held = live.get(sid)?.session;
+      if (!held) return;
+      used(sid, held);
+      held.straight(message);
     },
     /** Drops channels that have been idle for too long. */
     sweep(): void {

@@ -9,6 +9,7 @@ import { decodeControl, encodeControl } from '../protocol/noise/control.ts';
 import { initiator } from '../protocol/noise/initiator.ts';
 import type { KeyPair } from '../protocol/noise/x25519.ts';
 import { openQueue } from '../protocol/queue.ts';
+import { heedRestart } from '../protocol/restart.ts';
 import { tunnelClient } from '../protocol/tunnel/client.ts';
 import type { TunnelClient } from '../protocol/tunnel/tunnel.ts';
 import type { Control, RelayMessage, RouteStatus } from '../protocol/wire.ts';
@@ -72,6 +73,7 @@ export function openWay(o: WayOptions) {
     perMessageDeflate: { threshold: Number.MAX_SAFE_INTEGER },
   });
   const back = comeback(socket, PAUSE, PAUSE_REFUSED);
+  const forget = heedRestart(socket);
 
   function shake(): void {
     if (channel) {
@@ -165,6 +167,7 @@ export function openWay(o: WayOptions) {
     close(): void {
       closed = true;
       back.stop();
+      forget();
       clearTimeout(unanswered);
       tunnel?.close();
       channel?.close();

@@ -1,4 +1,4 @@
-// What an operator does with root's records: `backup`, `restore` and `migrate`.
+// What an operator does with root's records: `backup`, `restore`, `migrate` and `rotate-keys`.
 import {
   closeSync,
   createReadStream,
@@ -15,10 +15,12 @@ import { pipeline as whole } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { RootConfig } from '../config.ts';
+import { rotateKeys } from '../keyring.ts';
 import { archived, move, type Progress, restore, schemaOf } from './copy.ts';
 import { openPostgresStore } from './postgres.ts';
 import { migrations } from './sql/schema.ts';
 import type { Store } from './sql/store.ts';
+import { sqlRecords } from './sql.ts';
 import { openSqliteStore } from './sqlite.ts';
 
 type Where = Pick<RootConfig, 'data' | 'database'>;
@@ -36,6 +38,12 @@ const openStore = ({ data, database }: Where, schema?: number): Promise<Store> =
 };
 const stepsOf = ({ schema }: Store) => migrations.slice(0, schema);
 
+/** @throws IngleError `not_found` where the records are in a file, and there is none */
+function mustBeHere({ data, database }: Where): void {
+  if (database === '' && !existsSync(sqliteFile(data)))
+    throw new IngleError('not_found', `There is no ${sqliteFile(data)}. Name its folder: --data`);
+}
+
 /** A line for each hundred thousand rows. */
 function telling(say: Say): Progress {
   let next = 100_000;
@@ -52,8 +60,7 @@ function telling(say: Say): Progress {
  */
 export async function backup(where: Where, file: string, say: Say): Promise<void> {
   if (existsSync(file)) throw new IngleError('conflict', `${file} is there already.`);
-  if (where.database === '' && !existsSync(sqliteFile(where.data)))
-    throw new IngleError('not_found', `There is no ${sqliteFile(where.data)}. Name its folder: --data`);
+  mustBeHere(where);
   const store = await openStore(where);
   const fresh = `${file}.${process.pid}.new`;
   try {
@@ -123,8 +130,7 @@ export async function restoreFrom(where: Where, file: string, say: Say): Promise
 
 /** Moves the records of the file in `data` to PostgreSQL; root may run, and ends by itself. @throws IngleError */
 export async function migrate({ data }: Where, to: string, say: Say): Promise<void> {
-  const file = sqliteFile(data);
-  if (!existsSync(file)) throw new IngleError('not_found', `There is no ${file}. Name its folder: --data`);
+  mustBeHere({ data, database: '' });
   const from = await openStore({ data, database: '' });
   try {
     const target = await openStore({ data, database: to }, from.schema);
@@ -137,4 +143,20 @@ export async function migrate({ data }: Where, to: string, say: Say): Promise<vo
   } finally {
     await from.close();
   }
+}
+
+/** Has root sign with new keys; it may run, as one of several processes too. @param revoke those before count no more */
+export async function rotate(where: Where, revoke: boolean, say: Say): Promise<void> {
+  mustBeHere(where);
+  const store = await openStore(where);
+  try {
+    await rotateKeys(sqlRecords(store), revoke);
+  } finally {
+    await store.close();
+  }
+  say(
+    revoke
+      ? 'Root signs with new keys within a minute, and takes nothing signed before. Everybody signs in again; hubs come back by themselves. Restart root to end connections that are open.'
+      : 'Root signs with new keys within a minute. What was signed before counts until it is over.',
+  );
 }

@@ -144,6 +144,7 @@ const ofSessions = [
   'pairing_challenge',
   'device_code',
   'skill_page',
+  'handover',
 ];
 
 /** The archive's schema, by its first line. @throws IngleError `invalid_request`, `conflict` */

@@ -12,13 +12,18 @@ import { sqlRecords } from './sql.ts';
  * @throws IngleError `unavailable`
  */
 export async function openPostgres(url: string): Promise<Records> {
-  return sqlRecords(await openPostgresStore(url, migrations));
+  return sqlRecords(await openPostgresStore(url, migrations, { idleMs: IDLE_MS }));
 }
 
 /** Connections of one process; each has one transaction at a time. */
 const CONNECTIONS = 10;
 /** A database that does not answer within this is not there, milliseconds. */
 const ANSWER_MS = 10_000;
+/**
+ * A process that does nothing in an open transaction for so long is frozen or cut off, milliseconds: the database ends its
+ * connection, as others would wait for what it holds.
+ */
+const IDLE_MS = 3000;
 /** A step that others keep coming between is given up after so many tries. */
 const TRIES = 40;
 /** Key of the lock under which the schema is changed: any number that nothing else of the database locks. */
@@ -49,7 +54,8 @@ const isRace = (e: unknown): boolean =>
 /** What the database refuses is a fault of ours; all else means that it is not there, and its words name addresses. */
 function told(e: unknown): unknown {
   const { code = '' } = e as { code?: string };
-  if (isRace(e) || /^(?!08|53|57|58)[0-9A-Z]{5}$/.test(code)) return e;
+  // 25P03: this process was frozen in the middle of a transaction.
+  if (isRace(e) || /^(?!08|53|57|58|25P03)[0-9A-Z]{5}$/.test(code)) return e;
   return new IngleError('unavailable', 'The database does not answer. Try again in a moment.');
 }
 const saying = <T>(asked: Promise<T>): Promise<T> => asked.catch((e) => Promise.reject(told(e)));
@@ -72,6 +78,11 @@ function plain(client: Asked): Db {
 async function once<T>(pool: pg.Pool, work: (db: Db) => Promise<T>, begin = 'BEGIN'): Promise<T> {
   const client = await saying(pool.connect());
   let broken = false;
+  // A connection that ends between two statements says so to a listener, or ends the process.
+  const ended = () => {
+    broken = true;
+  };
+  client.on('error', ended);
   try {
     await saying(client.query(begin));
     const result = await work(plain(client));
@@ -83,6 +94,7 @@ async function once<T>(pool: pg.Pool, work: (db: Db) => Promise<T>, begin = 'BEG
     });
     throw e;
   } finally {
+    client.off('error', ended);
     client.release(broken);
   }
 }
@@ -90,11 +102,12 @@ async function once<T>(pool: pg.Pool, work: (db: Db) => Promise<T>, begin = 'BEG
 /**
  * @param migrations each a list of SQL statements; the table `schema_version` says how many have run
  * @param o.asIs leaves the schema as it is: a root of an older version may use it
+ * @param o.idleMs how long a transaction may wait for its next statement; for ever where it is left out
  */
 export async function openPostgresStore(
   url: string,
   migrations: readonly string[],
-  o: { asIs?: boolean } = {},
+  o: { asIs?: boolean; idleMs?: number } = {},
 ): Promise<Store> {
   const pool = new pg.Pool({
     connectionString: url,
@@ -103,7 +116,9 @@ export async function openPostgresStore(
     query_timeout: ANSWER_MS,
     types: types as never,
     // As if transactions came one after another, whichever process they are of.
-    options: '-c default_transaction_isolation=serializable -c synchronous_commit=on',
+    options:
+      '-c default_transaction_isolation=serializable -c synchronous_commit=on' +
+      ` -c idle_in_transaction_session_timeout=${o.idleMs ?? 0}`,
   });
   // A connection that breaks while nobody uses it: the next one who asks gets another.
   pool.on('error', () => {});

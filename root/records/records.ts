@@ -20,6 +20,8 @@ export interface Session {
   tries_until: number;
   last_seen: number;
   exp: number;
+  /** Where it took its code or signed in, coarsely (`placeOf`). */
+  place: string;
 }
 
 /** The names of a hub and of whose it is. */
@@ -48,6 +50,8 @@ export interface NewPasskey {
 }
 
 export interface Passkey extends NewPasskey {
+  /** As its owner calls it; '' for nothing. */
+  name: string;
   /** The hub says that it is not the owner's: its sessions are led to the hub, and have no say about the account. */
   guest: boolean;
   created: number;
@@ -65,14 +69,24 @@ export interface Route extends HubIds {
   pubkey: string | null;
 }
 
+/** A secret root made for itself, and since when it counts; 0 for the first of its name. */
+export interface Secret {
+  value: string;
+  since: number;
+}
+
 /**
  * The secrets root makes for itself, and every other record by area. Each verb is one atomic step, durable once it
  * settles; a verb that throws has changed nothing. Times are Unix seconds, and `now` is the caller's. Codes, tickets,
  * networks, proofs and cookies come in as digests or keyed hashes; no verb sees the text itself.
  */
 export interface Records {
-  /** The secret of that name; `fresh` becomes it when there is none yet. */
+  /** The first secret of that name; `fresh` becomes it when there is none yet. */
   secret(name: string, fresh: string): Promise<string>;
+  /** All secrets of that name, the oldest first. */
+  secrets(name: string): Promise<Secret[]>;
+  /** Adds a secret to those of a name, from `now` on and after all before it; `alone`: those are removed. */
+  renewSecret(name: string, value: string, now: number, alone: boolean): Promise<void>;
   sessions: Sessions;
   hubs: Hubs;
   codes: Codes;
@@ -80,6 +94,8 @@ export interface Records {
   passkeys: Passkeys;
   routes: Routes;
   pages: Pages;
+  estate: Estate;
+  audit: Audit;
   /** Removes whatever is over; see `Sweep`. @returns sids whose sockets must go */
   sweep(s: Sweep): Promise<string[]>;
   /** Settles when the database answers. */
@@ -97,7 +113,10 @@ export interface Sessions {
   begin(s: { sid: string; cookie: string; now: number }): Promise<Session | undefined>;
   /** Notes that the browser was there. */
   seen(sid: string, now: number): Promise<void>;
-  end(sid: string, now: number): Promise<void>;
+  /** Ends a session; one that was signed in is in the trail: signed out by itself, or ended by `by`. */
+  end(sid: string, now: number, by?: By): Promise<void>;
+  /** An owner's sessions that are signed in, the one seen last first. */
+  ofOwner(ownerId: string, now: number): Promise<Session[]>;
   /** Ends the sessions of a hub's codes that no passkey has signed in on. @returns their sids */
   endUnpaired(hubId: string, now: number): Promise<string[]>;
   /** Stores live stages; only of sessions that are signed in. */
@@ -115,9 +134,11 @@ export interface Hubs {
    */
   enrol(e: { sign_pub: string; e2e_pub: string; derived: HubIds; random: HubIds; now: number }): Promise<Hub>;
   /** Gives a hub new keys. @returns false when it no longer has the key `from`, or another hub has `to` */
-  rotate(r: { hub_id: string; from: string; to: string; e2e_pub: string }): Promise<boolean>;
-  /** Notes that a hub nobody has paired with was there. */
+  rotate(r: { hub_id: string; from: string; to: string; e2e_pub: string; now: number }): Promise<boolean>;
+  /** Notes that a hub has come online, unless it was seen in the last `SEEN_EVERY` seconds. */
   seen(hubId: string, now: number): Promise<void>;
+  /** Notes when the certificate ends that a hub is given. */
+  certified(hubId: string, exp: number): Promise<void>;
   /** Spends a proof, kept until `exp`. @returns false when it was spent before */
   spendProof(id: string, exp: number): Promise<boolean>;
 }
@@ -165,6 +186,8 @@ export interface Codes {
     code: string;
     ticket: string;
     network: string;
+    /** Of the session, coarsely. */
+    place: string;
     now: number;
     exp: number;
   }): Promise<{ hub: Hub; scope: string } | undefined>;
@@ -245,20 +268,124 @@ export interface Passkeys {
     hub_id: string;
     subnet_id: string;
     jti: string;
+    place: string;
     now: number;
     exp: number;
   }): Promise<{ went_back: boolean } | undefined>;
+  /** @returns false when the owner has no such passkey */
+  rename(r: { cred_id: string; owner_id: string; name: string; by: By; now: number }): Promise<boolean>;
   /**
    * Removes a passkey and ends its sessions; with the owner's last one every session of the owner ends and open codes
    * are void. @returns the sids; undefined when the owner has no such passkey
    */
-  remove(r: { cred_id: string; owner_id: string; now: number }): Promise<string[] | undefined>;
+  remove(r: { cred_id: string; owner_id: string; by: By; now: number }): Promise<string[] | undefined>;
+}
+
+/** Whose doing something was, for the trail: a browser's, from a coarse place, or a hub's. */
+export interface By {
+  browser_key_id: string | null;
+  by_hub: string | null;
+  place: string;
+}
+
+/** A hub as its owner sees it. Times are 0 where they are not known. */
+export interface OwnedHub extends Hub {
+  name: string;
+  created: number;
+  /** When it was last online, within `SEEN_EVERY` seconds. */
+  seen: number;
+  cert_exp: number;
+  rotated: number;
+  /** The hub that leads it in a subnet. */
+  via: string | null;
+  /** Until when it is offered to another owner. */
+  offered_until: number | null;
+}
+
+/** What an owner does with their hubs. */
+export interface Estate {
+  /** The owner's hubs, oldest first. */
+  hubs(ownerId: string, now: number): Promise<OwnedHub[]>;
+  /** @returns false when the owner has no such hub */
+  rename(r: { hub_id: string; owner_id: string; name: string; by: By; now: number }): Promise<boolean>;
+  /**
+   * Forgets a hub with its codes and sessions; with the owner's last one everything of the owner goes.
+   * @returns sids of the sessions that ended; undefined when the owner has no such hub
+   * @throws IngleError `conflict` for a hub of a subnet
+   */
+  remove(r: { hub_id: string; owner_id: string; by: By; now: number }): Promise<string[] | undefined>;
+  /**
+   * Offers a hub to whoever has a code of it, until `exp`; null takes the offer back.
+   * @returns false when the owner has no such hub
+   * @throws IngleError `conflict` for a hub of a subnet
+   */
+  offer(o: { hub_id: string; owner_id: string; exp: number | null; by: By; now: number }): Promise<boolean>;
+  /**
+   * Takes an open code of a hub that is offered: the hub is `owner_id`'s from now, alone in `subnet_id`, and what was
+   * begun with it before is over. Codes for guests and for hubs do not count.
+   * @param t `network`, `ticket`: as in `Codes.take`; `home`: the hub by which the new owner signed in
+   * @returns the hub and the sids of sessions that ended; undefined for a wrong code, also of a hub that is not offered
+   */
+  take(t: {
+    code: string;
+    ticket: string;
+    network: string;
+    owner_id: string;
+    subnet_id: string;
+    home: string;
+    by: By;
+    now: number;
+  }): Promise<{ hub_id: string; ended: string[] } | undefined>;
+}
+
+/** What a trail tells of. */
+export type Deed =
+  | 'code_taken'
+  | 'passkey_added'
+  | 'passkey_renamed'
+  | 'passkey_removed'
+  | 'signed_in'
+  | 'counter_went_back'
+  | 'signed_out'
+  | 'session_ended'
+  | 'hub_renamed'
+  | 'hub_keys_changed'
+  | 'hub_removed'
+  | 'hub_offered'
+  | 'hub_kept'
+  | 'hub_given'
+  | 'hub_received'
+  | 'member_joined'
+  | 'member_left';
+
+/** One entry of an owner's trail. */
+export interface AuditEntry extends By {
+  /** Counts up for each owner. */
+  n: number;
+  at: number;
+  what: Deed;
+  /** The browser key or hub it was done to; '' for the doer itself. */
+  about: string;
+  /** What that was called then. */
+  name: string;
+}
+
+/** The trails. Every verb writes what it did in the step that does it; nothing changes an entry. */
+export interface Audit {
+  /** Entries older than number `before`, newest first, at most `most`. */
+  read(r: { owner_id: string; before: number; most: number }): Promise<AuditEntry[]>;
 }
 
 export interface Routes {
-  /** The routes of live sessions at a start of root; no socket outlives the process, so stages go back to AUTH. */
-  restore(now: number): Promise<Route[]>;
-  /** Keeps the route of a session, and its public key if given. @returns false when the session is gone */
+  /**
+   * The routes of live sessions to a hub, or to all hubs, for a process that becomes their home: no socket outlives the
+   * one before, so stages go back to AUTH.
+   */
+  restore(now: number, hubId?: string): Promise<Route[]>;
+  /**
+   * Keeps the route of a session, which leads to that hub from now, and its public key if given.
+   * @returns false when the session, or the owner's hub, is gone
+   */
   offer(o: {
     sid: string;
     hub_id: string;
@@ -292,12 +419,12 @@ export interface Pages {
 }
 
 /**
- * Sessions of `connected` tabs are in use; others that are signed in end when nobody saw them since `idle_since`.
- * Hubs that never came into use are forgotten (`UNUSED`), unless `online` says they are there.
+ * Sessions of `connected` tabs are in use; others that are signed in end when nobody saw them since `idle_since`. Hubs
+ * that are `online` at this process were there now; those that never came into use are forgotten (`UNUSED`).
  */
 export interface Sweep {
   now: number;
   idle_since: number;
   connected: readonly string[];
-  online: (hubId: string) => boolean;
+  online: readonly string[];
 }

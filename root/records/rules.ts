@@ -4,13 +4,28 @@ import { CODE_TRIES_PER_SID, DEVICE_CODE_TTL } from '../../firmware/protocol/lim
 import { next, type StageEvent, stageTable } from '../../firmware/protocol/stage.ts';
 import type { Stage } from '../../firmware/protocol/wire.ts';
 import { tooMany } from '../limit.ts';
-import type { Session } from './records.ts';
+import type { By, Session } from './records.ts';
+
+/** What a session does, and what a hub does, as the trail tells it. */
+export const byBrowser = ({ browser_key_id, place }: Pick<Session, 'browser_key_id' | 'place'>): By => ({
+  ...{ browser_key_id, by_hub: null, place },
+});
+export const byHub = (hubId: string): By => ({ browser_key_id: null, by_hub: hubId, place: '' });
 
 /** Lifetime of a sid nobody has used yet, seconds; its signature holds as long. */
 export const NEW_TTL = 3600;
 
-/** A hub that never came online is forgotten after a day, one nobody ever paired with a month after it was last there. */
-export const UNUSED = { never: 86_400, offline: 30 * 86_400 };
+/**
+ * A hub that never came online is forgotten after a day, one nobody ever paired with a month after it was last there, and
+ * one whose owner has no passkey half a year after its certificate ended.
+ */
+export const UNUSED = { never: 86_400, offline: 30 * 86_400, expired: 180 * 86_400 };
+
+/** A hub that stays online is noted as seen this often, seconds. */
+export const SEEN_EVERY = 300;
+
+/** An owner's trail keeps this many entries, and each so long, seconds. */
+export const AUDIT = { entries: 1000, age: 365 * 86_400 };
 
 /** @throws IngleError `unauthenticated` for a session that is gone */
 export function alive(s: Session | undefined): Session {

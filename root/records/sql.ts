@@ -1,22 +1,21 @@
 // Root's records in a database that speaks SQL.
 import type { Records } from './records.ts';
+import { sqlAudit, sweepAudit } from './sql/audit.ts';
 import { sqlCodes } from './sql/codes.ts';
+import { sqlEstate } from './sql/estate.ts';
 import { sqlHubs, sweepHubs } from './sql/hubs.ts';
 import { sqlMembers } from './sql/members.ts';
 import { sqlPages } from './sql/pages.ts';
 import { sqlPasskeys } from './sql/passkeys.ts';
 import { sqlRoutes } from './sql/routes.ts';
+import { sqlSecrets } from './sql/secrets.ts';
 import { sqlSessions, sweepSessions } from './sql/sessions.ts';
 import type { Store } from './sql/store.ts';
 
 /** The records in a store that has the schema. */
 export function sqlRecords(store: Store): Records {
   return {
-    secret: (name, fresh) =>
-      store.transaction(async (db) => {
-        await db.run('INSERT INTO secret VALUES (?, ?) ON CONFLICT DO NOTHING', name, fresh);
-        return (await db.get<{ value: string }>('SELECT value FROM secret WHERE name = ?', name))!.value;
-      }),
+    ...sqlSecrets(store),
     sessions: sqlSessions(store),
     hubs: sqlHubs(store),
     codes: sqlCodes(store),
@@ -24,6 +23,8 @@ export function sqlRecords(store: Store): Records {
     passkeys: sqlPasskeys(store),
     routes: sqlRoutes(store),
     pages: sqlPages(store),
+    estate: sqlEstate(store),
+    audit: sqlAudit(store),
     sweep: (s) =>
       store.transaction(async (db) => {
         for (const table of [
@@ -33,11 +34,13 @@ export function sqlRecords(store: Store): Records {
           'spent_proof',
           'ended_sid',
           'skill_page',
+          'handover',
         ])
           await db.run(`DELETE FROM ${table} WHERE exp <= ?`, s.now);
         await db.run('DELETE FROM member WHERE exp > 0 AND exp <= ?', s.now);
-        await sweepHubs(db, s);
-        return sweepSessions(db, s);
+        await sweepAudit(db, s.now);
+        const ended = await sweepHubs(db, s);
+        return [...ended, ...(await sweepSessions(db, s))];
       }),
     ready: async () => void (await store.get('SELECT 1 AS one FROM secret LIMIT 1')),
     close: store.close,

@@ -5,6 +5,7 @@ import { MAX_BODY } from '../../firmware/protocol/limits.ts';
 import {
   type Admit,
   type Admitted,
+  beginAnswer,
   errorResponse,
   type Head,
   type Response,
@@ -31,6 +32,8 @@ interface Exchange extends Place {
   isHead: boolean;
   /** Nothing more is to be answered. */
   aborted: boolean;
+  /** Its body is too large; the refusal is written, and what still comes is dropped. */
+  isRefused: boolean;
   admitted: Admitted | undefined;
   streaming: Streaming | undefined;
   /** Of its body, bytes, as its head says; NaN where it does not. */
@@ -52,9 +55,10 @@ function copyOf(chunk: ArrayBuffer): Uint8Array {
 
 export function openExchanges(admit: Admit) {
   const places = openPlaces();
-  const arrivals = openArrivals((x) =>
-    refuse(x, new IngleError('timeout', 'The request took too long to arrive.')),
-  );
+  const arrivals = openArrivals((x) => {
+    if (x.isRefused) x.res.close();
+    else refuse(x, new IngleError('timeout', 'The request took too long to arrive.'));
+  });
   let [streams, begun] = [0, 0];
   let closing = false;
 
@@ -103,24 +107,18 @@ export function openExchanges(admit: Admit) {
   /** Gathers the body, and goes on with it. */
   function gather(x: Exchange, { maxBody, isReadAtOnce = false }: Admitted): void {
     arrivals.expect(x);
-    const parts: Uint8Array[] = [];
-    let size = 0;
-    x.res.onData((chunk, isLast) => {
-      if (x.aborted) return;
-      size += chunk.byteLength;
-      try {
-        places.makeRoom(x, size, maxBody);
-      } catch (e) {
-        return refuse(x, e);
-      }
-      // uWebSockets takes the chunk back when this returns.
-      const isAll = isLast && isReadAtOnce && parts.length === 0;
-      if (chunk.byteLength > 0) parts.push(isAll ? new Uint8Array(chunk) : copyOf(chunk));
-      if (!isLast) return;
-      arrivals.forget(x);
-      x.isGathered = true;
-      perform(x, parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? nothing));
-      x.isGathered = false;
+    gatherBody(x, isReadAtOnce, {
+      grown: (size) => places.makeRoom(x, size, maxBody),
+      refused() {
+        arrivals.forget(x);
+        leave(x);
+      },
+      whole(body) {
+        arrivals.forget(x);
+        x.isGathered = true;
+        perform(x, body);
+        x.isGathered = false;
+      },
     });
   }
 
@@ -137,7 +135,6 @@ export function openExchanges(admit: Admit) {
         places.takeFor(x, said.who);
         x.admitted = said;
         x.size = Number(head.headers['content-length'] ?? Number.NaN);
-        places.makeRoom(x, x.size, said.maxBody);
         return said;
       } else answer(x, said);
     } catch (e) {
@@ -183,6 +180,7 @@ function exchangeOf(res: HttpResponse, head: Head): Exchange {
     isGathered: true,
     isHead: head.method === 'HEAD',
     aborted: false,
+    isRefused: false,
     isTaken: false,
     of: undefined,
     most: MAX_BODY,
@@ -194,13 +192,51 @@ function exchangeOf(res: HttpResponse, head: Head): Exchange {
   };
 }
 
+/**
+ * @param o.grown throws where there is no room for so many bytes
+ * @param o.refused is called once such a body has come to its end
+ * @param o.whole gets the body; one that is read at once is uWebSockets' own memory, which takes it back after this call
+ */
+function gatherBody(
+  x: Exchange,
+  isReadAtOnce: boolean,
+  o: { grown(size: number): void; refused(): void; whole(body: Uint8Array): void },
+): void {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  function grow(to: number): void {
+    try {
+      if (!x.isRefused) o.grown(to);
+    } catch (e) {
+      // All of it but its end: with that the connection would end, and who still sends might never read the answer.
+      x.isRefused = true;
+      parts = [];
+      x.res.cork(() => beginAnswer(x.res, errorResponse(e), x.isHead));
+    }
+  }
+  grow(x.size);
+  x.res.onData((chunk, isLast) => {
+    if (x.aborted) return;
+    size += chunk.byteLength;
+    grow(size);
+    if (x.isRefused) {
+      if (isLast) {
+        x.res.cork(() => void x.res.end());
+        o.refused();
+      } else if (size > MAX_DROPPED) x.res.close();
+      return;
+    }
+    const isAll = isLast && isReadAtOnce && parts.length === 0;
+    if (chunk.byteLength > 0) parts.push(isAll ? new Uint8Array(chunk) : copyOf(chunk));
+    if (isLast) o.whole(parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? nothing));
+  });
+}
+
 /** @returns whether the answer goes on */
 function respond(x: Exchange, r: Response): boolean {
   if (x.aborted) return false;
-  // Who still sends hears the answer only once what is sent was read; without an end to it the connection ends.
-  const isLast = r.status === 413 && !(x.size <= MAX_DROPPED);
-  if (x.isGathered) writeAnswer(x.res, r, x.isHead, isLast);
-  else x.res.cork(() => writeAnswer(x.res, r, x.isHead, isLast));
+  if (x.isGathered) writeAnswer(x.res, r, x.isHead);
+  else x.res.cork(() => writeAnswer(x.res, r, x.isHead));
   if (x.isHead || !r.stream) return false;
   begin(x, r.stream);
   return true;
@@ -230,7 +266,8 @@ function openArrivals(late: (x: Exchange) => void) {
   function look(): void {
     looking = undefined;
     const now = performance.now();
-    for (const x of arriving) if (now - x.began >= (x.most > MAX_BODY ? LARGE_MS : BODY_MS)) late(x);
+    for (const x of arriving)
+      if (now - x.began >= (x.most > MAX_BODY || x.isRefused ? LARGE_MS : BODY_MS)) late(x);
     if (arriving.size > 0) looking = setTimeout(look, LOOK_MS);
   }
   return {

@@ -113,9 +113,9 @@ function writeHeaders(res: HttpResponse, headers: Readonly<Record<string, string
 
 /**
  * Writes an answer, or where it is a stream its head.
- * @param isHead its body is left out @param isLast the connection ends with it
+ * @param isHead its body is left out
  */
-export function writeAnswer(res: HttpResponse, r: Response, isHead: boolean, isLast: boolean): void {
+export function writeAnswer(res: HttpResponse, r: Response, isHead: boolean): void {
   // uWebSockets writes 200 by itself.
   if (r.status !== 200) res.writeStatus(String(r.status));
   writeHeaders(res, r.headers);
@@ -124,7 +124,14 @@ export function writeAnswer(res: HttpResponse, r: Response, isHead: boolean, isL
     // for one, too.
     if (!r.stream) res.writeHeader('content-length', String(Buffer.byteLength(r.body ?? '')));
     res.endWithoutBody();
-  } else if (!r.stream) res.end(r.body ?? '', isLast);
+  } else if (!r.stream) res.end(r.body ?? '');
+}
+
+/** Writes all of an answer but its end. @param isHead its body is left out */
+export function beginAnswer(res: HttpResponse, r: Response, isHead: boolean): void {
+  res.writeStatus(String(r.status));
+  writeHeaders(res, r.headers);
+  if (!isHead) res.write(r.body ?? '');
 }
 
 /** The one error shape as a response. */

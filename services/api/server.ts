@@ -87,7 +87,7 @@ function openSockets(app: TemplatedApp, upgrade: Service['upgrade'], limits: Lim
         const events = upgrade(head);
         res.upgrade({ events, socket: closed }, keys[0]!, keys[1]!, keys[2]!, context);
       } catch (e) {
-        res.cork(() => writeAnswer(res, errorResponse(e), false, false));
+        res.cork(() => writeAnswer(res, errorResponse(e), false));
       }
     },
     open(ws) {

@@ -92,6 +92,7 @@ const work: Record<
         : say.text('statusNotEnrolled'),
     );
     if (s.hub_id) say.line(say.text('statusBrowsers', { browsers: s.browsers, channels: s.channels }));
+    if (s.hub_id) say.line(say.text('statusCertificate', { until: when(s.expires_at) }));
     if (s.insecure) say.line(say.text('insecure'));
     if (s.last_error) say.line(say.text('statusError', { error: plain(s.last_error) }));
     if (!s.connected) process.exitCode = errorTable.unavailable.exit;

@@ -22,6 +22,10 @@ const modules = {
     const ours = readdirSync(bin).filter((f) => f.startsWith(`uws_${process.platform}_${process.arch}_`));
     return Object.fromEntries(ours.map((f) => [f, join(bin, f)]));
   },
+  'node-datachannel': () => {
+    const file = `node_modules/@node-datachannel/linux-${process.arch}-gnu/node_datachannel.node`;
+    return existsSync(file) ? { 'node_datachannel.node': file } : {};
+  },
 };
 const isInstalled = (name) => existsSync(join('node_modules', name, 'package.json'));
 export const nativeModules = Object.keys(modules);
@@ -41,6 +45,10 @@ const rewritten = [
   [
     '/uWebSockets.js/dist/uws.mjs',
     (text) => text.replace(/require\(`\.\/bin\/([^`]*)`\)/, 'ingleNative(`$1`)'),
+  ],
+  [
+    '/node-datachannel/dist/esm/lib/node-datachannel.mjs',
+    () => "export default ingleNative('node_datachannel.node');",
   ],
   ['/@abandonware/bluetooth-hci-socket/lib/usb.js', () => 'module.exports = {};'],
   ['/@abandonware/bleno/lib/mac/bindings.js', () => 'module.exports = {};'],

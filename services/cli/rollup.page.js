@@ -11,7 +11,8 @@ import esbuild from 'rollup-plugin-esbuild';
 import { minify } from 'terser';
 
 const target = 'es2022';
-const rare = /\/(spa\/prove|firmware\/protocol\/(pairing\/puzzle|noise\/seal))\.ts$/;
+const rare =
+  /\/(spa\/prove|firmware\/protocol\/(pairing\/puzzle|noise\/seal)|firmware\/text\/spa-prove)\.ts$/;
 /** What a skill's first screen is drawn with. */
 const screen =
   /\/spa\/(skill|screen|acts|drawing|op|table|render|tabs|chart)\.ts$|\/firmware\/(ui\/(overlay|value|tree|chart)|text\/spa-chart)\.ts$/;

@@ -39,7 +39,12 @@ export async function openLine(
   let rest: Buffer = Buffer.alloc(0);
   let upgraded = false;
   let inside = false;
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve, refused) => {
+    // Who is not let in would otherwise keep the connection until the server's patience ends.
+    const reject = (why: Error) => {
+      refused(why);
+      if (!inside) tcp.destroy();
+    };
     tcp.on('error', reject);
     tcp.on('close', () => reject(new Error('the server closed the connection')));
     tcp.on('data', (chunk: Buffer) => {
@@ -76,8 +81,10 @@ export async function openLine(
           resolve(line);
         } else if (!binary && payload[0] === 0x30) line.text(`40${namespace},${JSON.stringify(auth)}`);
         else if (!binary && payload[0] === 0x32) line.text('3');
-        else if (!binary && payload[0] === 0x34 && payload[1] === 0x30) resolve(line);
-        else if (!binary && payload[0] === 0x34 && payload[1] === 0x34 && !inside)
+        else if (!binary && payload[0] === 0x34 && payload[1] === 0x30) {
+          inside = true;
+          resolve(line);
+        } else if (!binary && payload[0] === 0x34 && payload[1] === 0x34 && !inside)
           reject(new Error(payload.toString()));
         else line.onMessage(binary, payload);
       }

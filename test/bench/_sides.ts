@@ -11,7 +11,7 @@ import type { Flooder } from './_flooder.ts';
 import { type Line, openLine } from './_line.ts';
 
 export interface Side {
-  name: 'ours' | 'peer';
+  name: 'ours' | 'peer' | 'raw';
   port: number;
   pid: number;
   hubs: Line[];
@@ -112,14 +112,22 @@ export async function ours(
   return { name: 'ours', port: root.port, pid: root.pid(), hubs: lines, browsers, stop: () => root.stop() };
 }
 
+type Open = (count: number, hubs: number, atRest?: (pid: number) => Promise<void>) => Promise<Side>;
+
 /** The bare forwarder with the same connections. */
-export async function peer(
+export const peer: Open = (...o) => forwarder('peer', 'test/bench/_forwarder.ts', ...o);
+/** uWebSockets.js alone with the same connections. */
+export const raw: Open = (...o) => forwarder('raw', 'test/bench/_raw.ts', ...o);
+
+async function forwarder(
+  name: Side['name'],
+  file: string,
   count: number,
   hubs: number,
   atRest?: (pid: number) => Promise<void>,
 ): Promise<Side> {
   const port = await freePort('127.0.0.1');
-  const args = [...pin, process.execPath, '--import', 'tsx', 'test/bench/_forwarder.ts'];
+  const args = [...pin, process.execPath, '--import', 'tsx', file];
   const child: ChildProcess = spawn(args[0]!, args.slice(1), {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, PORT: String(port) },
@@ -140,7 +148,7 @@ export async function peer(
     return { sid, hub: i % hubs, line, papers };
   });
   return {
-    name: 'peer',
+    name,
     port,
     pid: child.pid!,
     hubs: lines,

@@ -146,6 +146,25 @@ test('a service that never answers ends the wait in 20 seconds, with a way to tr
   await p.close();
 });
 
+test('while codes are guessed everywhere, a person is told to type theirs near the hub, in their language', async () => {
+  const p = await phone(browser);
+  await p.page.route('**/v1/owner/login/verify', (route) =>
+    route.fulfill({
+      status: 429,
+      json: { error: 'rate_limited', message: '', details: { retry_after: 600, near: true } },
+    }),
+  );
+  await p.page.goto(house.origin);
+  await at(p.page, 'entry');
+  await p.page.getByLabel('Code from the hub').fill('482-913 507-226');
+  await press(p.page, 'Continue');
+  await says(p, 'codes count only near the hub for now');
+  await press(p.page, 'РУ, Русский');
+  await says(p, 'сейчас они действуют только рядом с хабом');
+  assert.equal(p.errors, []);
+  await p.close();
+});
+
 test('a device without a screen lock hears that it needs one', async () => {
   const p = await phone(browser, { bare: true });
   await p.cdp.send('WebAuthn.disable');

@@ -118,7 +118,7 @@ test('while codes are being guessed a phone works for its try, sees so, and gets
   });
   const code = await house.issueCode();
   await enter(p.page, `${code.device_code} ${code.secret}`);
-  assert.match(await said, 'this phone has to do a little work first');
+  assert.match(await said, 'this phone does a little work first');
   await p.page.locator('[data-page="login"], [data-page="register"]').first().waitFor();
   assert.is(asked.length, 2);
   assert.is(asked[0], undefined);

@@ -1,6 +1,7 @@
 // timeout: 400 s
 // The desktop beside its icons: tiles that tell, what needs a person, search, settings, notifications, windows, and
 // screens that can be read while the hub is away.
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -228,6 +229,78 @@ test('another phone is let in from the settings, shows the name, and is forgotte
   await close(page);
 });
 
+const access = (page: Page) => page.locator('[data-window="@account"]');
+
+test('the page of access shows who is signed in, names a passkey, ends a sign-in at once, and tells what happened', async () => {
+  const pocket = await phone(browser, { still: true });
+  await pairByLink(pocket, house, { newPasskey: true });
+  const own = access(pocket.page);
+  await openPage(pocket.page, 'Access');
+  await own.getByRole('heading', { name: 'What happened' }).waitFor();
+  await check(pocket.page, 'access-1-phone');
+  for (const dark of [false, true]) {
+    await pocket.page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+    for (const [i, part] of ['Passkeys', 'Hubs', 'What happened'].entries()) {
+      await own.getByRole('heading', { name: part }).evaluate((h) => h.scrollIntoView());
+      await check(pocket.page, `access-${dark ? 'dark' : 'light'}-${i}`);
+    }
+  }
+
+  const { page } = desk;
+  await openPage(page, 'Access');
+  const rows = access(page).locator('[data-session]');
+  await until(async () => (await rows.count()) >= 2, 'both browsers');
+  await check(page, 'access-4-desk');
+  const key = access(page).locator('[data-passkey]').last();
+  await key.getByRole('button', { name: /^Rename/ }).click();
+  await page.keyboard.press('Escape');
+  await key.getByRole('textbox').waitFor({ state: 'detached' });
+  assert.is(await access(page).count(), 1, 'Escape leaves the field, not the window');
+  await key.getByRole('button', { name: /^Rename/ }).click();
+  await page.keyboard.type('Pocket phone');
+  await page.keyboard.press('Enter');
+  await key.getByRole('heading', { name: 'Pocket phone' }).waitFor();
+  await access(page)
+    .locator('[data-deed="passkey_renamed"]')
+    .getByText('Passkey renamed: Pocket phone')
+    .waitFor();
+
+  const out = access(page).getByRole('button', { name: 'Sign out: Pocket phone' });
+  await out.click();
+  assert.match(await answer(page, false), /Its passkey stays/);
+  assert.is(await out.count(), 1);
+  await out.click();
+  await answer(page, true);
+  await out.waitFor({ state: 'detached' });
+  await at(pocket.page, 'login');
+
+  const file = page.waitForEvent('download');
+  await access(page).getByRole('button', { name: 'Save as a file' }).click();
+  const path = await (await file).path();
+  const lines = readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((l) => JSON.parse(l) as { what: string });
+  assert.is(lines[0]!.what, 'code_taken');
+  assert.is(lines.at(-1)!.what, 'session_ended');
+
+  const hub = access(page).locator('[data-hub]');
+  await hub.getByRole('button', { name: /^Hand over/ }).click();
+  await answer(page, true);
+  await hub.getByText('Offered until').waitFor();
+  await hub.getByRole('button', { name: 'Keep it after all' }).click();
+  await hub.getByRole('button', { name: /^Hand over/ }).waitFor();
+  await access(page).getByLabel('Take over a hub that is offered to you').fill('000-000');
+  await access(page).getByRole('button', { name: 'Take over', exact: true }).click();
+  await access(page).getByRole('alert').getByText('not of a hub that is offered').waitFor();
+
+  await key.getByRole('button', { name: /^Remove/ }).click();
+  assert.match(await answer(page, true), /opens nothing any more/);
+  await key.getByRole('heading', { name: 'Pocket phone' }).waitFor({ state: 'detached' });
+  await pocket.close();
+  await close(page);
+});
+
 test('a window stands where it was put by hand and by key, over a reload, and never outside', async () => {
   const { page } = desk;
   const box = async () => (await page.locator('.window').boundingBox())!;
@@ -356,7 +429,7 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
   await deliver(JSON.stringify({ ...notice, body: 'Another post' }));
   await page.goto(house.origin);
   await online(page);
-  await until(async () => (await shown()).length > 0, 'a notification');
+  await until(async () => (await shown()).some((n) => n.includes('Another')), 'the last notification');
   assert.equal(await shown(), ['Porch: Another post (en, porch:post)'], 'one a tag, none for who looked');
   // A subscription that the browser has lost is made anew, as it is still wanted here.
   await until(() => page.evaluate('window.made === 1'), 'another subscription');

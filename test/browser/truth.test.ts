@@ -15,6 +15,7 @@ import {
   pairByLink,
   phone,
   press,
+  shot,
 } from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
 import { started } from '../lab/started.ts';
@@ -104,7 +105,12 @@ test('a hub that stands still shows within 4 s; what is shown is dimmed and has 
   await press(page, 'Refresh');
   await page.getByText(/Refreshed .*, once/).waitFor();
   const refresh = page.getByRole('button', { name: 'Refresh' });
+  const done = page.getByRole('status').filter({ hasText: 'Done' });
+  await done.waitFor({ state: 'attached' });
+  await shot(page, 'done-on-the-button');
   const place = await refresh.boundingBox();
+  await done.waitFor({ state: 'detached' });
+  assert.equal(await refresh.boundingBox(), place, 'nothing moves when its mark goes');
   freeze('uplink');
   const took = await shows(page, 'silent');
   assert.ok(took < SAID, `${took} ms`);
@@ -162,7 +168,7 @@ test('a hub whose skills stand still is not called online', async () => {
   const took = await shows(page, 'unserved');
   assert.ok(took < SAID, `${took} ms`);
   console.log(`FIGURE silent_skills_shown_ms ${Math.round(took)}`);
-  await page.locator('[data-live="no"]').getByText('the part of it that runs skills does not').waitFor();
+  await page.locator('[data-live="no"]').getByText('the part that runs skills does not').waitFor();
   await p.page.waitForTimeout(3000);
   assert.ok((await age(page)) >= 3, 'the hub’s signs of life do not make its documents young');
   thaw('api');

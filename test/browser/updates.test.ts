@@ -28,7 +28,15 @@ test.after(async () => {
 });
 
 const win = (page: Page) => page.locator('[data-window="updates"]');
-const says = (text: string | RegExp) => win(p.page).getByText(text).first().waitFor();
+const says = (text: string | RegExp) =>
+  win(p.page)
+    .getByText(text)
+    .first()
+    .waitFor()
+    .catch(async (e) => {
+      console.error(`the window says: ${await win(p.page).innerText()}\n${house.log('skill updates')}`);
+      throw e;
+    });
 
 test('a hub that runs from a checkout says on its desktop that updates come with git', async () => {
   await p.page.locator('.tile[data-skill="updates"] .open').click();

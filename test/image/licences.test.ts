@@ -47,6 +47,14 @@ test('one that only names MIT gets its text with its author; one that tells noth
   assert.throws(() => textOf('g', {}, { 'licenses.js': 'code' }), /brings no licence/);
 });
 
+test('machine code of a module has the licence of that module, in that version', () => {
+  module('machine', {}, { LICENSE: 'WHOLE' });
+  assert.is(textOf('@machine/linux-x64', { license: 'MPL 2.0' }, { 'machine.node': '' }), 'WHOLE');
+  const other = { license: 'MPL 2.0', version: '1.0.1' };
+  assert.throws(() => textOf('@machine/linux-arm64', other, {}), /brings no licence/);
+  assert.throws(() => textOf('@nothing/linux-x64', {}, {}), /brings no licence/);
+});
+
 test('all are in one text, ours first, and equal texts stand there once with all names', () => {
   writeFileSync(join(dir, 'LICENSE'), 'OURS');
   const folders = ['x', 'y'].map((n) => module(n, {}, { LICENSE: 'SHARED' }));

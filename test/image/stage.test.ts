@@ -1,4 +1,4 @@
-// timeout: 1800 s
+// timeout: 3600 s, patient
 // The root as it is packed: made again from the same inputs elsewhere, and looked through. Needs root rights.
 import { createHash } from 'node:crypto';
 import {
@@ -234,7 +234,12 @@ check("what bundles load beside them is there, for the root's own Node", async (
       ].map((m) => m[1]!),
     ),
   );
-  assert.equal([...named].sort(), ['bluetooth_hci_socket.node', 'node_sqlite3.node', 'serialport.node']);
+  assert.equal([...named].sort(), [
+    'bluetooth_hci_socket.node',
+    'node_datachannel.node',
+    'node_sqlite3.node',
+    'serialport.node',
+  ]);
   const quota = await run('chroot', [root(), '/usr/lib/ingle/native/ingle-quota']);
   assert.equal([quota.code, /^usage: /.test(quota.stderr)], [2, true], quota.stderr);
   for (const f of filesBelow(join(root(), 'usr/lib/ingle/native')).filter((f) => f.endsWith('.node'))) {
@@ -262,6 +267,7 @@ check('nothing is left that installs packages, compiles, or speaks for another m
   assert.equal(filesBelow(join(root(), 'usr/lib/ingle/native')), [
     'bluetooth_hci_socket.node',
     'ingle-quota',
+    'node_datachannel.node',
     'node_sqlite3.node',
     'serialport.node',
     'uws_linux_x64_115.node',

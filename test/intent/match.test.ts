@@ -1,3 +1,4 @@
+// gate: out, 4 s of a processor
 // Which of several patterns a sentence means, and that hostile ones cost no more than others.
 import fc from 'fast-check';
 import { suite } from 'uvu';

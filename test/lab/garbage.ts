@@ -24,3 +24,24 @@ export const garbage: unknown[] = [
   { a: { b: [null] } },
   { toString: null, length: -1 },
 ];
+
+/** Pieces of a path, or of a query, that a router, a decoder or a log may stumble over. */
+export const segments = [
+  '',
+  '.',
+  '..',
+  '%00',
+  '%2e%2e',
+  '%',
+  '%zz',
+  '%ff',
+  '%F0%9F',
+  'x'.repeat(600),
+  '*',
+  ';',
+  '{id}',
+  '__proto__',
+];
+
+/** Methods, those that nobody has among them. */
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get', 'BREW'];

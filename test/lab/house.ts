@@ -17,7 +17,9 @@ export async function startHouse(o: HouseOptions & { installed?: InstalledSkill[
   const data = o.data ?? mkdtempSync(join(tmpdir(), 'ingle-house-'));
   for (const s of o.installed ?? []) await install(resolve('dist/skills'), join(data, 'hub'), s);
   const port = o.port ?? (await freePort('127.0.0.1'));
-  const house = await start({ ...o, data, port });
+  // Most suites are about the way through root.
+  const env = { INGLE_DIRECT: 'off', ...o.env };
+  const house = await start({ ...o, env, data, port });
   return {
     ...house,
     async stop() {

@@ -72,7 +72,9 @@ export function keepAlive(port: number): { ask(a: Asking): Promise<Heard>; close
           bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
           const heard = answerIn(bytes, a.method === 'HEAD');
           if (!heard) return;
-          const isOver = heard.headers['connection'] === 'close' || !('content-length' in heard.headers);
+          // 304 has neither body nor length (RFC 9110, section 15.4.5).
+          const isStream = !('content-length' in heard.headers) && heard.status !== 304;
+          const isOver = heard.headers['connection'] === 'close' || isStream;
           done(() => resolve(heard));
           if (isOver) s.destroy();
         });

@@ -81,26 +81,31 @@ test('two mistakes leave one try, and the right code then pairs', async () => {
 });
 
 test('pairing survives a hub or a page that is killed in the middle', async () => {
-  const agreed = () => w.hub.current && w.browser.current?.hash.join() === w.hub.current.hash.join();
-  for (const access of [link, typed()])
-    for (const end of ['hub', 'browser'] as const)
-      for (let at = 1; at <= (access === link ? 3 : 7); at++) {
-        let n = 0;
-        w = await world(access, { timing: { handshake: 1000 } });
-        w.root = (f) => {
-          if (++n === at) setImmediate(() => (end === 'hub' ? w.restartHub() : w.restartBrowser()));
-          return n === at ? [] : [f];
-        };
-        await until(() => (n >= at && agreed()) || w.atBrowser.failed.length, `${end} killed at ${at}`);
-        // Two moments of a typed code need a person: a page killed after its last proof and before it kept the hub's
-        // key, and a hub killed with the proof on its way or just looked at, as the same code is never proved twice.
-        if (w.atBrowser.failed.length)
-          assert.ok(
-            access !== link && (end === 'browser' ? !w.window!.open : at === 3 || at === 4),
-            `${end} killed at ${at}`,
-          );
-        w.close();
-      }
+  async function killedAt(access: typeof link, end: 'hub' | 'browser', at: number): Promise<void> {
+    let n = 0;
+    const w = await world(access, { timing: { handshake: 1000 } });
+    const agreed = () => w.hub.current && w.browser.current?.hash.join() === w.hub.current.hash.join();
+    w.root = (f) => {
+      if (++n === at) setImmediate(() => (end === 'hub' ? w.restartHub() : w.restartBrowser()));
+      return n === at ? [] : [f];
+    };
+    await until(() => (n >= at && agreed()) || w.atBrowser.failed.length, `${end} killed at ${at}`);
+    // Two moments of a typed code need a person: a page killed after its last proof and before it kept the hub's key,
+    // and a hub killed with the proof on its way or just looked at, as the same code is never proved twice.
+    if (w.atBrowser.failed.length)
+      assert.ok(
+        access !== link && (end === 'browser' ? !w.window!.open : at === 3 || at === 4),
+        `${end} killed at ${at}`,
+      );
+    w.close();
+  }
+  // Each waits for an answer that does not come, so they wait together.
+  const moments = (access: typeof link) => Array.from({ length: access === link ? 3 : 7 }, (_, i) => i + 1);
+  await Promise.all(
+    [link, typed() as typeof link].flatMap((access) =>
+      (['hub', 'browser'] as const).flatMap((end) => moments(access).map((at) => killedAt(access, end, at))),
+    ),
+  );
 });
 
 /** Loses the first sealed frame to one end. */

@@ -24,6 +24,10 @@ test('every control message comes out as it went in', () => {
     { t: 'assertion', credential: { id: 'x' }, public_key: 'k', label: 'phone' },
     { t: 'admitted', elevated_until: 5 },
     { t: 'refused', error: 'assertion_failed', message: 'No.' },
+    { t: 'direct', stun: ['stun:192.0.2.1:3478'] },
+    { t: 'offer', id: 1, end: { ufrag: 'u' } },
+    { t: 'answer', id: 1, end: { ufrag: 'u' } },
+    { t: 'answer', id: 1 },
     { t: 'rotate', e2e_pub: 'a', sign_pub: 'b', signature: 'c' },
   ];
   for (const c of all) assert.equal(decodeControl(encodeControl(c)), c);

@@ -1,3 +1,4 @@
+// gate: out, 5 s of a processor
 import fc from 'fast-check';
 import mitt from 'mitt';
 import { suite } from 'uvu';

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isErrorCode } from '../../firmware/protocol/errors.ts';
+import { keepAlive } from '../lab/keepalive.ts';
 import { type Answer, call, newAddress, newTab, type RootProcess, startRoot } from './kit.ts';
 
 const test = suite<{ root: RootProcess; spa: string }>('api');
@@ -309,6 +310,24 @@ test('broken HTTP and broken packets end their own connection and nothing else',
   await raw(root.port, 'GET /socket.io/?EIO=3&transport=websocket&sid=__proto__ HTTP/1.1\r\nHost: x\r\n\r\n');
   assert.ok(root.alive());
   assert.is((await newTab(root)).sid.length, 32);
+});
+
+test('a connection goes on after HEAD and after "not modified", and ends where a body was not read', async ({
+  root,
+}) => {
+  const http = keepAlive(root.port);
+  const { etag } = (await http.ask({ method: 'GET', path: '/sw.js', headers: {} })).headers;
+  for (const path of ['/health/live', '/v1/nothing', '/sw.js']) {
+    const head = await http.ask({ method: 'HEAD', path, headers: {} });
+    const got = await http.ask({ method: 'GET', path, headers: {} });
+    assert.equal([head.status, head.headers['content-length']], [got.status, got.headers['content-length']]);
+  }
+  const known = { method: 'GET', path: '/sw.js', headers: { 'if-none-match': etag! } };
+  for (let i = 0; i < 2; i++) assert.is((await http.ask(known)).status, 304);
+  const withBody = { method: 'HEAD', path: '/health/live', headers: {}, body: '{}' };
+  assert.is((await http.ask(withBody)).headers['connection'], 'close');
+  assert.is((await http.ask({ method: 'GET', path: '/health/live', headers: {} })).status, 200);
+  http.close();
 });
 
 test('SIGTERM ends root well', async () => {

@@ -94,10 +94,12 @@ test('a wrong, an expired and a spent code are the very same work: the same stat
     tokens: await openTokens(records, 'http://localhost'),
     surge: { failed: () => failures++, check() {} },
     guesses: openGuesses(1000),
-    relay: { drop() {} },
+    ways: { drop() {} },
     config: { origin: 'http://localhost', api: 'http://localhost' },
   } as unknown as Root;
-  await store.run("INSERT INTO hub VALUES ('h', 'o', 'n', 's', 'e', 0, 0, 0)");
+  await store.run(
+    "INSERT INTO hub (hub_id, owner_id, subnet_id, sign_pub, e2e_pub, created) VALUES ('h', 'o', 'n', 's', 'e', 0)",
+  );
   const hub = { hub_id: 'h', owner_id: 'o', subnet_id: 'n', sign_pub: 's', e2e_pub: 'e' };
   const verify = async (code: string) => {
     const opened = await openSession(root, '', undefined);

@@ -21,7 +21,7 @@ test('a database that is none is refused by name, and its password is not said',
   for (const address of ['mysql://u:hunter2@h/x', 'hunter2', 'postgres//u:hunter2@h'])
     assert.throws(
       () => readConfig([], { INGLE_ROOT_DATABASE: address }),
-      (e: Error) => /--database takes/.test(e.message) && !/hunter2/.test(e.message),
+      (e: Error) => /--database \(INGLE_ROOT_DATABASE\) takes/.test(e.message) && !/hunter2/.test(e.message),
     );
   const address = 'postgresql://u:p@h/x';
   assert.is(readConfig([`--database=${address}`], {}).database, address);

@@ -1,32 +1,40 @@
 // Files asked of a hub over its socket: what a hub that is frozen, late or gone costs.
-import { EventEmitter } from 'node:events';
-import type { Socket } from 'socket.io';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
+import { openAsks } from '../../root/asks.ts';
 import { openHubFiles } from '../../root/hub-files.ts';
 import { within } from '../lab/wait.ts';
 
 const test = suite('hub files');
-type Ack = (late: Error | null, said?: unknown) => void;
+type Ack = (said: unknown) => void;
 
-/** A hub's socket that keeps what is asked of it. */
+/** A hub that keeps what is asked of it. */
 function fake() {
   const asked: { event: string; message: { id: string }; ms: number; ack: Ack }[] = [];
   const stopped: string[] = [];
-  const events = new EventEmitter();
-  const socket = Object.assign(events, {
-    connected: true,
-    timeout: (ms: number) => ({
-      emit: (event: string, message: { id: string }, ack: Ack) => asked.push({ event, message, ms, ack }),
-    }),
-  });
-  const { emit } = events;
-  socket.emit = ((event: string, m: { id: string }) => {
-    if (event === 'page.stop') return stopped.push(m.id) > 0;
-    return emit.call(events, event);
-  }) as typeof events.emit;
-  return { socket: socket as unknown as Socket, events, asked, stopped };
+  const asks = openAsks();
+  const end = {
+    emit: (event: string, message: { id: string }, ack: Ack) => asked.push({ event, message, ms: 0, ack }),
+    disconnect() {},
+    conn: { close() {} },
+  };
+  const hub = { isThere: true };
+  const ways = {
+    ask(_: string, event: string, message: object, ms: number) {
+      const answer = asks.ask(hub.isThere ? end : undefined, event, message, ms);
+      if (asked.length > 0) asked.at(-1)!.ms = ms;
+      return answer;
+    },
+    tell(_: string, event: string, message: object) {
+      if (event === 'page.stop' && hub.isThere) stopped.push((message as { id: string }).id);
+    },
+  };
+  function gone() {
+    hub.isThere = false;
+    asks.gone(end);
+  }
+  return { ways, asked, stopped, gone, waiting: asks.waiting };
 }
 const way = { open: 2, file: 100, head: 7, next: 5 };
 const of = { owner_id: 'own_a', skill_id: 'dial', path: 'panel' };
@@ -47,10 +55,9 @@ const piece = (length: number, end: boolean) => ({
 
 test('a hub that does not answer in time is told that nobody waits, and its place is free again', async () => {
   const h = fake();
-  const files = openHubFiles(() => h.socket, way);
+  const files = openHubFiles(h.ways, way);
   const [one, two] = [files.get('hub', of), files.get('hub', of)];
   assert.is(await code(files.get('hub', of)), 'rate_limited');
-  for (const a of h.asked) a.ack(new Error('late'));
   assert.equal([await code(one), await code(two)], ['timeout', 'timeout']);
   assert.equal(
     h.asked.map((a) => [a.event, a.ms]),
@@ -64,25 +71,25 @@ test('a hub that does not answer in time is told that nobody waits, and its plac
     h.asked.map((a) => a.message.id),
   );
   const three = files.get('hub', of);
-  h.asked[2]!.ack(null, piece(1, true));
+  h.asked[2]!.ack(piece(1, true));
   assert.is((await three).type, 'text/html');
-  assert.is(h.events.listenerCount('disconnect'), 0);
+  assert.is(h.waiting(), 0);
 });
 
 test('the pieces come one at a time, in their time and up to their sum', async () => {
   const h = fake();
-  const files = openHubFiles(() => h.socket, way);
+  const files = openHubFiles(h.ways, way);
   const got = files.get('hub', of);
-  h.asked[0]!.ack(null, piece(60, false));
+  h.asked[0]!.ack(piece(60, false));
   const { pieces } = await got;
   assert.is((await pieces.next())!.length, 60);
   const second = pieces.next();
   assert.equal([h.asked.length, h.asked[1]!.event, h.asked[1]!.ms], [2, 'page.next', 5]);
   assert.is(h.asked[1]!.message.id, h.asked[0]!.message.id);
-  h.asked[1]!.ack(null, piece(40, false));
+  h.asked[1]!.ack(piece(40, false));
   assert.is((await second)!.length, 40);
   const third = pieces.next();
-  h.asked[2]!.ack(null, piece(1, true));
+  h.asked[2]!.ack(piece(1, true));
   assert.is(await code(third), 'too_large');
   assert.is(await pieces.next(), null);
   pieces.stop();
@@ -91,25 +98,24 @@ test('the pieces come one at a time, in their time and up to their sum', async (
 
 test('a hub that goes ends what is asked of it at once', async () => {
   const h = fake();
-  const files = openHubFiles(() => h.socket, way);
+  const files = openHubFiles(h.ways, way);
   const got = files.get('hub', of);
-  h.asked[0]!.ack(null, piece(1, false));
+  h.asked[0]!.ack(piece(1, false));
   const { pieces } = await got;
   await pieces.next();
   const next = pieces.next();
-  (h.socket as unknown as { connected: boolean }).connected = false;
-  h.events.emit('disconnect');
+  h.gone();
   assert.is(await code(next), 'hub_offline');
   assert.equal(h.stopped, []);
-  assert.is(await code(openHubFiles(() => undefined, way).get('hub', of)), 'hub_offline');
+  assert.is(await code(openHubFiles(h.ways, way).get('hub', of)), 'hub_offline');
 });
 
 test('the last piece frees the place without a word', async () => {
   const h = fake();
-  const files = openHubFiles(() => h.socket, { ...way, open: 1 });
+  const files = openHubFiles(h.ways, { ...way, open: 1 });
   for (let i = 0; i < 3; i++) {
     const got = files.get('hub', of);
-    h.asked[i]!.ack(null, piece(100, true));
+    h.asked[i]!.ack(piece(100, true));
     const { pieces } = await got;
     assert.is(await code(files.get('hub', of)), 'rate_limited');
     assert.is((await pieces.next())!.length, 100);

@@ -239,7 +239,8 @@ test('pairing is accepted over HTTP by the hub of the route alone', async ({ roo
 });
 
 test('a TLS certificate verified in front stands for the proof, but only of its own hub', async () => {
-  const root = await startRoot({ INGLE_ROOT_MTLS_HEADER: 'x-client-cert' });
+  const header = { INGLE_ROOT_MTLS_HEADER: 'x-client-cert' };
+  const root = await startRoot({ ...header, INGLE_ROOT_TRUSTED_PROXIES: '127.0.0.0/8' });
   const dir = mkdtempSync(join(tmpdir(), 'ingle-tls-'));
   try {
     const hub = await newHub(root);
@@ -274,9 +275,20 @@ test('a TLS certificate verified in front stands for the proof, but only of its 
       assert.is(e.data.error, 'unauthenticated');
       s.close();
     }
-    const s = connect(await pem(hub));
+    const own = await pem(hub);
+    const s = connect(own);
     await heard(s, 'connect');
     s.close();
+    // The same from a peer that is no proxy of ours.
+    await root.terminate();
+    const { port, data, origin } = root;
+    const at = { INGLE_ROOT_PORT: String(port), INGLE_ROOT_DATA: data, INGLE_ROOT_ORIGIN: origin };
+    const strict = await startRoot({ ...header, ...at, INGLE_ROOT_TRUSTED_PROXIES: '192.0.2.0/24' });
+    const refused = connect(own);
+    const [e] = (await heard(refused, 'connect_error')) as [Error & { data: { error: string } }];
+    assert.is(e.data.error, 'unauthenticated');
+    refused.close();
+    await strict.kill();
   } finally {
     rmSync(dir, { recursive: true, force: true });
     await root.stop();

@@ -128,6 +128,13 @@ export function newAddress(): string {
   return `10.${(address >> 8) & 255}.${address & 255}.1`;
 }
 
+/** A client that was refused for now asks again, as ours do. */
+function comesBack(s: Socket): void {
+  s.on('connect_error', (e: Error & { data?: { error: string } }) => {
+    if (!s.active && e.data?.error === 'unavailable') setTimeout(() => s.connect(), 200);
+  });
+}
+
 export type Hub = Awaited<ReturnType<typeof newHub>>;
 
 /** A hub with its own keys, enrolled. */
@@ -198,6 +205,7 @@ export async function newHub(root: { url: string; origin: string; api?: string }
             .then((proof) => cb({ hub_id: hub.hub_id, certificate: hub.certificate, proof })),
       });
       sockets.add(s);
+      comesBack(s);
       s.on('status', (_, ack) => ack?.());
       if (o.accept !== false) {
         s.on('connect', () => s.emit('hub.online', hub.online()));
@@ -313,6 +321,7 @@ export async function newTab(
         s.last = m;
         ack?.();
       });
+      comesBack(s);
       if (o.announce !== false) s.on('connect', () => s.emit('owner.online', tab.online(), () => {}));
       return s;
     },

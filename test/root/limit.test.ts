@@ -3,9 +3,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { solvePow, verifyPow } from '../../firmware/protocol/pairing/pow.ts';
 import { readConfig } from '../../root/config.ts';
-import { clientKey, limit } from '../../root/limit.ts';
+import { addressLimit, clientKey, limit, placeOf } from '../../root/limit.ts';
 import { allow, newHub, newLink } from '../../root/links.ts';
 import { openSurge } from '../../root/surge.ts';
+import { openUploads } from '../../root/uploads.ts';
 
 const test = suite('limit');
 const refused = (work: () => void): number | undefined => {
@@ -61,6 +62,43 @@ test('an IPv6 household counts as one, and IPv4 in any dress as itself', () => {
   assert.is(clientKey('2001:0db8:0001:0002:0:0:0:1'), clientKey('2001:db8:1:2::9'));
 });
 
+test('a network has what eight of its clients have, and another network is undisturbed', () => {
+  for (const address of [(i: number) => `2001:db8:1:${i}::1`, (i: number) => `198.51.100.${i}`]) {
+    let t = 1_000_000;
+    const l = addressLimit(5, 60, () => t);
+    let taken = 0;
+    for (let i = 0; i < 50; i++)
+      for (let k = 0; k < 3; k++) if (refused(() => l.take(address(i))) === undefined) taken++;
+    assert.is(taken, 40);
+    l.take(address(0).replace('db8:1:', 'db8:2:').replace('51.100', '51.101'));
+    // Those who were refused with their network have their own still: what was taken back counts nowhere.
+    t += 200_000;
+    const back = l.take(address(49));
+    for (let i = 0; i < 4; i++) l.take(address(49));
+    assert.ok(refused(() => l.take(address(49))));
+    back();
+    l.take(address(49));
+    t += 200_000;
+    l.sweep();
+    l.take(address(49));
+  }
+});
+
+test('bodies under way are counted until they end, once, by client, network and in all', () => {
+  const u = openUploads({ client: 2, network: 3, all: 4 });
+  const first = u.begin('198.51.100.1')!;
+  u.begin('198.51.100.1');
+  assert.is(u.begin('198.51.100.1'), undefined);
+  u.begin('198.51.100.2');
+  assert.is(u.begin('198.51.100.3'), undefined, 'of its network');
+  u.begin('203.0.113.1');
+  assert.is(u.begin('192.0.2.1'), undefined, 'of all');
+  first();
+  first();
+  assert.ok(u.begin('192.0.2.1'));
+  assert.is(u.begin('192.0.2.2'), undefined, 'an end counts once');
+});
+
 test('a sid may send 8 MiB a second, and what it sends in one direction does not count in the other', () => {
   const link = newLink({ sid: 's', owner_id: 'o', subnet_id: 'n', stage: 'AUTH' }, newHub('h'));
   let sent = 0;
@@ -91,6 +129,24 @@ test('work is asked for from the threshold on, grows with the surge and fades wi
   assert.ok(verifyPow(solution, bits));
   t += 180_000;
   assert.is(pow(), undefined);
+});
+
+test('a place is a network cut short, whatever dress an address wears, and nothing of what is none', () => {
+  for (const [ip, place] of [
+    ['203.0.113.77', '203.0.113.0/24'],
+    ['::ffff:203.0.113.77', '203.0.113.0/24'],
+    ['2001:db8:12:3456::9', '2001:db8:12::/48'],
+    ['2001:DB8::1', '2001:db8:0::/48'],
+    ['::1', '0:0:0::/48'],
+    ['unknown', ''],
+    ['203.0.113.77:80', ''],
+    ['<b>', ''],
+    ['', ''],
+  ] as const)
+    assert.is(placeOf(ip), place, ip);
+  fc.assert(fc.property(fc.ipV4(), (ip) => placeOf(ip) === `${ip.split('.').slice(0, 3).join('.')}.0/24`));
+  fc.assert(fc.property(fc.ipV6(), (ip) => /^([0-9a-f]{1,4}:){3}:\/48$|\.0\/24$/.test(placeOf(ip))));
+  fc.assert(fc.property(fc.string(), (text) => /^$|\/(24|48)$/.test(placeOf(text))));
 });
 
 test('root does not start with settings that make no sense', () => {

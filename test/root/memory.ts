@@ -44,7 +44,7 @@ export async function rootInMemory() {
       },
     },
     guesses: openGuesses(BUDGET),
-    relay: { drop: (sid: string) => heard.dropped.push(sid) },
+    ways: { drop: (sid: string) => heard.dropped.push(sid) },
     config: { origin: 'http://localhost', api: 'http://localhost' },
   } as unknown as Root;
   const home = '198.51.100.7';

@@ -1,3 +1,4 @@
+// gate: out, 4 s of a processor
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions of scenarios
 // Every write of a run is a place where the hub may die: before it is on the disk, and after it, before anybody knows.
 import { test } from 'uvu';

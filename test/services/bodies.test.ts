@@ -67,18 +67,51 @@ test('whose body is too large hears so, however long it takes to send it, and go
   one.destroy();
 });
 
-test('a body without an end is not read to the end', async ({ server }) => {
+test('whose body of unknown length is too large hears so, and goes on with the same connection', async ({
+  server,
+}) => {
+  const chunk = `${(100_000).toString(16)}\r\n${'x'.repeat(100_000)}\r\n`;
   const one = connect(server.port, '127.0.0.1');
-  let isClosed = false;
-  one.on('close', () => {
-    isClosed = true;
+  const errors: string[] = [];
+  one.on('error', (e) => errors.push(e.message));
+  one.write('POST /large HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+  for (let i = 0; i < 40; i++) {
+    one.write(chunk);
+    await until(() => one.writableLength === 0 || errors.length > 0, 'what was sent to be taken');
+  }
+  one.write('0\r\n\r\nPOST /small HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc');
+  let said = '';
+  one.on('data', (d) => {
+    said += String(d);
   });
-  one.on('error', () => {});
-  one.write(`POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: ${1e12}\r\n\r\n`);
-  await until(() => {
-    if (!isClosed) one.write(new Uint8Array(100_000));
-    return isClosed;
-  }, 'the end of the connection');
+  await until(() => said.endsWith('\r\n\r\n3') || errors.length > 0, 'both answers');
+  assert.equal(errors, []);
+  assert.equal(
+    [...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map((m) => m[1]),
+    ['413', '200'],
+  );
+  one.destroy();
+});
+
+test('a body without an end is not read to the end', async ({ server }) => {
+  const chunk = Buffer.from(`${(100_000).toString(16)}\r\n${'x'.repeat(100_000)}\r\n`);
+  for (const length of [`content-length: ${1e12}`, 'transfer-encoding: chunked']) {
+    const one = connect(server.port, '127.0.0.1');
+    let [isClosed, said] = [false, ''];
+    one.on('close', () => {
+      isClosed = true;
+    });
+    one.on('error', () => {});
+    one.on('data', (d) => {
+      said += String(d);
+    });
+    one.write(`POST /large HTTP/1.1\r\nhost: x\r\n${length}\r\n\r\n`);
+    await until(() => {
+      if (!isClosed && one.writableLength < 1e6) one.write(chunk);
+      return isClosed;
+    }, `the end of the connection, ${length}`);
+    assert.match(said, /^HTTP\/1.1 413/, length);
+  }
 });
 
 test('who may not call sends no large body', async ({ base }) => {

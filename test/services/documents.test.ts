@@ -1,3 +1,4 @@
+// gate: out, 4 s of a processor
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@
 import { fromUtf8, toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import { packSkill } from '../../firmware/skills/package.ts';
 import { type Draw, drawing, drawn, spoilt } from '../lab/draw.ts';
-import { garbage } from '../lab/garbage.ts';
+import { garbage, methods, segments } from '../lab/garbage.ts';
 import type { Asking } from '../lab/keepalive.ts';
 import { lamp, signerOfSeed } from '../skills/archive.ts';
 import { owner, principal } from './hub.ts';
@@ -44,23 +44,7 @@ const known: Record<string, unknown[]> = {
   what: ['restart', 'poweroff'],
 };
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get', 'BREW'];
 const types = ['application/json', 'text/plain', 'application/octet-stream', 'multipart/form-data', 'x'];
-const segments = [
-  '',
-  '.',
-  '..',
-  '%00',
-  '%2e%2e',
-  '%',
-  '%zz',
-  '%ff',
-  'x'.repeat(600),
-  '*',
-  '{id}',
-  ';',
-  '%F0%9F',
-];
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 /** As a client would send it: percent-encoded, and in pieces that a request line may hold. */

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { skill1, skillBusName } from '../../firmware/skills/contract.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import { connect } from '../../firmware/system/bus.ts';
-import { introspection, toDict } from '../../firmware/system/contract.ts';
+import { introspection } from '../../firmware/system/contract.ts';
 import { inLanguage, languages } from '../../firmware/text/i18n.ts';
 import { validateView } from '../../firmware/ui/schema.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
@@ -14,6 +14,7 @@ import { cpuPercent, parseMeminfo, parseStat, parseUptime } from '../../services
 import { hubStatusView } from '../../services/skills/hub_status/view.ts';
 import { tried, until } from '../lab/wait.ts';
 import { startHub, type TestHub } from './hub.ts';
+import { quietSkill } from './posed.ts';
 
 const flood: Manifest = {
   id: 'flood',
@@ -123,20 +124,7 @@ test('online sockets and pending routes are those of the link to root', async ({
 
 test('a skill that floods is unheard and shown as unavailable, while another goes on', async ({ hub }) => {
   const bus = await connect(hub.bus.address);
-  const served = await bus.serve(
-    skill1,
-    {
-      Manifest: () => ({ manifest: toDict({ ...flood }) }),
-      Attach: () => ({ documents: [] }),
-      Watch: () => ({}),
-      Due: () => ({ at: 0 }),
-      Kept: () => ({}),
-      Told: () => ({}),
-      Leave: () => ({}),
-      Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
-    },
-    { busName: skillBusName(hub.slotOf('flood')) },
-  );
+  const served = await bus.serve(skill1, quietSkill(flood), { busName: skillBusName(hub.slotOf('flood')) });
   await hub.available('flood');
   const icon = async (id: string) =>
     (await hub.ask('GET', '/v1/icons', { as: {} })).body.find((i: { skill_id: string }) => i.skill_id === id);

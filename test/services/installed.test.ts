@@ -12,6 +12,7 @@ import { connect } from '../../firmware/system/bus.ts';
 import { toDict } from '../../firmware/system/contract.ts';
 import { tried, until } from '../lab/wait.ts';
 import { startHub, type TestHub } from './hub.ts';
+import { quietSkill } from './posed.ts';
 
 const manifest = (id: string): Manifest => ({
   id,
@@ -169,22 +170,26 @@ test('what a process says of its rights counts for nothing', async ({ hub }) => 
   const bus = await connect(hub.bus.address);
   // Its bundle does not say that it is for its owner alone.
   const said = { ...manifest('posed'), permissions: { ownerOnly: true } };
+  await bus.serve(skill1, quietSkill(said), { busName: skillBusName(hub.slotOf('posed')) });
+  await hub.available('posed');
+  assert.is((await hub.ask('POST', '/skills/posed/v1/glow', { as: { role: 'kid' } })).status, 200);
+  bus.close();
+});
+
+test('one that is too slow to answer at first is there once it answers', async ({ hub }) => {
+  const bus = await connect(hub.bus.address);
+  let asked = 0;
   await bus.serve(
     skill1,
     {
-      Manifest: () => ({ manifest: toDict(said) }),
-      Attach: () => ({ documents: [] }),
-      Watch: () => ({}),
-      Due: () => ({ at: 0 }),
-      Kept: () => ({}),
-      Told: () => ({}),
-      Leave: () => ({}),
-      Request: () => ({ status: 200, headers: {}, body: new Uint8Array() }),
+      ...quietSkill(manifest('posed')),
+      Attach: () => (asked++ === 0 ? new Promise<never>(() => {}) : { documents: [] }),
     },
     { busName: skillBusName(hub.slotOf('posed')) },
   );
   await hub.available('posed');
-  assert.is((await hub.ask('POST', '/skills/posed/v1/glow', { as: { role: 'kid' } })).status, 200);
+  assert.is((await hub.ask('POST', '/skills/posed/v1/glow', { as: {} })).status, 200);
+  assert.ok(asked > 1);
   bus.close();
 });
 

@@ -37,7 +37,7 @@ const passkey: Passkey = {
   ...{ pinned_at: now, regressions: 0 },
 };
 const silent = { error() {}, warn() {}, notice() {}, info() {}, debug() {} };
-const code = (e: unknown) => (e as IngleError).code;
+const code = (e: unknown) => (e as IngleError | undefined)?.code;
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
@@ -55,6 +55,7 @@ async function hub(o: { pinned?: Identity; config?: { root_url?: string; app_url
   await store.setWindow(newWindow('123-456', 600, false, now));
   const entered: string[] = [];
   let offer = at({ certificate: 'c2' });
+  let meanwhile = () => {};
   let asked = 0;
   let left = 0;
   const place = enrolment({
@@ -63,6 +64,7 @@ async function hub(o: { pinned?: Identity; config?: { root_url?: string; app_url
     root: {
       async enrol() {
         asked++;
+        meanwhile();
         return offer;
       },
     },
@@ -82,6 +84,10 @@ async function hub(o: { pinned?: Identity; config?: { root_url?: string; app_url
     entered,
     left: () => left,
     asked: () => asked,
+    /** Something that happens while root is asked. */
+    meanwhile(f: () => void) {
+      meanwhile = f;
+    },
     offers(i: Partial<Identity>) {
       offer = at({ certificate: 'c2', ...i });
     },
@@ -120,6 +126,19 @@ test('after a refusal the same place gets its new certificate, and nobody is for
   await h.place.enrol();
   assert.is(h.asked(), 1);
   assert.is(h.left(), 0);
+});
+
+test('a hub that root took as it is while it was asked has no trouble, and no new connection', async () => {
+  for (const other of [{}, ...others]) {
+    const h = await hub();
+    h.offers(other);
+    h.place.refused();
+    h.meanwhile(h.place.accepted);
+    const isOther = Object.keys(other).length > 0;
+    assert.is(code(await failure(h.place.enrol())), isOther ? 'conflict' : undefined);
+    assert.equal(await h.kept(), { place: placeOf(at()), certificate: isOther ? 'c1' : 'c2', ...whole });
+    assert.equal([h.place.trouble, h.entered], ['', []]);
+  }
 });
 
 for (const other of others) {

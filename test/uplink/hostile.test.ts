@@ -1,4 +1,4 @@
-// timeout: 400 s
+// timeout: 600 s, patient
 // A root that swaps keys, alters, replays or drops what passes through it: both ends notice, nobody is let in by it.
 
 import { suite } from 'uvu';
@@ -142,6 +142,28 @@ test('a handshake captured on the way opens nothing when it is played again, eve
   for (const m of all) c.evil.inject(m);
   assert.is((await p.read('/still')).status, 200);
   assert.ok(c.api.seen.slice(before).every((s) => s.url === '/still'));
+  p.close();
+});
+
+test('a root that cannot tell just now is asked again, and no enrolment is made for it', async (c) => {
+  const p = await paired(c);
+  const asked: string[] = [];
+  let refusals = 0;
+  c.evil.answer((path, body) => {
+    asked.push(path);
+    return body;
+  });
+  c.evil.refuse({
+    get error() {
+      refusals++;
+      return 'unavailable';
+    },
+    message: 'The database does not answer.',
+  });
+  await until(() => refusals >= 2, 'the hub to ask twice');
+  c.evil.honest();
+  await until(async () => (await status(c)).connected, 'the hub to be back');
+  assert.not(asked.includes('/v1/hub/enrol'), asked.join());
   p.close();
 });
 

@@ -123,6 +123,8 @@ export async function startUplink(o: {
         INGLE_API_HOST: '127.0.0.1',
         INGLE_API_PORT: String(o.apiPort),
         INGLE_NAME: 'Test hub',
+        // Most suites are about the way through root.
+        INGLE_DIRECT: 'off',
       },
     });
     child.stderr!.on('data', (d: Buffer) => {

@@ -1,6 +1,4 @@
 // Admission of a member's channel, by itself: what each handshake asks anew, and what a channel that goes on keeps.
-import { generateKeyPairSync } from 'node:crypto';
-import { SignJWT } from 'jose';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { toBase64url } from '../../firmware/protocol/bytes.ts';
@@ -9,11 +7,11 @@ import type { Control } from '../../firmware/protocol/wire.ts';
 import type { Node } from '../../firmware/subnet/node.ts';
 import { makeKeys, showPapers } from '../../firmware/uplink/keys.ts';
 import { memberAdmission } from '../../firmware/uplink/member-admission.ts';
+import { certificates } from './certificates.ts';
 
 const test = suite('admission of a member');
 const NOW = 1_800_000_000;
-const root = generateKeyPairSync('ed25519').privateKey;
-const rootKeys = { keys: [{ ...root.export({ format: 'jwk' }), d: undefined, alg: 'EdDSA' }] };
+const { keys: rootKeys, certify } = certificates(NOW);
 const hub = { hub_id: 'hub_a', owner_id: 'own_a', subnet_id: 'net_a' };
 const keys = makeKeys(NOW);
 const fill = (n: number) => new Uint8Array(32).fill(n);
@@ -24,15 +22,7 @@ const at = (hash: number, remote: number, first = true): Opened => ({
 
 const certified = async (hub_id: string) => ({
   ...{ ...hub, hub_id },
-  certificate: await new SignJWT({
-    cnf: { jwk: { kty: 'OKP', crv: 'Ed25519', x: keys.sign.x } },
-    ...{ owner_id: hub.owner_id, subnet_id: hub.subnet_id },
-  })
-    .setProtectedHeader({ alg: 'EdDSA' })
-    .setSubject(hub_id)
-    .setAudience('hub')
-    .setExpirationTime(NOW + 1000)
-    .sign(root),
+  certificate: await certify(hub_id, hub, keys.sign.x),
 });
 const said = async (hub_id: string, hash: number): Promise<Control> => ({
   ...{ t: 'member', ...showPapers(keys, await certified(hub_id), 'member', fill(hash)) },

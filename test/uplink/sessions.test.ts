@@ -18,6 +18,7 @@ function house(b: Partial<Bounds> = {}) {
           return s.state === 'open';
         },
         receive: () => void s.frames++,
+        straight: () => void s.frames++,
         restart() {
           s.state = 'restarted';
         },
@@ -46,6 +47,22 @@ test('frames are heard only from web sessions that were accepted', () => {
   assert.equal(
     made.map((s) => [s.sid, s.frames]),
     [['x', 2]],
+  );
+});
+
+test('a data channel is heard while its session has a channel, and keeps it in use', () => {
+  const { all, made, tick } = house();
+  all.accept('x');
+  all.straight('x', frame);
+  assert.is(made.length, 0);
+  all.receive('x', frame, 1);
+  tick(900);
+  all.straight('x', frame);
+  tick(900);
+  all.sweep();
+  assert.equal(
+    made.map((s) => [s.frames, s.state]),
+    [[2, 'open']],
   );
 });
 

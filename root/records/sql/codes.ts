@@ -1,13 +1,14 @@
 // Device codes, in SQL.
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { Codes } from '../records.ts';
-import { alive, mayTry, moved, oneMoreTry } from '../rules.ts';
+import { alive, byBrowser, mayTry, moved, oneMoreTry } from '../rules.ts';
+import { note } from './audit.ts';
 import { findHub } from './hubs.ts';
 import { findSession } from './sessions.ts';
 import type { Db, Store } from './store.ts';
 
 /** A code of the hub was taken: from now on the hub is in use. */
-async function noteTaken(db: Db, hubId: string, now: number): Promise<void> {
+export async function noteTaken(db: Db, hubId: string, now: number): Promise<void> {
   await db.run(
     'INSERT INTO code_taken VALUES (?, ?) ON CONFLICT (hub_id) DO UPDATE SET at = excluded.at',
     ...[hubId, now],
@@ -58,7 +59,7 @@ export function sqlCodes(store: Store): Codes {
         );
         return findHub(db, found.hub_id);
       }),
-    take: ({ sid, code, ticket, network, now, exp }) =>
+    take: ({ sid, code, ticket, network, place, now, exp }) =>
       store.transaction(async (db) => {
         const session = alive(await findSession(db, sid, now));
         const stage = moved(session, 'verify');
@@ -83,9 +84,11 @@ export function sqlCodes(store: Store): Codes {
         const hub = (await findHub(db, hub_id))!;
         await db.run(
           `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, scope = ?, browser_key_id = NULL,
-           tries = 0, last_seen = ?, exp = ? WHERE sid = ?`,
-          ...[stage, hub.owner_id, hub.subnet_id, hub_id, scope, now, exp, sid],
+           tries = 0, last_seen = ?, exp = ?, place = ? WHERE sid = ?`,
+          ...[stage, hub.owner_id, hub.subnet_id, hub_id, scope, now, exp, place, sid],
         );
+        const by = byBrowser({ browser_key_id: null, place });
+        await note(db, hub.owner_id, { what: 'code_taken', by, about: hub_id }, now);
         return { hub, scope };
       }),
   };

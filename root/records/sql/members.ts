@@ -1,5 +1,7 @@
 // Members of subnets, in SQL.
 import type { Members } from '../records.ts';
+import { byHub } from '../rules.ts';
+import { note as noted } from './audit.ts';
 import { findHub } from './hubs.ts';
 import { endSessions } from './sessions.ts';
 import type { Db, Store } from './store.ts';
@@ -52,6 +54,9 @@ export function sqlMembers(store: Store): Members {
         if (n >= most) return undefined;
         await db.run('UPDATE member SET exp = 0 WHERE hub_id = ?', hub_id);
         await db.run('DELETE FROM parted WHERE hub_id = ?', hub_id);
+        await db.run('DELETE FROM handover WHERE hub_id IN (?, ?)', hub_id, via);
+        const joined = { what: 'member_joined', by: byHub(via), about: hub_id } as const;
+        await noted(db, into.owner_id, joined, now);
         return move(db, hub_id, into, now);
       }),
     part: ({ hub_id, via, note, now }) =>
@@ -60,6 +65,9 @@ export function sqlMembers(store: Store): Members {
         if (!row || (via !== null && row.via !== via)) return undefined;
         await db.run('DELETE FROM member WHERE hub_id = ?', hub_id);
         if (row.exp !== 0) return [];
+        const led = await findHub(db, row.via);
+        const left = { what: 'member_left', by: byHub(via ?? hub_id), about: hub_id } as const;
+        if (led) await noted(db, led.owner_id, left, now);
         if (via !== null)
           await db.run(
             'INSERT INTO parted VALUES (?, ?) ON CONFLICT (hub_id) DO UPDATE SET note = excluded.note',

@@ -1,6 +1,7 @@
 // Passkeys and the challenges of their ceremonies, in SQL.
 import type { Ceremony, Challenge, Passkey, Passkeys } from '../records.ts';
-import { alive, moved, wentBack } from '../rules.ts';
+import { alive, byBrowser, moved, wentBack } from '../rules.ts';
+import { note } from './audit.ts';
 import { endSessions, findSession } from './sessions.ts';
 import type { Db, Store } from './store.ts';
 
@@ -51,10 +52,10 @@ export function sqlPasskeys(store: Store): Passkeys {
       store.transaction(async (db) => {
         const present = await findSession(db, sid, now);
         check(present, await ofOwner(db, p.owner_id));
-        const { stage: before, scope } = alive(present);
+        const { stage: before, scope, place, browser_key_id } = alive(present);
         const stage = moved({ stage: before }, 'registered');
         const { changes } = await db.run(
-          'INSERT INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING',
+          "INSERT INTO webauthn_cred VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, '') ON CONFLICT DO NOTHING",
           ...[p.cred_id, p.owner_id, p.browser_pubkey, p.sign_count, p.browser_key_id],
           ...[
             JSON.stringify(p.transports),
@@ -68,11 +69,13 @@ export function sqlPasskeys(store: Store): Passkeys {
         if (changes !== 1) return false;
         // The approval was for one passkey.
         await db.run("UPDATE session_web SET scope = '', stage = ? WHERE sid = ?", stage, sid);
+        const by = byBrowser({ browser_key_id, place });
+        await note(db, p.owner_id, { what: 'passkey_added', by, about: p.browser_key_id }, now);
         return true;
       }),
     markGuest: async (credId) =>
       void (await store.run('UPDATE webauthn_cred SET guest = 1 WHERE cred_id = ?', credId)),
-    login: ({ sid, owner_before, cred_id, sign_count, hub_id, subnet_id, jti, now, exp }) =>
+    login: ({ sid, owner_before, cred_id, sign_count, hub_id, subnet_id, jti, place, now, exp }) =>
       store.transaction(async (db) => {
         const present = await findSession(db, sid, now);
         const passkey = await findPasskey(db, cred_id);
@@ -85,18 +88,33 @@ export function sqlPasskeys(store: Store): Passkeys {
         );
         await db.run(
           `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, browser_key_id = ?, scope = '',
-           jti = ?, last_seen = ?, exp = ? WHERE sid = ?`,
-          ...[stage, passkey.owner_id, subnet_id, hub_id, passkey.browser_key_id, jti, now, exp, sid],
+           jti = ?, last_seen = ?, exp = ?, place = ? WHERE sid = ?`,
+          ...[stage, passkey.owner_id, subnet_id, hub_id, passkey.browser_key_id, jti, now, exp, place, sid],
         );
+        const by = byBrowser({ browser_key_id: passkey.browser_key_id, place });
+        await note(db, passkey.owner_id, { what: back ? 'counter_went_back' : 'signed_in', by }, now);
         return { went_back: back };
       }),
-    remove: ({ cred_id, owner_id, now }) =>
+    rename: ({ cred_id, owner_id, name, by, now }) =>
       store.transaction(async (db) => {
-        const gone = await db.get<{ browser_key_id: string }>(
-          'DELETE FROM webauthn_cred WHERE cred_id = ? AND owner_id = ? RETURNING browser_key_id',
+        const renamed = await db.get<{ browser_key_id: string }>(
+          'UPDATE webauthn_cred SET name = ? WHERE cred_id = ? AND owner_id = ? RETURNING browser_key_id',
+          ...[name, cred_id, owner_id],
+        );
+        if (!renamed) return false;
+        const about = renamed.browser_key_id;
+        await note(db, owner_id, { what: 'passkey_renamed', by, about, name }, now);
+        return true;
+      }),
+    remove: ({ cred_id, owner_id, by, now }) =>
+      store.transaction(async (db) => {
+        const gone = await db.get<{ browser_key_id: string; name: string }>(
+          'DELETE FROM webauthn_cred WHERE cred_id = ? AND owner_id = ? RETURNING browser_key_id, name',
           ...[cred_id, owner_id],
         );
         if (!gone) return undefined;
+        const removed = { what: 'passkey_removed', by, about: gone.browser_key_id, name: gone.name } as const;
+        await note(db, owner_id, removed, now);
         if ((await ofOwner(db, owner_id)).length > 0)
           return endSessions(db, 'browser_key_id = ?', gone.browser_key_id, now);
         await db.run('DELETE FROM device_code WHERE owner_id = ? AND bind_sid IS NULL', owner_id);

@@ -7,7 +7,10 @@
  * its key; `seen`: when it last came online. `ended_sid`: sids that are over and whose signature still holds. `member`: a
  * hub that leads to the hub `via` of its subnet; owner and subnet are those it had alone; `exp`: 0 once admitted.
  * `parted`: what the hub of the subnet has signed for one it let go. A passkey's `hub_id`: whose code it came by; `guest`: it is
- * not the owner's. `skill_page`: by the digest of its ticket's jti; `exp` is the ticket's until it is spent.
+ * not the owner's. `skill_page`: by the digest of its ticket's jti; `exp` is the ticket's until it is spent. `place` is
+ * always a network cut short (`placeOf`), never an address. `audit`: an owner's trail, numbered by `n`. `handover`: a hub
+ * whose owner offers it to another. A hub's `cert_exp`: when the last certificate given to it ends; `rotated`: when it
+ * last got new keys.
  */
 export const migrations = [
   `CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -51,4 +54,19 @@ ALTER TABLE webauthn_cred ADD COLUMN hub_id TEXT NOT NULL DEFAULT '';`,
   `CREATE TABLE skill_page (id TEXT PRIMARY KEY, sid TEXT NOT NULL, owner_id TEXT NOT NULL, hub_id TEXT NOT NULL,
   skill TEXT NOT NULL, exp INTEGER NOT NULL, spent INTEGER NOT NULL) STRICT;
 CREATE INDEX skill_page_of_sid ON skill_page (sid);`,
+  // A process that becomes the home of one hub reads that hub's routes.
+  `CREATE INDEX route_of_hub ON route (hub_id);
+CREATE INDEX session_of_hub ON session_web (hub_id);`,
+  `ALTER TABLE session_web ADD COLUMN place TEXT NOT NULL DEFAULT '';
+ALTER TABLE webauthn_cred ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE hub ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE hub ADD COLUMN cert_exp INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hub ADD COLUMN rotated INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX hub_expired ON hub (cert_exp);
+CREATE INDEX session_of_owner ON session_web (owner_id);
+CREATE TABLE handover (hub_id TEXT PRIMARY KEY, exp INTEGER NOT NULL) STRICT;
+CREATE TABLE audit (id TEXT PRIMARY KEY, owner_id TEXT NOT NULL, n INTEGER NOT NULL, at INTEGER NOT NULL,
+  what TEXT NOT NULL, browser_key_id TEXT, by_hub TEXT, place TEXT NOT NULL, about TEXT NOT NULL, name TEXT NOT NULL) STRICT;
+CREATE UNIQUE INDEX audit_of_owner ON audit (owner_id, n);
+CREATE INDEX audit_at ON audit (at);`,
 ] as const;

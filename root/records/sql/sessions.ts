@@ -1,7 +1,8 @@
 // Sessions, in SQL.
 import type { Session, Sessions, Sweep } from '../records.ts';
-import { NEW_TTL } from '../rules.ts';
-import type { Db, Store } from './store.ts';
+import { byBrowser, NEW_TTL } from '../rules.ts';
+import { note } from './audit.ts';
+import { type Db, parts, type Store } from './store.ts';
 
 export function findSession(db: Db, sid: string, now: number): Promise<Session | undefined> {
   return db.get<Session & Record<string, unknown>>(
@@ -36,15 +37,11 @@ export async function endSessions(
   return rows.map((r) => r.sid);
 }
 
-/** SQLite takes a bounded number of values in one statement; this many are one part of a list. */
-const PART = 500;
-
 /** Notes open tabs, and ends sessions that are over or idle; returns those with what is gone of `connected`. */
 export async function sweepSessions(db: Db, s: Sweep): Promise<string[]> {
   const gone: string[] = [];
   // An open tab is in use; one whose session ended just as it connected must go.
-  for (let i = 0; i < s.connected.length; i += PART) {
-    const some = s.connected.slice(i, i + PART);
+  for (const some of parts(s.connected)) {
     const marks = some.map(() => '?').join(',');
     const sql = `UPDATE session_web SET last_seen = ? WHERE sid IN (${marks}) RETURNING sid`;
     const alive = new Set((await db.all<{ sid: string }>(sql, s.now, ...some)).map((r) => r.sid));
@@ -74,7 +71,21 @@ export function sqlSessions(store: Store): Sessions {
       }),
     seen: async (sid, now) =>
       void (await store.run('UPDATE session_web SET last_seen = ? WHERE sid = ?', now, sid)),
-    end: async (sid, now) => void (await store.transaction((db) => endSessions(db, 'sid = ?', sid, now))),
+    end: (sid, now, by) =>
+      store.transaction(async (db) => {
+        const s = await findSession(db, sid, now);
+        if (s && s.owner_id !== null && s.jti !== null) {
+          const about = by ? (s.browser_key_id ?? '') : '';
+          const what = by ? 'session_ended' : 'signed_out';
+          await note(db, s.owner_id, { what, by: by ?? byBrowser(s), about }, now);
+        }
+        await endSessions(db, 'sid = ?', sid, now);
+      }),
+    ofOwner: (ownerId, now) =>
+      store.all<Session & Record<string, unknown>>(
+        'SELECT * FROM session_web WHERE owner_id = ? AND exp > ? AND jti IS NOT NULL ORDER BY last_seen DESC, sid',
+        ...[ownerId, now],
+      ),
     endUnpaired: (hubId, now) =>
       store.transaction((db) => endSessions(db, 'hub_id = ? AND browser_key_id IS NULL', hubId, now)),
     keepStages: (stages) =>

@@ -7,6 +7,13 @@ export type Value = string | number | bigint | null | Uint8Array;
 /** A store, or the transaction that is under way. */
 export type Db = Pick<Store, 'run' | 'all' | 'get'>;
 
+/** A statement takes a bounded number of values; this many are one part of a list. */
+const PART = 500;
+
+export function* parts<T>(list: readonly T[]): Iterable<T[]> {
+  for (let i = 0; i < list.length; i += PART) yield list.slice(i, i + PART);
+}
+
 export interface Store {
   /** How many migrations have run. */
   readonly schema: number;

@@ -7,6 +7,18 @@ import type { House } from '../../../services/cli/house/house.ts';
 /** For a machine that hangs, not for a slow one. */
 export const patience = 60_000;
 
+/**
+ * The list below its address bar, which is a page in a process of its own, and a process that waits for the next page:
+ * nobody sees them, and they cost as much as some pages do. And what Playwright disables, as the last such flag counts.
+ */
+const disabled = [
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'SpareRendererForSitePerProcess'],
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
+  ...['HttpsFirstBalancedModeAutoEnable', 'LensOverlay', 'MediaRouter', 'PaintHolding'],
+  ...['ThirdPartyStoragePartitioning', 'AvoidCorsURLLoaderRestartOnRedirect', 'OptimizationHints'],
+  ...['NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
+];
+
 /** Chromium as tests use it; one a file, ended with the file. @param more further words of its command line */
 export function launch(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
@@ -20,6 +32,7 @@ export function launch(more: readonly string[] = []): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      `--disable-features=${disabled.join(',')}`,
       ...more,
     ],
   });

@@ -43,7 +43,8 @@ export function hubTests(test: Test): void {
     const { hubs } = records;
     const { hub_id } = await enrol(records, 'a');
     await enrol(records, 'b');
-    const rotate = (from: string, to: string) => hubs.rotate({ hub_id, from, to, e2e_pub: `e of ${to}` });
+    const rotate = (from: string, to: string) =>
+      hubs.rotate({ hub_id, from, to, e2e_pub: `e of ${to}`, now: T });
     assert.not(await rotate('sign_b', 'fresh'), 'not the present key');
     assert.not(await rotate('sign_a', 'sign_b'), 'another hub’s key');
     assert.equal({ ...(await hubs.find(hub_id)) }, { ...ids('a'), sign_pub: 'sign_a', e2e_pub: 'e2e_a' });
@@ -77,13 +78,13 @@ export function hubTests(test: Test): void {
     await records.sessions.begin({ sid: 's', cookie: 'c', now: T });
     await issue(records, (await hubs.find('hub_taken'))!, '1');
     await take(records, 's', '1');
-    await hubs.rotate({ hub_id: 'hub_rotated', from: 'sign_rotated', to: 'k', e2e_pub: 'e' });
-    await hubs.rotate({ hub_id: 'hub_again', from: 'sign_again', to: 'sign_again', e2e_pub: 'e' });
+    await hubs.rotate({ hub_id: 'hub_rotated', from: 'sign_rotated', to: 'k', e2e_pub: 'e', now: T });
+    await hubs.rotate({ hub_id: 'hub_again', from: 'sign_again', to: 'sign_again', e2e_pub: 'e', now: T });
     // A key that got a random name would get another one the next time.
     await hubs.enrol({ sign_pub: 'z', e2e_pub: 'e', derived: ids('never'), random: ids('random'), now: T });
     await issue(records, (await hubs.find('hub_never'))!, 'open', { exp: T + 10 * never });
     const left = async (now: number) => {
-      await records.sweep({ now, idle_since: 0, connected: [], online: (id) => id === 'hub_online' });
+      await records.sweep({ now, idle_since: 0, connected: [], online: ['hub_online'] });
       const found = [];
       for (const name of [...names, 'random']) if (await hubs.find(`hub_${name}`)) found.push(name);
       return found.join();
@@ -174,7 +175,7 @@ export function hubTests(test: Test): void {
       {
         ...{ sid: winner, cookie: 'c', stage: 'PREAUTH', browser_key_id: null, scope: 'new_passkey' },
         ...{ owner_id: hub.owner_id, subnet_id: hub.subnet_id, hub_id: hub.hub_id, jti: null },
-        ...{ tries: 0, tries_until: s.tries_until, last_seen: T + 3, exp: LATER },
+        ...{ tries: 0, tries_until: s.tries_until, last_seen: T + 3, exp: LATER, place: 'here' },
       },
     );
     const other = (await records.sessions.find(loser!, T))!;
@@ -225,7 +226,7 @@ export function hubTests(test: Test): void {
     }
     await issue(records, hub, '1');
     const shut = await records.codes
-      .take({ sid: 'a', code: '1', ticket: '', network: '', now: until - 1, exp: LATER })
+      .take({ sid: 'a', code: '1', ticket: '', network: '', place: '', now: until - 1, exp: LATER })
       .then(
         () => undefined,
         (e) => e,

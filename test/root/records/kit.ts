@@ -1,7 +1,7 @@
 // What the suites of root's records share: hubs, sessions and passkeys made by the verbs only, on a clock of theirs.
 import type { Test as Suite } from 'uvu';
 import type { IngleError } from '../../../firmware/protocol/errors.ts';
-import type { Hub, NewPasskey, Records } from '../../../root/records/records.ts';
+import type { By, Hub, NewPasskey, Records } from '../../../root/records/records.ts';
 
 /** Opens records with nothing in them, in the database that is tested. */
 export type Open = () => Promise<Records>;
@@ -10,6 +10,9 @@ export type Test = Suite<{ records: Records }>;
 /** The suites' present, Unix seconds. */
 export const T = 1_000_000;
 export const LATER = T + 10_000;
+
+/** Of the trail: nobody in particular. */
+export const nobody: By = { browser_key_id: null, by_hub: null, place: '' };
 
 export const ids = (name: string) => ({
   hub_id: `hub_${name}`,
@@ -40,7 +43,16 @@ export function issue(records: Records, hub: Hub, code: string, more: { [field: 
 }
 
 export function take(records: Records, sid: string, code: string, more: { [field: string]: unknown } = {}) {
-  return records.codes.take({ sid, code, ticket: '', network: '', now: T, exp: LATER, ...more });
+  return records.codes.take({
+    sid,
+    code,
+    ticket: '',
+    network: '',
+    place: 'here',
+    now: T,
+    exp: LATER,
+    ...more,
+  });
 }
 
 /** A session that took a code of a hub. */
@@ -76,7 +88,15 @@ export function login(
   more: { [field: string]: unknown } = {},
 ) {
   const { hub_id, subnet_id, owner_id } = hub;
-  const given = { sid, owner_before: owner_id, cred_id: credId, sign_count: 8, hub_id, subnet_id };
+  const given = {
+    sid,
+    owner_before: owner_id,
+    cred_id: credId,
+    sign_count: 8,
+    hub_id,
+    subnet_id,
+    place: 'here',
+  };
   return records.passkeys.login({ ...given, jti: `jti of ${sid}`, now: T, exp: LATER, ...more });
 }
 
@@ -85,6 +105,15 @@ export async function signedIn(records: Records, sid: string, hub: Hub, credId =
   await preauth(records, sid, hub);
   await register(records, sid, passkey(credId, hub));
   await login(records, sid, hub, credId);
+}
+
+/** Gives a hub to the owner of another one. */
+export async function handOver(records: Records, hub: Hub, to: Hub, by: By = nobody, now = T) {
+  const { hub_id, owner_id } = hub;
+  await records.estate.offer({ hub_id, owner_id, exp: LATER, by: nobody, now });
+  await issue(records, hub, `code of ${hub_id}`, { now });
+  const given = { code: `code of ${hub_id}`, ticket: '', network: '', owner_id: to.owner_id, by, now };
+  return records.estate.take({ ...given, subnet_id: `net of ${hub_id}, ${to.hub_id}`, home: to.hub_id });
 }
 
 /** What a step is refused with; undefined when it is not. */

@@ -78,7 +78,7 @@ export function memberTests(test: Test): void {
     assert.equal(await placeOf(records, hub), alone('via'));
     assert.equal(await records.members.find(hub.hub_id, LATER), { via, admitted: true });
     assert.equal(await admit(records, hub, via), [], 'told twice');
-    await records.sweep({ now: LATER, idle_since: 0, connected: [], online: () => false });
+    await records.sweep({ now: LATER, idle_since: 0, connected: [], online: [] });
     assert.ok(await records.members.find(hub.hub_id, LATER));
   });
 

@@ -42,7 +42,7 @@ export function pageTests(test: Test): void {
     assert.is(await pages.find('page', T), undefined);
     await pages.begin({ ...at('sid2'), exp: T + 1 });
     await pages.spend({ id: 'page', now: T, exp: T + 2 });
-    await records.sweep({ now: T + 2, idle_since: 0, connected: [], online: () => false });
+    await records.sweep({ now: T + 2, idle_since: 0, connected: [], online: [] });
     // Its name is free: nothing of it is left.
     await pages.begin({ ...at('sid2'), exp: LATER });
     assert.is(await pages.find('page', T), undefined);

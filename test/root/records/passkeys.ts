@@ -7,6 +7,7 @@ import {
   issue,
   LATER,
   login,
+  nobody,
   passkey,
   preauth,
   refusal,
@@ -80,6 +81,7 @@ export function passkeyTests(test: Test): void {
       created: T + 1,
       last_used: T + 1,
       went_back: 0,
+      name: '',
       browser_pubkey: [9],
       guest: false,
     };
@@ -147,7 +149,7 @@ export function passkeyTests(test: Test): void {
       {
         ...{ sid: 'n', cookie: 'c', stage: 'AUTH', scope: '', tries: 0, tries_until: 0 },
         ...{ owner_id: hub.owner_id, subnet_id: hub.subnet_id, hub_id: hub.hub_id },
-        ...{ browser_key_id: 'key of p', jti: 'j', last_seen: T + 4, exp: LATER },
+        ...{ browser_key_id: 'key of p', jti: 'j', last_seen: T + 4, exp: LATER, place: 'here' },
       },
     );
     const used = (await passkeys.find('p'))!;
@@ -212,7 +214,7 @@ export function passkeyTests(test: Test): void {
     await signedIn(records, 'x', stranger);
     await issue(records, hub, 'open');
     const remove = (cred_id: string, owner = owner_id) =>
-      passkeys.remove({ cred_id, owner_id: owner, now: T });
+      passkeys.remove({ cred_id, owner_id: owner, by: nobody, now: T });
     assert.is(await remove('cred of x'), undefined, 'another owner’s');
     assert.is(await remove('none'), undefined);
     assert.equal(await remove('cred of a'), ['a']);

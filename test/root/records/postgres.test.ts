@@ -2,11 +2,12 @@
 // Root's records in PostgreSQL: the one suite, several processes at once, and a database that goes, stands still or is newer.
 import * as assert from 'uvu/assert';
 import type { IngleError } from '../../../firmware/protocol/errors.ts';
-import { openPostgres } from '../../../root/records/postgres.ts';
+import { openPostgres, openPostgresStore } from '../../../root/records/postgres.ts';
 import type { Records } from '../../../root/records/records.ts';
+import { migrations } from '../../../root/records/sql/schema.ts';
 import { type Postgres, startPostgres } from '../../lab/postgres.ts';
 import { tried, until } from '../../lab/wait.ts';
-import { enrol, ids, issue, LATER, login, passkey, register, signedIn, T, take } from './kit.ts';
+import { enrol, ids, issue, LATER, login, nobody, passkey, register, signedIn, T, take } from './kit.ts';
 import { recordsSuite } from './suite.ts';
 
 let server: Postgres;
@@ -48,6 +49,30 @@ test('of many that take one code in three processes, one gets it', async ({ reco
   }, records);
 });
 
+test('a process that is frozen in a transaction does not keep what it holds', async ({ records }) => {
+  await records.sessions.begin({ sid: 's', cookie: 'c', now: T });
+  const frozen = await openPostgresStore(url(), migrations, { idleMs: 300 });
+  let wake = () => {};
+  let holds = false;
+  // To the database, who asks nothing more in a transaction looks as one that is frozen does.
+  const held = frozen
+    .transaction(async (db) => {
+      await db.run('UPDATE session_web SET last_seen = ? WHERE sid = ?', T + 1, 's');
+      holds = true;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      await db.run('UPDATE session_web SET last_seen = ? WHERE sid = ?', T + 2, 's');
+    })
+    .catch(codeOf);
+  await until(() => holds, 'the transaction');
+  await records.sessions.seen('s', T + 3);
+  wake();
+  assert.is(await held, 'unavailable');
+  assert.is((await records.sessions.find('s', T))!.last_seen, T + 3);
+  await frozen.close();
+});
+
 test('tries of one session are counted whichever process it comes to', async ({ records }) => {
   await beside(async (all) => {
     await records.sessions.begin({ sid: 's', cookie: 'c', now: T });
@@ -75,7 +100,7 @@ test('a hub has one code, a key one hub, a proof one use and a passkey one owner
     const other = await enrol(records, 'b');
     const keys = await Promise.all(
       [hub, other].map((h, i) =>
-        all[i]!.hubs.rotate({ hub_id: h.hub_id, from: h.sign_pub, to: 'new', e2e_pub: 'e' }),
+        all[i]!.hubs.rotate({ hub_id: h.hub_id, from: h.sign_pub, to: 'new', e2e_pub: 'e', now: T }),
       ),
     );
     assert.is(keys.filter(Boolean).length, 1, 'two hubs wanted one key');
@@ -91,7 +116,7 @@ test('of a passkey that is removed while it signs in nothing is left', async ({ 
       await records.sessions.begin({ sid, cookie: 'c', now: T });
       const [, gone] = await Promise.all([
         login(all[1]!, sid, hub, `cred${i}`, { owner_before: null }).catch(() => undefined),
-        all[2]!.passkeys.remove({ cred_id: `cred${i}`, owner_id: hub.owner_id, now: T }),
+        all[2]!.passkeys.remove({ cred_id: `cred${i}`, owner_id: hub.owner_id, by: nobody, now: T }),
       ]);
       assert.ok(gone?.includes(`first${i}`));
       // Either it signed in first and was ended with the others, or it came too late.

@@ -1,7 +1,19 @@
 // Sessions, secrets, routes and the sweep, over any database.
 import * as assert from 'uvu/assert';
 import { NEW_TTL } from '../../../root/records/rules.ts';
-import { enrol, issue, LATER, preauth, refusal, signedIn, T, type Test, take } from './kit.ts';
+import {
+  enrol,
+  handOver,
+  issue,
+  LATER,
+  login,
+  preauth,
+  refusal,
+  signedIn,
+  T,
+  type Test,
+  take,
+} from './kit.ts';
 
 export function sessionTests(test: Test): void {
   test('a secret is made once, and each name has its own', async ({ records }) => {
@@ -9,6 +21,28 @@ export function sessionTests(test: Test): void {
     assert.is(await records.secret('a', 'second'), 'first');
     assert.is(await records.secret('b', 'third'), 'third');
     await records.ready();
+  });
+
+  test('secrets of a name follow one another, or stand alone', async ({ records }) => {
+    assert.equal(await records.secrets('key'), []);
+    await records.secret('key', 'first');
+    await records.secret('key_of_pages', 'another');
+    await records.secret('keyx', 'another');
+    await records.renewSecret('key', 'second', T, false);
+    // The clock went back, or two came in one second.
+    await records.renewSecret('key', 'third', T, false);
+    await records.renewSecret('key', 'fourth', T - 100, false);
+    assert.equal(await records.secrets('key'), [
+      { value: 'first', since: 0 },
+      { value: 'second', since: T },
+      { value: 'third', since: T + 1 },
+      { value: 'fourth', since: T + 2 },
+    ]);
+    assert.is(await records.secret('key', 'fifth'), 'first');
+    await records.renewSecret('key', 'sixth', T, true);
+    assert.equal(await records.secrets('key'), [{ value: 'sixth', since: 0 }]);
+    assert.equal(await records.secrets('key_of_pages'), [{ value: 'another', since: 0 }]);
+    assert.is(await records.secret('keyx', ''), 'another');
   });
 
   test('a new sid is a record once, with nobody behind it, for NEW_TTL', async ({ records }) => {
@@ -20,7 +54,7 @@ export function sessionTests(test: Test): void {
       {
         ...{ sid: 'a', cookie: 'mine', stage: 'NEW', owner_id: null, subnet_id: null, hub_id: null },
         ...{ browser_key_id: null, scope: '', jti: null, tries: 0, tries_until: 0 },
-        ...{ last_seen: T, exp: T + NEW_TTL },
+        ...{ last_seen: T, exp: T + NEW_TTL, place: '' },
       },
     );
     assert.is((await sessions.begin({ sid: 'a', cookie: 'thine', now: T + 5 }))?.cookie, 'mine');
@@ -56,12 +90,13 @@ export function sessionTests(test: Test): void {
     );
     // Once the sid is forgotten, too, one of the same name finds nothing of the old.
     const now = T + NEW_TTL;
-    const sweep = { now, idle_since: 0, connected: [], online: () => true };
+    const sweep = { now, idle_since: 0, connected: [], online: [] };
     await records.sweep({ ...sweep, now: now - 1 });
     assert.ok(await sessions.isOver('a'));
     await records.sweep(sweep);
     assert.not(await sessions.isOver('a'));
     await sessions.begin({ sid: 'a', cookie: 'c', now });
+    await login(records, 'a', hub, 'cred of a', { owner_before: null });
     assert.ok(await routes.offer({ sid: 'a', hub_id: hub.hub_id, pubkey: undefined, now, exp: LATER }));
     const again = (await routes.restore(now)).find((r) => r.sid === 'a')!;
     assert.equal([again.pubkey, again.generation], [null, 0]);
@@ -101,6 +136,7 @@ export function sessionTests(test: Test): void {
     const { routes, sessions } = records;
     const [one, two] = [await enrol(records, '1'), await enrol(records, '2')];
     await signedIn(records, 'a', one);
+    await handOver(records, two, one);
     const offer = (hub_id: string, pubkey?: string) =>
       routes.offer({ sid: 'a', hub_id, pubkey, now: T, exp: LATER });
     const found = async () => {
@@ -116,9 +152,14 @@ export function sessionTests(test: Test): void {
     assert.equal(await found(), [one.hub_id, 3, 'pub']);
     assert.ok(await offer(two.hub_id));
     assert.equal(await found(), [two.hub_id, 4, 'pub'], 'a key that is not given again stays');
+    assert.not(await offer((await enrol(records, 'other')).hub_id), 'another owner’s hub');
+    assert.is((await sessions.find('a', T))!.hub_id, two.hub_id, 'the session leads there too');
     assert.not(await routes.offer({ sid: 'gone', hub_id: 'h', pubkey: 'p', now: T, exp: LATER }));
     await routes.bind('gone', 1, T);
     await sessions.keepStages([{ sid: 'a', stage: 'ONLINE' }]);
+    assert.equal(await routes.restore(T, 'hub_elsewhere'), [], 'another hub has nothing of it');
+    assert.is((await sessions.find('a', T))!.stage, 'ONLINE');
+    assert.is((await routes.restore(T, two.hub_id)).length, 1);
     assert.equal(
       (await routes.restore(T)).map(({ sid, stage, owner_id, subnet_id }) => [
         sid,
@@ -126,7 +167,7 @@ export function sessionTests(test: Test): void {
         owner_id,
         subnet_id,
       ]),
-      [['a', 'AUTH', one.owner_id, one.subnet_id]],
+      [['a', 'AUTH', one.owner_id, `net of ${two.hub_id}, ${one.hub_id}`]],
       'no socket outlives root',
     );
     assert.is((await sessions.find('a', T))!.stage, 'AUTH');
@@ -144,7 +185,7 @@ export function sessionTests(test: Test): void {
     await passkeys.beginLogin({ sid: 'a', challenge: 'x', exp });
     await routes.offer({ sid: 'a', hub_id, pubkey: 'pub', now: T, exp });
     assert.ok(await hubs.spendProof('p', exp));
-    const sweep = (now: number) => records.sweep({ now, idle_since: 0, connected: [], online: () => false });
+    const sweep = (now: number) => records.sweep({ now, idle_since: 0, connected: [], online: [] });
     assert.equal(await sweep(exp - 1), []);
     assert.not(await hubs.spendProof('p', exp));
     assert.is((await routes.restore(T))[0]!.pubkey, 'pub');
@@ -172,8 +213,7 @@ export function sessionTests(test: Test): void {
     // More than one part of a long list.
     const strangers = Array.from({ length: 1200 }, (_, i) => `stranger ${i}`);
     const now = T + 3000;
-    const sweep = (connected: string[]) =>
-      records.sweep({ now, idle_since: T, connected, online: () => true });
+    const sweep = (connected: string[]) => records.sweep({ now, idle_since: T, connected, online: [] });
     const gone = await sweep([...strangers.slice(0, 700), 'open', ...strangers.slice(700)]);
     assert.equal(gone.sort(), ['idle', ...strangers].sort());
     assert.is((await records.sessions.find('open', now))!.last_seen, now);

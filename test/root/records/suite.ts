@@ -1,6 +1,7 @@
 // The one suite of root's records: what every database must do, by the verbs only.
 import { suite } from 'uvu';
 import type { Records } from '../../../root/records/records.ts';
+import { estateTests } from './estate.ts';
 import { hubTests } from './hubs.ts';
 import type { Open } from './kit.ts';
 import { memberTests } from './members.ts';
@@ -20,5 +21,6 @@ export function recordsSuite(name: string, open: Open) {
   passkeyTests(test);
   memberTests(test);
   pageTests(test);
+  estateTests(test);
   return test;
 }

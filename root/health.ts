@@ -1,0 +1,57 @@
+// Whether root can do its work, and what of it cannot.
+import type { Records } from './records/records.ts';
+
+/**
+ * `records`: the database does not answer. `cluster`: this node has just begun, or Redis does not answer it. `draining`:
+ * root was told to end.
+ */
+export type NotReady = 'records' | 'cluster' | 'draining';
+
+/** A database that answers later than this is not ready, milliseconds: who asks does not wait longer either. */
+const LATE_MS = 2000;
+
+export interface Health {
+  /** Root was told to end. */
+  readonly draining: boolean;
+  /** Root ends: from now on it is not ready. */
+  drain(): void;
+  /** What is not ready now; nothing when root is. */
+  notReady(): Promise<NotReady[]>;
+}
+
+/** @param isMember whether this node may take hubs, where there are several */
+export function openHealth(
+  records: Pick<Records, 'ready'>,
+  isMember: () => boolean = () => true,
+  lateMs = LATE_MS,
+): Health {
+  let draining = false;
+  async function answers(): Promise<boolean> {
+    let late: NodeJS.Timeout | undefined;
+    const silence = new Promise<boolean>((resolve) => {
+      late = setTimeout(() => resolve(false), lateMs);
+    });
+    const answer = records.ready().then(
+      () => true,
+      () => false,
+    );
+    try {
+      return await Promise.race([answer, silence]);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+  return {
+    get draining() {
+      return draining;
+    },
+    drain() {
+      draining = true;
+    },
+    async notReady() {
+      const is = await answers();
+      const faults = { records: !is, cluster: !isMember(), draining };
+      return (Object.keys(faults) as NotReady[]).filter((what) => faults[what]);
+    },
+  };
+}

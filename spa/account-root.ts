@@ -1,0 +1,105 @@
+// What the page of access asks of root, and its words.
+import { translator } from '../firmware/text/i18n.ts';
+import { spaAccountTexts } from '../firmware/text/spa-account.ts';
+import { request } from './rest.ts';
+import { session } from './sid.ts';
+import { app } from './store.ts';
+
+/** A browser that is signed in. Times are Unix seconds. */
+export interface SignedIn {
+  id: string;
+  current: boolean;
+  browser_key_id: string;
+  passkey: string;
+  guest: boolean;
+  connected: boolean;
+  /** The network it signed in from, cut short; '' where it is not known. */
+  place: string;
+  last_seen_at: number;
+}
+
+export interface Passkey {
+  id: string;
+  browser_key_id: string;
+  name: string;
+  guest: boolean;
+  current: boolean;
+  sign_count_went_back: number | null;
+  created_at: number;
+  last_used_at: number;
+}
+
+/** A hub as root knows it; null where a time is not known. */
+export interface OwnedHub {
+  hub_id: string;
+  name: string;
+  current: boolean;
+  online: boolean;
+  last_seen_at: number | null;
+  certificate_expires_at: number | null;
+  keys_changed_at: number | null;
+  via: string | null;
+  members: string[];
+  offered_until: number | null;
+}
+
+export interface Entry {
+  n: number;
+  at: number;
+  what: string;
+  browser_key_id: string | null;
+  by_hub: string | null;
+  place: string;
+  about: string;
+  name: string;
+}
+
+export interface Account {
+  sessions: SignedIn[];
+  passkeys: Passkey[];
+  hubs: OwnedHub[];
+}
+
+const ask = <R>(method: string, path: string, body?: unknown) =>
+  request<R>(method, `/v1/owner/${path}`, body, session()?.session_jwt);
+const id = encodeURIComponent;
+
+/** Root's answers and the orders to it. @throws IngleError what it said, `unavailable` when it did not answer */
+export const account = {
+  async all(): Promise<Account> {
+    const [{ sessions }, { credentials }, { hubs }] = await Promise.all([
+      ask<{ sessions: SignedIn[] }>('GET', 'sessions'),
+      ask<{ credentials: Passkey[] }>('GET', 'credentials'),
+      ask<{ hubs: OwnedHub[] }>('GET', 'hubs'),
+    ]);
+    return { sessions, passkeys: credentials, hubs };
+  },
+  signOut: (session: string) => ask('DELETE', `sessions/${id(session)}`),
+  namePasskey: (key: string, name: string) => ask('PATCH', `credentials/${id(key)}`, { name }),
+  removePasskey: (key: string) => ask('DELETE', `credentials/${id(key)}`),
+  nameHub: (hub: string, name: string) => ask('PATCH', `hubs/${id(hub)}`, { name }),
+  removeHub: (hub: string) => ask('DELETE', `hubs/${id(hub)}`),
+  offer: (hub: string) => ask('POST', `hubs/${id(hub)}/handover`, {}),
+  keep: (hub: string) => ask('DELETE', `hubs/${id(hub)}/handover`),
+  /** @param code the first group alone: the second is the hub's secret, which root must not see */
+  take: (code: string) => ask<{ hub_id: string }>('POST', 'hubs/take', { device_code: code }),
+  trail: (before: number | null) =>
+    ask<{ entries: Entry[]; before: number | null }>('GET', `audit${before ? `?before=${before}` : ''}`),
+  file: () => ask<string>('GET', 'audit/export'),
+};
+
+type Key = keyof (typeof spaAccountTexts)['en'];
+export const say = (key: Key, values?: Record<string, string | number>) =>
+  translator(spaAccountTexts, app().language)(key, values);
+
+/** A day in the reader's way, of Unix seconds. */
+export const day = (at: number): string =>
+  new Intl.DateTimeFormat(app().language, { dateStyle: 'medium' }).format(at * 1000);
+export const moment = (at: number): string =>
+  new Intl.DateTimeFormat(app().language, { dateStyle: 'medium', timeStyle: 'short' }).format(at * 1000);
+
+export const passkeyName = (p: Pick<Passkey, 'name' | 'created_at'>): string =>
+  p.name || say('passkey_of', { day: moment(p.created_at) });
+/** What a hub goes by: its name at root, what it calls itself where it is the one of this page, or its id. */
+export const hubName = (h: Pick<OwnedHub, 'name' | 'hub_id' | 'current'>): string =>
+  h.name || (h.current && app().hubName) || h.hub_id.slice(0, 12);

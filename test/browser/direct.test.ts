@@ -1,0 +1,72 @@
+// timeout: 300 s
+// A real browser and the hub's own service straight with each other: what the screen says of it, and what survives what.
+import type { Browser } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { House } from '../../services/cli/house/house.ts';
+import { home } from '../lab/browser/home.ts';
+import { openStatus, type Phone, press } from '../lab/browser/phone.ts';
+
+const at = home(test);
+let house: House;
+let browser: Browser;
+let p: Phone;
+test.before(async () => {
+  [house, browser, p] = await at.paired({ house: { env: { INGLE_DIRECT: 'on' } } });
+});
+
+const pill = (word: RegExp) => p.page.locator('.bar .pill', { hasText: word }).waitFor();
+
+test('the page goes straight to its hub by itself, and the status bar says so', async () => {
+  await pill(/^Direct/);
+});
+
+test('while root is away the page is there as before, and a press is done at once', async () => {
+  const { page } = p;
+  await openStatus(page);
+  house.kill('root', 'SIGSTOP');
+  try {
+    await press(page, 'Refresh');
+    await page.getByText(/Refreshed .*, once/).waitFor();
+    await pill(/^Direct/);
+  } finally {
+    house.kill('root', 'SIGCONT');
+  }
+});
+
+test('switched off, it goes through root; switched on again, straight', async () => {
+  const { page } = p;
+  const turn = (on: boolean) =>
+    page.evaluate((wanted) => {
+      localStorage.setItem('ingle.direct', wanted ? 'on' : 'off');
+      dispatchEvent(new Event('direct'));
+    }, on);
+  await turn(false);
+  await pill(/^Online/);
+  await press(page, 'Refresh');
+  await page.getByText(/Refreshed .*, 2 times/).waitFor();
+  await turn(true);
+  await pill(/^Direct/);
+});
+
+test('a hub that stands still shows, and is there again when it goes on', async () => {
+  const { page } = p;
+  house.kill('uplink', 'SIGSTOP');
+  await page.locator('[data-link="silent"], [data-link="down"]').waitFor();
+  house.kill('uplink', 'SIGCONT');
+  await page.locator('[data-link="up"]').waitFor();
+  await press(page, 'Refresh');
+  await page.getByText(/Refreshed .*, 3 times/).waitFor();
+});
+
+test('a hub whose service is killed is found again, through root and then straight', async () => {
+  house.kill('uplink');
+  await p.page.locator('[data-link="up"]').waitFor();
+  await pill(/^Direct/);
+  await press(p.page, 'Refresh');
+  await p.page.getByText(/Refreshed .*, 4 times/).waitFor();
+  assert.equal(p.errors, []);
+  assert.ok(browser.isConnected());
+});
+
+test.run();

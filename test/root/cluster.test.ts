@@ -1,0 +1,297 @@
+// timeout: 300 s
+// Several processes of root on one PostgreSQL and one Redis: hubs and browsers at whichever of them, while nodes are
+// killed, frozen and cut off, and while Redis is away.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CODE_TRIES_PER_IP_MINUTE } from '../../firmware/protocol/limits.ts';
+import { openCable } from '../lab/cable.ts';
+import { call, heard, newTab, until } from './kit.ts';
+import { type Nodes, type Place, paired, startNodes, stopNodes } from './nodes.ts';
+
+const test = suite<Nodes>('cluster');
+const ORIGIN = 'http://localhost:9';
+
+test.before(async (c) => void Object.assign(c, await startNodes(3, { INGLE_ROOT_ORIGIN: ORIGIN })));
+test.after(stopNodes);
+
+/** The way of one client to its node: what a balancer is for it. */
+async function seat(node: Place) {
+  let now = node;
+  const cable = await openCable(() => now.port);
+  return {
+    url: `http://127.0.0.1:${cable.port}`,
+    origin: ORIGIN,
+    /** From now on its connections go to another node; those it has break off. */
+    move(to: Place) {
+      now = to;
+      cable.plug();
+    },
+    close: cable.close,
+  };
+}
+
+/** A hub at one node and a browser at another, with their route bound. */
+async function pair(hubAt: Place, tabAt: Place) {
+  const [hubSeat, tabSeat] = [await seat(hubAt), await seat(tabAt)];
+  const p = await paired(hubSeat, tabSeat);
+  return {
+    ...p,
+    /** One of them, or both, come to another node. */
+    move(to: { hub?: Place; tab?: Place }) {
+      p.leaves();
+      if (to.hub) hubSeat.move(to.hub);
+      if (to.tab) tabSeat.move(to.tab);
+    },
+    close() {
+      p.close();
+      hubSeat.close();
+      tabSeat.close();
+    },
+  };
+}
+const failed = async (work: Promise<{ status: number; body: { error?: string } }>) => {
+  const { status, body } = await work;
+  return `${status} ${body.error}`;
+};
+
+test('a hub and its browsers meet, whichever nodes they came to', async ({ nodes: [a, b, c] }) => {
+  const p = await pair(a!, b!);
+  const frames = 300;
+  const big = Buffer.alloc(40_000, 7);
+  const sizes: number[] = [];
+  p.owner.on('relay.to_browser', (m: { frame: Buffer }) => sizes.push(m.frame.length));
+  for (let ctr = 1; ctr <= frames; ctr++) {
+    p.line.emit('relay.to_browser', { sid: p.tab.sid, frame: ctr % 9 === 0 ? big : Buffer.from([1]), ctr });
+    p.owner.emit('relay.to_hub', { sid: p.tab.sid, frame: Buffer.from([1]), ctr });
+  }
+  await until(() => p.heard.hub.length === frames && p.heard.browser.length === frames, 'all frames');
+  const inOrder = Array.from({ length: frames }, (_, i) => i + 1);
+  assert.equal(p.heard.hub, inOrder);
+  assert.equal(p.heard.browser, inOrder);
+  assert.is(sizes.filter((n) => n === big.length).length, Math.floor(frames / 9));
+  // What does not count up, or is another one's, is dropped where the hub is at home.
+  p.owner.emit('relay.to_hub', { sid: p.tab.sid, frame: Buffer.from([1]), ctr: 5 });
+  p.owner.emit('relay.to_hub', { sid: 'other', frame: Buffer.from([1]), ctr: 1000 });
+  p.owner.emit('relay.to_hub', { sid: p.tab.sid, frame: Buffer.from([1]), ctr: 1001 });
+  await until(() => p.heard.hub.at(-1) === 1001, 'the last frame');
+  assert.is(p.heard.hub.length, frames + 1);
+  // A third node knows of both.
+  assert.is(await at(c!, p.tab).stage(), 'ONLINE');
+  const offer = await at(c!, p.tab).offer();
+  assert.equal(offer.body, { routed_to_hub: true });
+  p.close();
+});
+
+/** The same tab, as if its next request came to another node. */
+function at(node: Place, tab: Awaited<ReturnType<typeof newTab>>) {
+  const post = (path: string, body: object, more: Record<string, string> = {}) =>
+    call(node, 'POST', path, body, { ...tab.from, cookie: tab.cookie, origin: ORIGIN, ...more });
+  return {
+    stage: async () => (await post('/v1/session', { sid: tab.sid })).body.stage as string,
+    offer: () => post('/v1/browser/pairing/offer', { sid: tab.sid }, tab.bearer()),
+    logout: () => post('/v1/owner/logout', {}, tab.bearer()),
+  };
+}
+
+test('who signs out at one node is out at all of them', async ({ nodes: [a, b, c] }) => {
+  const p = await pair(a!, b!);
+  const gone = heard(p.owner, 'disconnect');
+  assert.is((await at(c!, p.tab).logout()).status, 200);
+  assert.equal((await gone)[0], 'io server disconnect');
+  assert.is(await failed(at(a!, p.tab).offer()), '401 unauthenticated');
+  p.close();
+});
+
+test('a hub takes its home along to another node, and its browsers find it', async ({ nodes: [a, b, c] }) => {
+  const p = await pair(a!, b!);
+  for (const to of [b!, c!, a!]) {
+    p.move({ hub: to });
+    await p.back('the hub at another node');
+    await p.passes('after a move');
+  }
+  p.move({ tab: c! });
+  await p.back('the browser at another node');
+  await p.passes('after the browser moved');
+  p.close();
+});
+
+test('a browser that came before its hub is told when it is there', async ({ nodes: [a, b] }) => {
+  const p = await pair(a!, a!);
+  p.line.close();
+  await until(() => p.owner.last?.hub_online === false, 'the hub to be away');
+  p.move({ hub: b! });
+  p.line.connect();
+  await p.back('the route');
+  await p.passes('from the node the hub came to');
+  p.close();
+});
+
+test('a node that is killed takes nobody along', async ({ nodes: [a, b, c] }) => {
+  const pairs = [await pair(a!, b!), await pair(b!, a!), await pair(a!, a!)];
+  const began = performance.now();
+  a!.killed = Date.now();
+  await a!.kill();
+  for (const p of pairs) p.move({ hub: b!, tab: c! });
+  for (const p of pairs) await p.back('a route after a node was killed');
+  console.log(`FIGURE back after ${Math.round(performance.now() - began)} ms`);
+  for (const p of pairs) await p.passes('after a node was killed');
+  await a!.again();
+  for (const p of pairs) {
+    p.move({ tab: a! });
+    await p.back('a route to a node that came back');
+    await p.passes('by a node that came back');
+    p.close();
+  }
+});
+
+test('a node that was frozen acts for nobody when it wakes', async ({ nodes: [a, b, c] }) => {
+  const p = await pair(a!, a!);
+  // It stays at the frozen node, and does not know.
+  const stayed = await pair(a!, a!);
+  process.kill(a!.pid(), 'SIGSTOP');
+  const began = performance.now();
+  p.move({ hub: b!, tab: c! });
+  await p.back('a route past a frozen node');
+  console.log(`FIGURE back after ${Math.round(performance.now() - began)} ms`);
+  await p.passes('past a frozen node');
+  const before = [stayed.heard.hub.length, stayed.heard.browser.length];
+  for (let ctr = 1000; ctr < 1100; ctr++) {
+    stayed.owner.emit('relay.to_hub', { sid: stayed.tab.sid, frame: Buffer.alloc(9), ctr });
+    stayed.line.emit('relay.to_browser', { sid: stayed.tab.sid, frame: Buffer.alloc(9), ctr });
+  }
+  const cut = heard(stayed.owner, 'disconnect');
+  process.kill(a!.pid(), 'SIGCONT');
+  await cut;
+  assert.equal([stayed.heard.hub.length, stayed.heard.browser.length], before);
+  await until(stayed.bound, 'a route by the node that woke');
+  await stayed.passes('by the node that woke');
+  p.close();
+  stayed.close();
+});
+
+test('while Redis is away what runs goes on, and what it needs Redis for is told so', async ({
+  nodes,
+  redis,
+}) => {
+  const [a, b] = nodes as [Place, Place];
+  const p = await pair(a, b);
+  const other = await pair(a, b);
+  other.line.close();
+  await until(() => other.owner.last?.hub_online === false, 'the hub to be away');
+  other.owner.close();
+  const ready = () => call(a, 'GET', '/health/ready');
+  for (const how of ['kill', 'freeze'] as const) {
+    if (how === 'kill') await redis.kill();
+    else redis.signal('SIGSTOP');
+    await until(async () => (await ready()).status === 503, 'a node to notice');
+    // Longer than Redis grants.
+    const end = performance.now() + 5000;
+    let lost = 0;
+    p.owner.on('disconnect', () => lost++);
+    while (performance.now() < end) await p.passes('without Redis');
+    assert.is(lost, 0);
+    if (how === 'kill') await redis.start();
+    else redis.signal('SIGCONT');
+    await until(async () => (await ready()).status === 200, 'a node to be ready again');
+    await p.passes('after Redis came back');
+    assert.is(lost, 0);
+  }
+  const late = other.hub.socket();
+  await until(() => late.connected, 'a hub that comes after it');
+  late.close();
+  p.close();
+  other.close();
+});
+
+test('a Redis that forgot everything within a moment learns it again from the nodes', async ({
+  nodes,
+  redis,
+}) => {
+  const [a, b, c] = nodes as [Place, Place, Place];
+  const p = await pair(a, b);
+  await redis.kill();
+  await redis.start();
+  // Its home is where it was: another node leads there, and does not take it.
+  p.move({ tab: c });
+  await p.back('a route after Redis forgot it');
+  await p.passes('after Redis forgot it');
+  p.close();
+});
+
+test('of two nodes that are cut off from each other one acts', async ({ nodes }) => {
+  const [a, b, c] = nodes as [Place, Place, Place];
+  const p = await pair(a, a);
+  // Node a reaches neither Redis nor the others; its clients still reach it.
+  a.redis.pull();
+  for (const n of [a, b, c]) n.peer.pull();
+  const cut = heard(p.owner, 'disconnect');
+  await cut;
+  p.move({ hub: b, tab: b });
+  await p.back('a route at the other side');
+  await p.passes('at the other side');
+  assert.is((await call(a, 'GET', '/health/ready')).status, 503);
+  a.redis.plug();
+  for (const n of [a, b, c]) n.peer.plug();
+  p.move({ tab: a });
+  await p.back('a route from the node that was cut off');
+  await p.passes('from the node that was cut off');
+  p.close();
+});
+
+/** When a node said that a hub is at home in it, and until when. */
+function tenures(nodes: Place[]) {
+  const found: { hub: string; node: string; from: number; to: number }[] = [];
+  for (const n of nodes) {
+    const open = new Map<string, (typeof found)[number]>();
+    for (const line of n.log().split('\n')) {
+      const at = Date.parse(line.split(' ')[0]!);
+      const field = (name: string) => new RegExp(` ${name}=(\\S+)`).exec(line)?.[1]?.replace(/"/g, '') ?? '';
+      const [hub, node] = [field('hub_id'), field('node')];
+      if (/is at home here/.test(line)) {
+        const t = { hub, node, from: at, to: Number.POSITIVE_INFINITY };
+        found.push(t);
+        open.set(hub, t);
+      } else if (/has left/.test(line)) {
+        const t = open.get(hub);
+        if (t) t.to = at;
+        open.delete(hub);
+      } else if (/begins anew/.test(line) || /listening/.test(line)) {
+        const until = /listening/.test(line) ? n.killed : Date.parse(field('until'));
+        for (const t of open.values()) t.to = Math.min(t.to, until);
+        open.clear();
+      }
+    }
+  }
+  return found;
+}
+
+test('no hub had two homes at any time', async ({ nodes }) => {
+  const found = tenures(nodes);
+  assert.ok(found.length > 10, `${found.length} homes`);
+  for (const x of found)
+    for (const y of found)
+      if (x !== y && x.hub === y.hub && x.from <= y.from)
+        assert.ok(x.to <= y.from, `${x.hub}: ${x.node} until ${x.to}, ${y.node} from ${y.from}`);
+});
+
+// The last one: codes cost work afterwards.
+test('codes are guessed as seldom at all nodes together as at one', async ({ nodes }) => {
+  const tabs = await Promise.all(nodes.map(async (n) => newTab({ url: n.url, origin: ORIGIN })));
+  const from = { 'x-forwarded-for': tabs[0]!.from['x-forwarded-for'] };
+  let [tries, refused] = [0, 0];
+  for (let i = 0; i < CODE_TRIES_PER_IP_MINUTE + 15; i++) {
+    const tab = await newTab({ url: nodes[i % 3]!.url, origin: ORIGIN }, { cookie: tabs[i % 3]!.cookie });
+    const body = { device_code: '000-000', sid: tab.sid };
+    const r = await call(nodes[i % 3]!, 'POST', '/v1/owner/login/verify', body, {
+      ...{ cookie: tab.cookie, origin: ORIGIN, ...from },
+    });
+    tries++;
+    if (r.status === 429 && !r.body.details.pow) refused++;
+    // What one node counted is on its way to the others.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.ok(refused >= 10, `${refused} of ${tries} refused`);
+});
+
+test.run();

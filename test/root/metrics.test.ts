@@ -1,0 +1,155 @@
+// What root tells its operators: whether it is ready and what of it is not, and metrics on an address of their own.
+import { readdirSync, readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parse } from 'yaml';
+import { rootApi } from '../../root/endpoints.ts';
+import { openHealth } from '../../root/health.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { ask, call, newHub, newTab, type RootProcess, signedIn, startRoot, until } from './kit.ts';
+
+const test = suite<{ root: RootProcess; at: string }>('metrics of root');
+test.before(async (c) => {
+  const port = await freePort('127.0.0.1');
+  c.at = `http://127.0.0.1:${port}/metrics`;
+  c.root = await startRoot({ INGLE_ROOT_METRICS: `127.0.0.1:${port}`, INGLE_ROOT_SURGE: '1000' });
+});
+test.after(async (c) => c.root?.stop());
+
+/** All series of the text format, by name and labels. */
+async function scrape(at: string): Promise<Map<string, number>> {
+  const r = await fetch(at, { headers: { connection: 'close' } });
+  assert.is(r.status, 200);
+  assert.match(r.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+  const lines = (await r.text()).split('\n').filter((l) => l !== '' && !l.startsWith('#'));
+  return new Map(lines.map((l) => [l.slice(0, l.lastIndexOf(' ')), Number(l.slice(l.lastIndexOf(' ') + 1))]));
+}
+const has = (at: string, series: string, value: number) =>
+  until(async () => (await scrape(at)).get(series) === value, `${series} ${value}`);
+
+test('connections, frames, drops, logins and codes are counted, and gone connections no longer', async ({
+  root,
+  at,
+}) => {
+  const { hub, tab } = await signedIn(root);
+  const line = hub.socket();
+  const owner = tab.socket();
+  await tab.offer();
+  await until(() => owner.last?.route === 'bound', 'the route');
+  const before = await scrape(at);
+  const [up, bytes] = [
+    'ingle_root_frames_total{direction="up"}',
+    'ingle_root_frame_bytes_total{direction="up"}',
+  ];
+  const frame = Buffer.alloc(1000, 7);
+  for (let ctr = 1; ctr <= 5; ctr++) await ask(owner, 'relay.to_hub', { sid: tab.sid, frame, ctr });
+  assert.is((await ask(owner, 'relay.to_hub', { sid: tab.sid, frame, ctr: 5 })).ok, false);
+  await ask(line, 'relay.to_browser', { sid: tab.sid, frame, ctr: 1 });
+  const after = await scrape(at);
+  assert.is(after.get(up)! - before.get(up)!, 5);
+  assert.is(after.get(bytes)! - before.get(bytes)!, 5000);
+  assert.is(after.get('ingle_root_frames_total{direction="down"}'), 1);
+  assert.is(after.get('ingle_root_dropped_total{reason="counter"}'), 1);
+  assert.is(after.get('ingle_root_dropped_total{reason="rate"}'), 0);
+  assert.is(after.get('ingle_root_connections{kind="hub"}'), 1);
+  assert.is(after.get('ingle_root_connections{kind="browser"}'), 1);
+  assert.is(after.get('ingle_root_logins_total{result="ok"}'), 1);
+  assert.is(after.get('ingle_root_codes_total{result="taken"}'), 1);
+  assert.is(after.get('ingle_root_draining'), 0);
+  const wrong = await (await newTab(root)).verify('000-000');
+  assert.is(wrong.status, 400);
+  const codes = await scrape(at);
+  assert.is(codes.get('ingle_root_codes_total{result="wrong"}'), 1);
+  for (const s of [line, owner]) s.close();
+  for (const kind of ['hub', 'browser', 'stranger'])
+    await has(at, `ingle_root_connections{kind="${kind}"}`, 0);
+});
+
+test('a connection whose owner is let in after it has gone is counted once and then never', async ({
+  root,
+  at,
+}) => {
+  const hubs = await Promise.all(Array.from({ length: 12 }, () => newHub(root)));
+  for (let round = 0; round < 3; round++)
+    for (const hub of hubs) {
+      const s = hub.socket();
+      s.on('connect', () => s.close());
+      // Some leave while root looks at their proof.
+      setTimeout(() => s.io.engine?.close(), round * 3);
+      setTimeout(() => s.close(), 40);
+    }
+  for (const kind of ['hub', 'stranger']) await has(at, `ingle_root_connections{kind="${kind}"}`, 0);
+});
+
+test('answers are counted by endpoint and class; nothing a client invents becomes a series', async ({
+  root,
+  at,
+}) => {
+  for (let i = 0; i < 40; i++) {
+    await call(root, 'GET', `/v1/invented-${i}`);
+    await call(root, i % 2 ? 'PUT' : 'BREW', '/v1/session');
+    await call(root, 'GET', `/invented-${i}`);
+    await call(root, 'GET', `/skill-ui/invented_${i}/v1/ui/x?ticket=y${i}`);
+  }
+  await call(root, 'GET', '/health/live');
+  const series = await scrape(at);
+  assert.ok(series.get('ingle_root_http_answers_total{endpoint="live",class="2xx"}')! >= 1);
+  assert.ok(series.get('ingle_root_http_answers_total{endpoint="none",class="4xx"}')! >= 80);
+  assert.ok(series.get('ingle_root_http_seconds_count{endpoint="page"}')! >= 40);
+  assert.ok(series.get('ingle_root_records_seconds_count{verb="sessions.begin"}')! >= 1);
+  const names = new Set([...Object.keys(rootApi), 'file', 'none']);
+  for (const one of series.keys()) {
+    assert.not.match(one, /invented|sid=|owner|hub_[\w-]{16}|127\.0\.0\.1|10\.\d+\./, one);
+    const endpoint = /endpoint="([^"]*)"/.exec(one)?.[1];
+    assert.ok(endpoint === undefined || names.has(endpoint), one);
+  }
+  assert.ok(series.size < 1200, `${series.size} series`);
+});
+
+test('metrics are at their own address and nowhere else', async ({ root, at }) => {
+  assert.not.match((await call(root, 'GET', '/metrics')).body?.toString() ?? '', /ingle_root_/);
+  assert.is((await fetch(`${at}/x`)).status, 404);
+  assert.is((await fetch(at, { method: 'POST' })).status, 404);
+  for (const part of [
+    'process_cpu_seconds_total',
+    'nodejs_eventloop_lag_p99_seconds',
+    'process_resident_memory_bytes',
+  ])
+    assert.ok((await scrape(at)).has(part), part);
+});
+
+test('readiness names what is missing, also where the database is silent', async () => {
+  const ready = (answer: () => Promise<void>) => openHealth({ ready: answer }, () => true, 20);
+  assert.equal(await ready(async () => {}).notReady(), []);
+  const failing = ready(() => Promise.reject(new Error('postgresql://u:hunter2@10.0.0.1')));
+  assert.equal(await failing.notReady(), ['records']);
+  const silent = ready(() => new Promise(() => {}));
+  assert.equal(await silent.notReady(), ['records']);
+  silent.drain();
+  assert.equal(await silent.notReady(), ['records', 'draining']);
+});
+
+test('each metric that the board and the alerts name is one root has', async ({ root, at }) => {
+  // Whatever appears with the first event only.
+  await call(root, 'GET', '/health/live');
+  const known = new Set([...(await scrape(at)).keys()].map((s) => s.replace(/\{.*$/, '')));
+  const named = (text: string) => [...text.matchAll(/\b(?:ingle_root|process|nodejs)_\w+/g)].map((m) => m[0]);
+  const board = JSON.parse(readFileSync('root/ops/grafana.json', 'utf8')) as {
+    panels: { targets?: { expr: string }[] }[];
+  };
+  const exprs = board.panels.flatMap((p) => p.targets?.map((t) => t.expr) ?? []);
+  assert.ok(exprs.length >= 10);
+  const alerts = parse(readFileSync('root/ops/alerts.yaml', 'utf8')) as {
+    groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[];
+  };
+  const rules = alerts.groups.flatMap((g) => g.rules);
+  assert.ok(rules.length >= 6);
+  for (const r of rules) assert.ok(r.annotations.summary.endsWith('.'), r.alert);
+  for (const expr of [...exprs, ...rules.map((r) => r.expr)]) {
+    assert.ok(named(expr).length > 0 || /^up\{/.test(expr), expr);
+    for (const name of named(expr)) assert.ok(known.has(name), `${name} in ${expr}`);
+  }
+  assert.ok(readdirSync('root/ops').length >= 2);
+});
+
+test.run();

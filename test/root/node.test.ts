@@ -1,0 +1,64 @@
+// How a node of a cluster stays one, by what Redis answers and when.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { keepGoing, newNode } from '../../root/cluster/node.ts';
+import type { Member, Registry } from '../../root/cluster/registry.ts';
+
+const test = suite('node');
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A node whose renewals are answered after `late` milliseconds, as long as `answers`. */
+function going() {
+  const state = { late: 0, answers: true, began: 0, asked: 0, underway: 0, most: 0 };
+  const node = newNode('here:1');
+  const registry = {
+    async renew(me: Member) {
+      state.asked++;
+      state.most = Math.max(state.most, ++state.underway);
+      await pause(state.late);
+      state.underway--;
+      if (!state.answers) throw new Error('Redis does not answer');
+      return { nodes: [me, { id: 'other', peer: 'there:1' }], lost: [], run: 'run' };
+    },
+    isRefused: async () => false,
+  } as unknown as Registry;
+  const { close } = keepGoing({
+    ...{ node, registry, hubs: () => [], lost() {}, others() {} },
+    goneAt: () => Number.NEGATIVE_INFINITY,
+    anew: () => void state.began++,
+  });
+  return { node, state, close };
+}
+
+test('answers that come late keep it going, and it takes no hubs until they come in time', async () => {
+  const { node, state, close } = going();
+  await pause(100);
+  assert.ok(node.tenure.holds());
+  state.late = 1200;
+  const { id } = node.me;
+  await pause(4000);
+  assert.ok(node.tenure.holds());
+  assert.not(node.tenure.mayTake());
+  assert.equal([node.me.id, state.began], [id, 0]);
+  assert.ok(state.asked >= 3);
+  assert.is(state.most, 1, 'one question at a time');
+  close();
+});
+
+test('where no answer comes its time ends, and it begins anew as another one', async () => {
+  const { node, state, close } = going();
+  await pause(100);
+  const { id } = node.me;
+  state.answers = false;
+  await pause(3200);
+  assert.is(state.began, 1);
+  assert.is.not(node.me.id, id);
+  assert.not(node.tenure.holds());
+  state.answers = true;
+  await pause(800);
+  assert.ok(node.tenure.holds());
+  assert.ok(node.isGone === false);
+  close();
+});
+
+test.run();

@@ -1,0 +1,103 @@
+// Several processes of root on one PostgreSQL and one Redis, and clients that meet by way of them.
+import * as assert from 'uvu/assert';
+import { freePort } from '../../services/cli/house/runtime.ts';
+import { type Cable, openCable } from '../lab/cable.ts';
+import { type Postgres, startPostgres } from '../lab/postgres.ts';
+import { type Redis, startRedis } from '../lab/redis.ts';
+import { newHub, newTab, type RootProcess, startRoot, until } from './kit.ts';
+
+/** A node, the cables from it to Redis and to it from other nodes, and when it was killed last. */
+export type Place = RootProcess & { redis: Cable; peer: Cable; killed: number };
+export interface Nodes {
+  database: Postgres;
+  redis: Redis;
+  nodes: Place[];
+}
+
+export async function startNodes(count: number, env: Record<string, string>): Promise<Nodes> {
+  const [database, redis] = await Promise.all([startPostgres({ flush: false }), startRedis()]);
+  const node = async () => {
+    const listen = await freePort('127.0.0.1');
+    const [toRedis, peer] = [await openCable(redis.port), await openCable(listen)];
+    const root = await startRoot({
+      INGLE_ROOT_DATABASE: database.url('postgres'),
+      INGLE_ROOT_REDIS: `redis://127.0.0.1:${toRedis.port}`,
+      INGLE_ROOT_PEER: `127.0.0.1:${peer.port}`,
+      INGLE_ROOT_PEER_LISTEN: `127.0.0.1:${listen}`,
+      INGLE_LOG: 'debug',
+      ...env,
+    });
+    return Object.assign(root, { redis: toRedis, peer, killed: 0 });
+  };
+  return { database, redis, nodes: await Promise.all(Array.from({ length: count }, node)) };
+}
+
+export async function stopNodes(c: Partial<Nodes>): Promise<void> {
+  for (const n of c.nodes ?? []) {
+    process.kill(n.pid(), 'SIGCONT');
+    await n.stop();
+    n.redis.close();
+    n.peer.close();
+  }
+  await c.redis?.stop();
+  await c.database?.stop();
+}
+
+interface Seat {
+  url: string;
+  origin: string;
+}
+
+/** A hub and a browser that come to root at these addresses, with their route bound. */
+export async function paired(hubSeat: Seat, tabSeat: Seat) {
+  const hub = await newHub(hubSeat);
+  const tab = await newTab(tabSeat);
+  for (const r of [await tab.verify(await hub.code()), await tab.register(), await tab.login()])
+    assert.is(r.status, 200, JSON.stringify(r.body));
+  const line = hub.socket();
+  const owner = tab.socket();
+  const heard = { hub: [] as number[], browser: [] as number[] };
+  line.on('relay.to_hub', (m: { sid: string; ctr: number }) => m.sid === tab.sid && heard.hub.push(m.ctr));
+  owner.on('relay.to_browser', (m: { ctr: number }) => heard.browser.push(m.ctr));
+  // What was told on a connection counts as long as that lives.
+  owner.on('disconnect', () => delete owner.last);
+  assert.is((await tab.offer()).status, 200);
+  let ctr = 0;
+  let was: string | undefined;
+  let offered = performance.now();
+  /** As a browser does, it asks again where its hub is there and does not answer. */
+  async function bound(): Promise<boolean> {
+    const { route, hub_online } = owner.last ?? {};
+    if (route === 'waiting' && hub_online && performance.now() - offered > 2000) {
+      offered = performance.now();
+      await tab.offer();
+    }
+    return owner.connected && owner.last?.route === 'bound' && owner.last.hub_online;
+  }
+  await until(bound, 'a bound route');
+  return {
+    ...{ hub, tab, line, owner, heard, bound },
+    /** From now on `back` means another connection of the browser than the present one. */
+    leaves() {
+      was = owner.id;
+    },
+    /** The browser has come back, and its route is bound. */
+    back: (what: string) => until(async () => owner.id !== was && (await bound()), what),
+    /** Frames pass both ways. A frame of a route that just broke may be lost, and another one goes. */
+    async passes(what: string) {
+      const [up, down] = [heard.hub.length, heard.browser.length];
+      await until(async () => {
+        ctr++;
+        const m = { sid: tab.sid, frame: Buffer.alloc(9, 1), ctr };
+        owner.emit('relay.to_hub', m);
+        line.emit('relay.to_browser', m);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return heard.hub.length > up && heard.browser.length > down;
+      }, `frames ${what}`);
+    },
+    close() {
+      line.close();
+      owner.close();
+    },
+  };
+}

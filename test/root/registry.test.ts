@@ -1,0 +1,97 @@
+// The registry of nodes and homes on a real Redis: what one script at a time keeps true.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Member, openRegistry, type Registry } from '../../root/cluster/registry.ts';
+import { times } from '../../root/cluster/tenure.ts';
+import { type Redis, startRedis } from '../lab/redis.ts';
+import { tried, until } from '../lab/wait.ts';
+
+interface World {
+  redis: Redis;
+  registry: Registry;
+}
+const test = suite<World>('registry');
+test.before(async (c) => {
+  c.redis = await startRedis();
+  c.registry = openRegistry(c.redis.url);
+});
+test.before.each(async ({ redis, registry }) => {
+  await redis.say('FLUSHALL');
+  await until(
+    tried(async () => (await registry.homeOf('h')) === null),
+    'the registry',
+  );
+});
+test.after(async (c) => {
+  c.registry?.close();
+  await c.redis?.stop();
+});
+
+const [a, b]: Member[] = ['a', 'b'].map((id) => ({ id, peer: `${id}:1` })) as [Member, Member];
+/** Both have renewed, long after the clock was last set. @returns the run */
+async function calm({ registry, redis }: World): Promise<string> {
+  for (const node of [a!, b!]) await registry.renew(node, times.grant, []);
+  await redis.say('HSET', 'ingle:clock', 'set', '0');
+  return (await registry.renew(a!, times.grant, [])).run;
+}
+/** What a node's grant looks like once it is over. */
+const over = (c: World, node: Member) => c.redis.say('ZADD', 'ingle:nodes', '1', node.id);
+
+test('a hub has the home that took it first, until that gives it up or its grant is over', async (c) => {
+  const { registry } = c;
+  const run = await calm(c);
+  assert.is(await registry.homeOf('h'), null);
+  const both = await Promise.all([registry.take('h', a!, run), registry.take('h', b!, run)]);
+  assert.is(both[0], both[1]);
+  const [mine, other] = both[0] === 'a' ? [a!, b!] : [b!, a!];
+  await registry.release('h', other);
+  assert.is(await registry.homeOf('h'), mine.id, 'only its home gives it up');
+  await over(c, mine);
+  assert.is(await registry.homeOf('h'), null);
+  assert.is(await registry.take('h', mine, run), null, 'who has no time takes nothing');
+  assert.is(await registry.take('h', other, run), other.id);
+  const again = await registry.renew(mine, times.grant, ['h', 'g']);
+  assert.equal(again.lost, ['h']);
+  assert.is(await registry.homeOf('g'), mine.id, 'what nobody has is said again');
+  await registry.leave(other);
+  assert.is(await registry.take('h', mine, run), mine.id, 'who leaves leaves all');
+});
+
+test('another run of Redis than the node knows gives no home', async (c) => {
+  const run = await calm(c);
+  assert.is(await c.registry.take('h', a!, 'another'), null);
+  assert.is(await c.registry.take('h', a!, run), 'a');
+});
+
+test('where the clock of Redis is set, nobody loses a hub for it', async (c) => {
+  const { registry, redis } = c;
+  const run = await calm(c);
+  assert.is(await registry.take('h', a!, run), 'a');
+  // An hour forward: every grant looks over, and the last renewal long ago.
+  const hourAgo = Number(await redis.say('HGET', 'ingle:clock', 'seen')) - 3600_000;
+  await over(c, a!);
+  await redis.say('HSET', 'ingle:clock', 'seen', String(hourAgo));
+  assert.is(await registry.take('h', b!, run), null, 'before anybody renewed');
+  await registry.renew(b!, times.grant, []);
+  assert.is(await registry.take('h', b!, run), null, 'as long as a may not have renewed');
+  await registry.renew(a!, times.grant, []);
+  assert.is(await registry.take('h', b!, run), 'a');
+  // Back: what was seen last lies ahead.
+  await redis.say('HSET', 'ingle:clock', 'seen', String(hourAgo + 7200_000));
+  await over(c, a!);
+  assert.is(await registry.take('h', b!, run), null);
+  await registry.renew(b!, times.grant, []);
+  assert.is(await registry.take('h', b!, run), null);
+  // Nobody had the other one, so nobody can lose it.
+  assert.is(await registry.take('g', b!, run), 'b');
+});
+
+test('a Redis that stands still is told as away, soon', async (c) => {
+  c.redis.signal('SIGSTOP');
+  const error = await c.registry.homeOf('h').catch((e) => e.code);
+  c.redis.signal('SIGCONT');
+  assert.is(error, 'unavailable');
+  assert.not(await c.registry.isRefused());
+});
+
+test.run();

@@ -1,0 +1,164 @@
+// A browser and its hub with two ways between them: root's, which a test cuts, and a real data channel.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { random } from '../../firmware/protocol/bytes.ts';
+import { until } from '../lab/wait.ts';
+import { localApi } from './kit.ts';
+import { endAll, pair as pairOf } from './pair.ts';
+
+const test = suite('direct');
+const MIB = 1024 * 1024;
+const big = random(64 * 1024);
+
+const api = await localApi();
+api.use(async (q, s, body) => {
+  if (q.url === '/big') {
+    for (let i = 0; i < 160; i++) if (!s.write(big)) await new Promise((r) => s.once('drain', r));
+    s.end();
+  } else s.end(`${q.method} ${body.length}`);
+});
+test.after(async () => {
+  endAll();
+  await api.stop();
+});
+const pair = (o?: Parameters<typeof pairOf>[1]) => pairOf(api, o);
+/** Every byte is the one that was sent. */
+function same(bytes: number, piece: Uint8Array): void {
+  const from = bytes - piece.length;
+  for (let i = 0; i < piece.length; i++)
+    if (piece[i] !== big[(from + i) % big.length]) assert.unreachable(`byte ${from + i}`);
+}
+
+test('with root gone, requests go on by the data channel; root sees none of them', async () => {
+  const p = await pair();
+  assert.is((await p.get()).status, 200);
+  assert.ok(await p.connect());
+  const before = { ...p.root };
+  p.root.up = false;
+  assert.is((await p.get()).status, 200);
+  assert.is(await p.post(3 * MIB), `POST ${3 * MIB}`);
+  assert.equal([p.root.toHub, p.root.toBrowser], [before.toHub, before.toBrowser]);
+  assert.equal(p.lost, []);
+  p.close();
+});
+
+test('10 MiB survive the change to the data channel, its death, and the change to another', async () => {
+  const p = await pair();
+  const done: string[] = [];
+  let connecting: Promise<boolean> | undefined;
+  const got = await p.download(async (bytes, piece) => {
+    same(bytes, piece);
+    if (bytes > MIB && !done.length) {
+      done.push('connect');
+      connecting = p.connect();
+    }
+    if (bytes > 3 * MIB && done.length === 1) {
+      assert.ok(await connecting);
+      done.push('kill');
+      p.line!.close();
+    }
+    if (bytes > 6 * MIB && done.length === 2) {
+      done.push('again');
+      connecting = p.connect();
+    }
+  });
+  assert.ok(await connecting);
+  assert.is(got, 10 * MIB);
+  assert.equal(done, ['connect', 'kill', 'again']);
+  assert.equal(p.lost, []);
+  assert.is(p.browser.way, 'direct');
+  p.close();
+});
+
+test('a data channel on which everything is lost without a word costs nothing but a moment', async () => {
+  const p = await pair();
+  await p.connect();
+  let muted = false;
+  const got = await p.download((bytes, piece) => {
+    same(bytes, piece);
+    if (bytes < 2 * MIB || muted) return;
+    muted = p.mute = true;
+  });
+  assert.is(got, 10 * MIB);
+  assert.equal(p.lost, []);
+  assert.ok(
+    p.ways.some((w) => /silent|other/.test(w)),
+    p.ways.join(),
+  );
+  assert.is(p.browser.way, 'relay');
+  p.close();
+});
+
+for (const [name, message] of Object.entries({
+  garbage: random(50),
+  nothing: new Uint8Array(0),
+  'a frame from long ago': Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 1, 3, 3, 3, 3),
+  'a frame from the future': Uint8Array.of(1, 0, 0, 0, 9, 0, 0, 0, 1, 3, 3, 3, 3),
+  'an acknowledgement of the future': Uint8Array.of(2, 0, 0, 0, 9, 0, 0, 0, 1),
+}))
+  test(`${name} on the data channel ends it, and no request is lost`, async () => {
+    const p = await pair();
+    await p.connect();
+    const going = p.post(MIB);
+    p.line!.send(message);
+    assert.is(await going, `POST ${MIB}`);
+    await until(() => p.browser.way === 'relay', 'the direct way to end');
+    assert.ok(
+      p.ways.some((w) => w === 'hub relay broken'),
+      p.ways.join(),
+    );
+    assert.equal(p.lost, []);
+    p.close();
+  });
+
+test('an offer that is none, or one too many, gets an answer without an end', async () => {
+  const p = await pair();
+  const answers = () => p.heard.filter((c) => c.t === 'answer');
+  for (let id = 1; id <= 6; id++) await p.say({ t: 'offer', id, end: { ufrag: 'x' } });
+  await until(() => answers().length === 6, 'the answers');
+  assert.ok(answers().every((c) => c.t === 'answer' && c.end === undefined));
+  assert.is((await p.get()).status, 200);
+  p.close();
+});
+
+test('a hub without a direct way says nothing of one, and refuses what asks for it', async () => {
+  const p = await pair({ on: false });
+  assert.not.ok(p.heard.some((c) => c.t === 'direct'));
+  const end = { ufrag: 'abcd', pwd: 'x'.repeat(22), candidates: [] };
+  const fingerprint = Array(32).fill('AA').join(':');
+  await p.say({ t: 'offer', id: 1, end: { ...end, fingerprint } });
+  await until(() => p.heard.some((c) => c.t === 'answer'), 'an answer');
+  assert.equal(
+    p.heard.find((c) => c.t === 'answer'),
+    { t: 'answer', id: 1 },
+  );
+  p.close();
+});
+
+test('a new handshake while frames go directly changes keys and nothing else', async () => {
+  const p = await pair();
+  await p.connect();
+  p.root.up = false;
+  const epoch = p.channel.current!.epoch;
+  p.channel.rekey();
+  await until(() => p.channel.current!.epoch !== epoch, 'new keys');
+  assert.is((await p.get()).status, 200);
+  assert.equal(p.lost, []);
+  assert.is(p.browser.way, 'direct');
+  p.close();
+});
+
+test('a channel that begins anew does so through root, and may go directly again', async () => {
+  const p = await pair();
+  await p.connect();
+  const openings = p.heard.filter((c) => c.t === 'direct').length;
+  p.channel.restart();
+  assert.is(p.browser.way, 'relay');
+  await until(() => p.heard.filter((c) => c.t === 'direct').length > openings, 'the next channel');
+  assert.is((await p.get()).status, 200);
+  assert.ok(await p.connect());
+  assert.is((await p.get()).status, 200);
+  p.close();
+});
+
+test.run();
