@@ -13,7 +13,7 @@ export interface Heard {
   status: number;
   /** In lower case. */
   headers: Readonly<Record<string, string>>;
-  /** What came of a stream by the end of its head is left out. */
+  /** Of an answer without a length only JSON is read; other streams are left at the end of their head. */
   text: string;
 }
 
@@ -29,11 +29,30 @@ function headOf(text: string): Omit<Heard, 'text'> {
   return { status: Number(first.slice(9, 12)), headers: Object.fromEntries(headers) };
 }
 
+/** The body that came in chunks (RFC 9112, section 7.1), without trailers, or nothing while its last is not there. */
+function unchunked(bytes: Buffer): Buffer | undefined {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const line = bytes.indexOf('\r\n', at);
+    if (line < 0) return undefined;
+    const size = Number.parseInt(bytes.toString('latin1', at, line), 16);
+    at = line + 2;
+    if (!(bytes.length >= at + size + 2)) return undefined;
+    if (size === 0) return Buffer.concat(parts);
+    parts.push(bytes.subarray(at, at + size));
+    at += size + 2;
+  }
+}
+
 /** The whole answer in `bytes`, or nothing yet; `isHead` says that it has no body. */
 function answerIn(bytes: Buffer, isHead: boolean): Heard | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const head = headOf(bytes.toString('latin1', 0, end));
+  if (!isHead && head.headers['transfer-encoding'] && /json/.test(head.headers['content-type'] ?? '')) {
+    const body = unchunked(bytes.subarray(end + 4));
+    return body && { ...head, text: body.toString('utf8') };
+  }
   const size = isHead ? 0 : Number(head.headers['content-length'] ?? 0);
   if (bytes.length < end + 4 + size) return undefined;
   return { ...head, text: bytes.toString('utf8', end + 4, end + 4 + size) };
