@@ -1,4 +1,4 @@
-// timeout: 300 s
+// timeout: 600 s
 // At least 100,000 requests drawn from the OpenAPI document: each is answered, in the one shape, and nothing is worn out.
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
