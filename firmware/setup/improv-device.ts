@@ -1,5 +1,6 @@
 // What the hub answers to Improv commands, over BLE or serial: the same few steps on io.ingle.Setup1.
 
+import { patience } from '../documents/waiting.ts';
 import type { Caller } from '../system/contract.ts';
 import { type Action, askStage, may, type Proof, type Stage } from './access.ts';
 import type { setup1 } from './contract.ts';
@@ -63,12 +64,14 @@ export function improvDevice(d: ImprovDeps): ImprovDevice {
     }
   }
 
-  /** Where the person goes on: the pairing link, once root is reached. */
+  /** Where the person goes on: the pairing link, once root is reached. A hub that has just joined may take a while to. */
   async function next(): Promise<string[]> {
-    return d.setup.PairingLink({}, PAIRING_MS).then(
-      (p) => [p.link],
-      () => [],
-    );
+    return patience(PAIRING_MS)
+      .patiently(() => d.setup.PairingLink({}, PAIRING_MS))
+      .then(
+        (p) => [p.link],
+        () => [],
+      );
   }
 
   return {

@@ -12,7 +12,8 @@ function notify(...state: string[]): Promise<void> {
 export function ready(healthy: () => boolean = () => true): void {
   void notify('--ready');
   const usec = Number(process.env['WATCHDOG_USEC'] ?? 0);
-  if (usec > 0) setInterval(() => healthy() && void notify('WATCHDOG=1'), usec / 3000).unref();
+  // Six in its time: each is a process, which a busy device may start late.
+  if (usec > 0) setInterval(() => healthy() && void notify('WATCHDOG=1'), usec / 6000).unref();
 }
 
 /** A line for `systemctl status`. */

@@ -44,6 +44,8 @@ export interface Rauc {
 
 /** What RAUC answers to a bundle can take a while: it reads it over the network. */
 const SLOW_MS = 180_000;
+/** Its first answer waits for its start, which takes half a minute on a slow device that does much else. */
+const START_MS = 90_000;
 const BUSY_MS = 300;
 const BUSY_TRIES = 6;
 
@@ -66,7 +68,7 @@ export function rauc(bus: Bus, name = 'de.pengutronix.rauc'): Rauc {
   }
 
   async function slots(): Promise<Slot[]> {
-    const [list] = await call('GetSlotStatus');
+    const [list] = await call('GetSlotStatus', '', [], START_MS);
     return (list as [string, unknown][])
       .map(([slot, raw]) => {
         const s = fromVariant(raw) as Record<string, unknown>;

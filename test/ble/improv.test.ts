@@ -62,6 +62,15 @@ test('a hub without a PIN lets an application in, joins its network and answers 
   await o.hub.stop();
 });
 
+test('a link that is not to be had at once is waited for', async () => {
+  const o = await open({ unlabelled: true });
+  o.hub.world.unlinked = 2;
+  await o.write(join('Home', 'secret pass'));
+  await until(() => o.sent(improvUuid.result).length > 0, 'the result');
+  assert.match(Buffer.from(o.sent(improvUuid.result)[0]!).toString(), /https:\/\/ingle\.example\//);
+  await o.hub.stop();
+});
+
 test('a hub with a PIN asks for approval, which ends by time or when the central leaves', async () => {
   const o = await open({ unlabelled: false, approvalMs: 400 });
   const { authorize, authorized } = improvState;
