@@ -49,7 +49,11 @@ function answerIn(bytes: Buffer, isHead: boolean): Heard | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const head = headOf(bytes.toString('latin1', 0, end));
-  if (!isHead && head.headers['transfer-encoding'] && head.headers['content-type']?.startsWith('application/json')) {
+  if (
+    !isHead &&
+    head.headers['transfer-encoding'] &&
+    head.headers['content-type']?.startsWith('application/json')
+  ) {
     const body = unchunked(bytes.subarray(end + 4));
     return body && { ...head, text: body.toString('utf8') };
   }
