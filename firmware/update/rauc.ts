@@ -52,7 +52,7 @@ const BUSY_TRIES = 6;
 /** @param name RAUC's bus name; a bus of a checkout lets nobody own the real one */
 export function rauc(bus: Bus, name = 'de.pengutronix.rauc'): Rauc {
   /** While RAUC installs it answers nothing but properties; right after it ended it may still say so for a moment. */
-  async function call(member: string, signature = '', body: unknown[] = [], timeoutMs?: number) {
+  async function call(member: string, signature = '', body: unknown[] = [], timeoutMs = START_MS) {
     for (let tries = 0; ; tries++)
       try {
         return await bus.call(name, path, iface, member, signature, body, timeoutMs);
@@ -63,12 +63,13 @@ export function rauc(bus: Bus, name = 'de.pengutronix.rauc'): Rauc {
       }
   }
   async function property<T>(of: string): Promise<T> {
-    const [v] = await bus.call(name, path, 'org.freedesktop.DBus.Properties', 'Get', 'ss', [iface, of]);
+    const properties = 'org.freedesktop.DBus.Properties';
+    const [v] = await bus.call(name, path, properties, 'Get', 'ss', [iface, of], START_MS);
     return fromVariant(v) as T;
   }
 
   async function slots(): Promise<Slot[]> {
-    const [list] = await call('GetSlotStatus', '', [], START_MS);
+    const [list] = await call('GetSlotStatus');
     return (list as [string, unknown][])
       .map(([slot, raw]) => {
         const s = fromVariant(raw) as Record<string, unknown>;
@@ -156,7 +157,7 @@ export function rauc(bus: Bus, name = 'de.pengutronix.rauc'): Rauc {
       }
     },
     async markActive(slot) {
-      await call('Mark', 'ss', ['active', slot], 60_000);
+      await call('Mark', 'ss', ['active', slot]);
     },
   };
 }
