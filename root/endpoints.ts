@@ -30,6 +30,7 @@ const ok = T.Object({ ok: T.Literal(true) }, { additionalProperties: true });
 const name = T.Object({ name: T.String({ maxLength: 64, pattern: '^[^\\p{Cc}\\u2028\\u2029]*$' }) }, strict);
 const hubId = { hub_id: T.String({ pattern: '^[\\w-]{1,64}$' }) };
 const withSid = T.Object({ sid: text }, strict);
+const withCode = T.Object({ device_code: text, ticket: maybe }, strict);
 const withCredential = T.Object({ sid: text, credential: some }, strict);
 
 export const rootApi = rootArea({
@@ -216,7 +217,7 @@ export const rootApi = rootArea({
     who: 'session',
     limit: 'verify',
     doc: 'Takes a hub that is offered, by a device code of it; not for a guest. The hub itself stays with its owner until a person there agrees.',
-    body: T.Object({ device_code: text, ticket: maybe }, strict),
+    body: withCode,
     answer: some,
     errors: ['invalid_device_code', 'unauthenticated', 'forbidden'],
   },
@@ -326,7 +327,7 @@ export const rootApi = rootArea({
     who: 'proof:subnet-join',
     limit: 'verify',
     doc: 'Takes a device code for a hub: it may then ask the hub of the code to let it into its subnet.',
-    body: T.Object({ device_code: text, ticket: maybe }, strict),
+    body: withCode,
     answer: some,
     errors: ['invalid_device_code', 'unauthenticated', 'conflict'],
   },

@@ -12,7 +12,7 @@ function notify(...state: string[]): Promise<void> {
 export function ready(healthy: () => boolean = () => true): void {
   void notify('--ready');
   const usec = Number(process.env['WATCHDOG_USEC'] ?? 0);
-  // Six in its time: each is a process, which a busy device may start late.
+  // Six pings per watchdog period: each starts a process, and a busy device may start it late.
   if (usec > 0) setInterval(() => healthy() && void notify('WATCHDOG=1'), usec / 6000).unref();
 }
 

@@ -44,7 +44,7 @@ export interface Rauc {
 
 /** What RAUC answers to a bundle can take a while: it reads it over the network. */
 const SLOW_MS = 180_000;
-/** Its first answer waits for its start, which takes half a minute on a slow device that does much else. */
+/** Limit of every other call. D-Bus may have to start RAUC first, which takes half a minute on a slow, busy device. */
 const START_MS = 90_000;
 const BUSY_MS = 300;
 const BUSY_TRIES = 6;
