@@ -99,8 +99,13 @@ export function bleSetup(d: BleDeps): BleSetup {
    */
   async function link(): Promise<void> {
     const proven = session.proven();
-    if (!proven || linking === proven || !(await session.may('pair'))) return;
+    if (!proven || linking === proven) return;
+    // Before anything is waited for: two steps of setup may ask for it at once.
     linking = proven;
+    if (!(await session.may('pair'))) {
+      linking = undefined;
+      return;
+    }
     while (session.proven() === proven) {
       const p = await d.setup.PairingLink({}, PAIRING_MS).catch(() => undefined);
       if (p) {
