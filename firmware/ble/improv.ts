@@ -20,6 +20,8 @@ export interface BleImprov {
   /** Lets an application in for two minutes, or until it leaves. */
   approve(): Promise<void>;
   withdraw(): void;
+  /** The application left: its approval ends, and what was for it is for nobody else. */
+  left(): void;
 }
 
 export function bleImprov(
@@ -31,23 +33,31 @@ export function bleImprov(
   let state: number = improvState.authorize;
   let error: number = improvError.none;
   let result = new Uint8Array(0);
+  let asking: object;
 
-  const improv = improvDevice({
-    ...o,
-    channel: 'ble',
-    proven: (): Proof[] => [
-      ...(unlabelled ? ['unlabelled' as const] : []),
-      ...(approval ? ['approval' as const] : []),
-    ],
-    state: setState,
-    error: setError,
-    result(command, strings) {
-      result = Uint8Array.from(bleResult(command, strings));
-      gatt?.notify(improvUuid.result, result);
-    },
-    identify: () =>
-      void o.setup.Speak({}, 60_000).catch((e) => o.log.info('nothing to identify with', { error: e })),
-  });
+  /** The device as one central has it: a pairing link is for whoever asked, not for who comes after. */
+  const device = () => {
+    const mine = {};
+    asking = mine;
+    return improvDevice({
+      ...o,
+      channel: 'ble',
+      proven: (): Proof[] => [
+        ...(unlabelled ? ['unlabelled' as const] : []),
+        ...(approval ? ['approval' as const] : []),
+      ],
+      state: setState,
+      error: setError,
+      result(command, strings) {
+        if (asking !== mine) return;
+        result = Uint8Array.from(bleResult(command, strings));
+        gatt?.notify(improvUuid.result, result);
+      },
+      identify: () =>
+        void o.setup.Speak({}, 60_000).catch((e) => o.log.info('nothing to identify with', { error: e })),
+    });
+  };
+  let improv = device();
 
   function setError(e: number): void {
     error = e;
@@ -112,5 +122,10 @@ export function bleImprov(
       await tellState();
     },
     withdraw,
+    left() {
+      improv = device();
+      result = new Uint8Array(0);
+      withdraw();
+    },
   };
 }

@@ -63,7 +63,7 @@ export async function serveBle(bus: Bus, o: ServeOptions): Promise<{ close(): Pr
       disconnect(address) {
         centrals.delete(address);
         device.reset();
-        improv.withdraw();
+        improv.left();
       },
       lost: () => void end('adapter'),
     }).catch((e) => {

@@ -71,6 +71,15 @@ test('a link that is not to be had at once is waited for', async () => {
   await o.hub.stop();
 });
 
+test('a link is for who asked: whoever comes after is not told it, and cannot read it', async () => {
+  const o = await open({ unlabelled: true });
+  await o.write(join('Home', 'secret pass'));
+  await until(() => o.sent(improvUuid.result).length > 0, 'the result');
+  o.improv.left();
+  assert.equal(await o.read(improvUuid.result), []);
+  await o.hub.stop();
+});
+
 test('a hub with a PIN asks for approval, which ends by time or when the central leaves', async () => {
   const o = await open({ unlabelled: false, approvalMs: 400 });
   const { authorize, authorized } = improvState;
