@@ -119,8 +119,10 @@ const lanes = (some, count) => {
 };
 // What measures, or fills the machine, has it to itself.
 await lanes(own.filter(isAlone), 1);
-// What is patient runs beside all others, mostly while they wait, the longest first.
-const longestFirst = (some) => some.sort((a, b) => headOf(b).seconds - headOf(a).seconds);
+// What is patient runs beside all others, mostly while they wait, the longest first. Its machines come last: two eager
+// ones leave more of this computer than other suites do.
+const longestFirst = (some) =>
+  some.sort((a, b) => isMachine(a) - isMachine(b) || headOf(b).seconds - headOf(a).seconds);
 const others = own.filter((f) => !isAlone(f));
 const patient = lanes(longestFirst(others.filter((f) => headOf(f).patient)), 1);
 const eager = others.filter((f) => !headOf(f).patient);
@@ -190,7 +192,7 @@ async function test(batch, next) {
   skipped += skip;
   const word = bad ? 'FAIL' : 'ok';
   console.log(
-    `${word.padEnd(4)} ${file} (${ok}/${total}${skip ? `, ${skip} skipped` : ''}, ${((Date.now() - began) / 1000).toFixed(1)} s)`,
+    `${word.padEnd(4)} ${file} (${ok}/${total}${skip ? `, ${skip} skipped` : ''}, ${((Date.now() - began) / 1000).toFixed(1)} s; ${Math.round(process.uptime() / 60)} min in all)`,
   );
   for (const line of plain.split('\n')) if (/^(SKIP|FIGURE) /.test(line)) console.log(`     ${line}`);
   if (silent) console.log('     skips without a line "SKIP <reason>"');
