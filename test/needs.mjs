@@ -1,6 +1,7 @@
 // What tests need of the machine: Debian packages, installed where we may, named where we may not.
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** A simulated room: a speaker and a microphone that hear each other. */
 const room = [
@@ -112,6 +113,13 @@ const needs = {
   ],
 };
 
+/** All suites, by path. @param dir test/, seen from here */
+export function suites(dir) {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((e) =>
+    e.isDirectory() ? suites(join(dir, e.name)) : e.name.endsWith('.test.ts') ? [join(dir, e.name)] : [],
+  );
+}
+
 /**
  * Packages these files of test/ need and this machine lacks. What a folder of test/lab uses, the folder of that name
  * needs.
@@ -132,10 +140,14 @@ export async function install(files) {
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
     console.log(`Installing what the tests need: ${names.join(' ')}`);
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    const quiet = { stdio: ['ignore', 'ignore', 'inherit'], env };
-    spawnSync('apt-get', ['update', '-qq'], quiet);
-    const r = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], quiet);
-    if (r.status === 0) return [];
+    const apt = (...words) =>
+      new Promise((resolve) => {
+        const child = spawn('apt-get', words, { stdio: ['ignore', 'ignore', 'inherit'], env });
+        child.on('error', () => resolve(false));
+        child.on('close', (code) => resolve(code === 0));
+      });
+    await apt('update', '-qq');
+    if (await apt('install', '-y', '-qq', '--no-install-recommends', ...names)) return [];
   }
   console.log(`SKIP-REASON missing packages: sudo apt-get install ${names.join(' ')}`);
   return names;

@@ -5,22 +5,21 @@
 // With --gate there is nothing but the former.
 // A suite that cannot run here (no root rights, no Chromium) says why and is counted as skipped.
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { build } from '../services/cli/build.mjs';
 import { install } from '../services/cli/install.mjs';
-import { compile } from './compile.mjs';
 import { gate } from './gate.mjs';
+import { install as installNeeds, suites } from './needs.mjs';
 
 const top = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(top);
 const args = process.argv.slice(2);
 const isGate = args.includes('--gate');
 const only = args.filter((a) => !a.startsWith('--'));
-await install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages'));
 
 /** Folders of test/ in the order they run. */
 const order = [
@@ -43,24 +42,22 @@ const order = [
   'vm',
   'bench',
 ];
-function find(dir) {
-  return readdirSync(dir, { withFileTypes: true }).flatMap((e) =>
-    e.isDirectory() ? find(join(dir, e.name)) : e.name.endsWith('.test.ts') ? [join(dir, e.name)] : [],
-  );
-}
 const rank = (file) => {
   const folder = relative('test', file).split('/')[0];
   const i = order.indexOf(folder);
   return i < 0 ? order.indexOf('services') : i;
 };
-const files = find('test')
+const files = suites('test')
   .filter((f) => only.length === 0 || only.some((o) => f.includes(o)))
   .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 
-if (!args.includes('--no-setup')) {
-  const need = await import('./needs.mjs');
-  await need.install(files);
-}
+// npm's packages and Debian's, side by side.
+await Promise.all([
+  install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages')),
+  !args.includes('--no-setup') && installNeeds(files),
+]);
+/** esbuild is one of them. */
+const { compile } = await import('./compile.mjs');
 
 /** What ends the files that run; a file also dies with this process (kill -9), and its children with it. */
 const groups = new Set();

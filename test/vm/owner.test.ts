@@ -23,7 +23,7 @@ import {
   press,
   shot,
 } from '../lab/browser/phone.ts';
-import { call } from '../lab/vm/hub.ts';
+import { call, consoles, without } from '../lab/vm/hub.ts';
 import { boot, cannotRun } from '../lab/vm/lab.ts';
 import { checksOf, type Lab } from '../lab/vm/suite.ts';
 
@@ -64,7 +64,8 @@ test.before(async (c) => {
   c.vm = await boot({
     flash: await flash(),
     cable: true,
-    cmdline: `systemd.setenv=INGLE_ROOT=http://10.0.2.2:${port}`,
+    // Nobody sits at its consoles; each service of a boot is emulated.
+    cmdline: `systemd.setenv=INGLE_ROOT=http://10.0.2.2:${port} ${without(consoles)}`,
   });
 });
 test.after(async (c) => {

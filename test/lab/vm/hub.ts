@@ -114,14 +114,10 @@ export async function curl(
 export const json = async <T>(vm: Vm, path: string, post?: unknown): Promise<T> =>
   JSON.parse(await curl(vm, path, post === undefined ? {} : { post })) as T;
 
+/** The screen's and the serial line's. */
+export const consoles = ['ingle-serial@tty1', 'ingle-serial@ttyS0'];
 /** Units that have no part in setup; they are left out where many boots, or many minutes, are emulated. */
-export const noPart = [
-  'ingle-serial@tty1',
-  'ingle-serial@ttyS0',
-  'ingle-skill@1',
-  'ingle-skill@2',
-  'ingle-update',
-];
+export const noPart = [...consoles, 'ingle-skill@1', 'ingle-skill@2', 'ingle-update'];
 /** Words for the kernel by which services are not there at all. */
 export const without = (units: readonly string[]) =>
   units.map((unit) => `systemd.mask=${unit}.service`).join(' ');
