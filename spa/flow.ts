@@ -14,7 +14,7 @@ import { askSession, takeTab } from './tab.ts';
 /** What this page load begins with: a link, a session, a paired hub, or nothing. */
 export async function begin(): Promise<void> {
   const given = readFragment(location.hash);
-  set({ preview: /^#preview\.([a-z]\w*\.[\w-]{22})$/.exec(location.hash)?.[1] ?? null });
+  set({ linked: /^#(?:preview|open)\.(.+)/.exec(location.hash)?.[1] ?? null });
   if (location.hash) history.replaceState(null, '', location.pathname);
   await (given ? openPairing(given) : resume()).catch(stuck);
 }

@@ -17,7 +17,7 @@ import { takeBrand } from './brand.ts';
 import { currentLink } from './current.ts';
 import { erase, readAll, write } from './database.ts';
 import { failed } from './entrance.ts';
-import { openPreview } from './open.ts';
+import { openLinked } from './open.ts';
 import { session } from './sid.ts';
 import { type App, app, follow, type Icon, set, toast } from './store.ts';
 import type { Room } from './sync.ts';
@@ -118,7 +118,7 @@ async function read(): Promise<void> {
     ...view.layout,
     panel: view.behavior.onIconClick.endsWith('panel'),
   });
-  if (isLive()) openPreview(icons);
+  if (isLive()) openLinked(icons);
 }
 
 /** What skills tell comes with the first line of it. */

@@ -4,7 +4,7 @@ import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
 import type { Access, Channel } from '../firmware/protocol/noise/channel.ts';
 import { decodeControl, encodeControl } from '../firmware/protocol/noise/control.ts';
 import { openQueue } from '../firmware/protocol/queue.ts';
-import type { TunnelClient, TunnelSocket } from '../firmware/protocol/tunnel/tunnel.ts';
+import type { TunnelClient } from '../firmware/protocol/tunnel/tunnel.ts';
 import { type Control, frameKind } from '../firmware/protocol/wire.ts';
 import type { Suspicion } from '../firmware/text/channel.ts';
 import { read, write } from './database.ts';

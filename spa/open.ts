@@ -42,14 +42,15 @@ function open(icon: Icon, mode: Open['mode'] | undefined, preview?: string): voi
   set({ open, managing: null });
 }
 
-/** Opens the preview whose link was followed, once it is known which skills there are. */
-export function openPreview(icons: readonly Icon[]): void {
-  const { preview } = app();
-  if (!preview) return;
-  set({ preview: null });
-  const icon = icons.find((i) => preview.startsWith(`${i.skill_id}.`));
-  if (icon) openSkill(icon, undefined, true, preview);
-  else toast(t('preview_over'));
+/** Opens the window whose link was followed, once it is known which skills there are. */
+export function openLinked(icons: readonly Icon[]): void {
+  const { linked } = app();
+  if (!linked) return;
+  set({ linked: null });
+  const [id, token] = linked.split('.');
+  const icon = icons.find((i) => i.skill_id === id);
+  if (icon) openSkill(icon, undefined, true, token && linked);
+  else if (token) toast(t('preview_over'));
 }
 
 /** Opens a page; each also stands without a hub. One step back closes it, also where another has led to it. */

@@ -6,7 +6,7 @@ import type { pushApi } from '../firmware/push/api.ts';
 import { reached } from './current.ts';
 import { read, write } from './database.ts';
 import { session } from './sid.ts';
-import { app, within } from './store.ts';
+import { app, type Icon, set, within } from './store.ts';
 
 /**
  * `none`: this browser shows none. `denied`: a person has forbidden it in the browser's settings. `broken`: the browser's
@@ -76,8 +76,19 @@ export async function silence(): Promise<void> {
   await (await known())?.unsubscribe();
 }
 
-/** Puts right what a browser has changed by itself, or a new session: a subscription that was wanted here. */
-export async function keep(): Promise<void> {
+let openLinked: ((icons: readonly Icon[]) => void) | undefined;
+const tapped = ({ data }: MessageEvent) => {
+  set({ linked: /^\/(?:#open\.|s\/)([a-z]\w*)/.exec(String(Object(data).path))?.[1] ?? null });
+  openLinked?.(app().icons ?? []);
+};
+
+/**
+ * Puts right what a browser has changed by itself, or a new session: a subscription that was wanted here.
+ * @param open shows a skill whose notice is tapped while the application is open (sw.ts)
+ */
+export async function keep(open: (icons: readonly Icon[]) => void): Promise<void> {
+  if (can && !openLinked) navigator.serviceWorker.addEventListener('message', tapped);
+  openLinked = open;
   if (!can || Notification.permission !== 'granted' || !(await read('prefs', wish()))) return;
   if ((await standing()) === 'off') await turnOn();
 }

@@ -131,8 +131,8 @@ export interface App {
   open: Open | null;
   /** A page that is open. */
   managing: Managing | null;
-  /** Token of a preview whose link was opened, until its screen opens. */
-  preview: string | null;
+  /** The skill, or token of a preview, whose link was opened, until its window opens. */
+  linked: string | null;
   /** What the person at this browser is to the hub; null until it has said so. */
   role: Role | null;
   /** Whose documents this browser's are; null until the hub has said so. */
@@ -167,7 +167,7 @@ let state: App = {
   ...noDesktop,
   open: null,
   managing: null,
-  preview: null,
+  linked: null,
   pending: 0,
   toast: null,
   update: false,

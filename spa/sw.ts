@@ -19,6 +19,7 @@ interface Clicked extends Extendable {
 }
 interface Client {
   visibilityState: 'visible' | 'hidden';
+  postMessage(m: unknown): void;
   focus(): Promise<unknown>;
 }
 const worker = globalThis as unknown as {
@@ -97,12 +98,14 @@ worker.addEventListener('push', (e) => {
 
 worker.addEventListener('notificationclick', (e) => {
   e.notification.close();
-  const to = e.notification.data;
+  const path = String(e.notification.data ?? '/');
   e.waitUntil(
     (async () => {
       const [open] = await windows();
-      // A second window would only say that the application is open elsewhere.
-      await (open ? open.focus() : worker.clients.openWindow(to === undefined ? '/' : String(to)));
+      if (!open) return worker.clients.openWindow(path);
+      // A second window would only say that the application is open elsewhere; this one goes there (push.ts).
+      open.postMessage({ path });
+      return open.focus();
     })(),
   );
 });

@@ -55,6 +55,9 @@ export interface App {
 /** Where an app is mounted. */
 export const appPath = (id: string): string => `/s/${id}/`;
 
+/** Where a skill's window opens that has no address of its own. */
+export const windowPath = (id: string): string => `/#open.${id}`;
+
 /** The app a path of the application leads to, and the path below it; null for every other path. */
 export function mountedAt(path: string): { id: string; path: string } | null {
   const found = /^\/s\/([^/]{1,100})(\/.*)?$/s.exec(path);

@@ -12,7 +12,7 @@ import type { Bus } from '../../firmware/system/bus.ts';
 import type { Config } from '../../firmware/system/config.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
-import { appPath } from '../../firmware/ui/app.ts';
+import { appPath, windowPath } from '../../firmware/ui/app.ts';
 import type { Told } from '../../firmware/ui/topic-names.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
@@ -65,7 +65,7 @@ export function notices(o: { bus: Bus; config: Config; data: string; store: Stor
     told(owner_id, line, { capabilities: { ui } }) {
       if (line.topic !== 'ui.notify') return;
       const title = { en: ui?.title ?? line.skill_id, ...ui?.titles };
-      const path = ui?.app ? appPath(line.skill_id) : '/';
+      const path = (ui?.app ? appPath : windowPath)(line.skill_id);
       push.tell(owner_id, (language) => noticeOf(line, { title, path, language }));
     },
     forget: push.forget,

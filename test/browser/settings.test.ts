@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
+import { windowPath } from '../../firmware/ui/app.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
 import { home } from '../lab/browser/home.ts';
@@ -419,7 +420,13 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
       const r = await navigator.serviceWorker.getRegistration();
       return (await r!.getNotifications()).map((n) => `${n.title}: ${n.body} (${n.lang}, ${n.tag})`);
     });
-  const notice = { title: 'Porch', body: 'The post', tag: 'porch:post', path: '/', language: 'en' };
+  const notice = {
+    title: 'Porch',
+    body: 'The post',
+    tag: 'porch:post',
+    path: windowPath('porch'),
+    language: 'en',
+  };
   await deliver(JSON.stringify({ ...notice, body: 'Seen on the page' }));
   await page.goto('about:blank');
   const away = await context.newPage();
@@ -431,6 +438,17 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
   await online(page);
   await until(async () => (await shown()).some((n) => n.includes('Another')), 'the last notification');
   assert.equal(await shown(), ['Porch: Another post (en, porch:post)'], 'one a tag, none for who looked');
+  // A tap on it leads to the skill, in the application that is open; a browser gives focus to a real tap only.
+  const [worker] = context.serviceWorkers();
+  await worker!.evaluate(`self.registration.getNotifications().then(([notification]) =>
+    self.dispatchEvent(new NotificationEvent('notificationclick', { notification })))`);
+  await page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
+  assert.equal(await shown(), [], 'what was tapped is gone');
+  // Where none is open, its address does.
+  await page.goto('about:blank');
+  await page.goto(`${house.origin}${windowPath('porch')}`);
+  await page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
+  await close(page);
   // A subscription that the browser has lost is made anew, as it is still wanted here.
   await until(() => page.evaluate('window.made === 1'), 'another subscription');
   await press(page, 'Menu');
