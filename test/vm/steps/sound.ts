@@ -156,7 +156,7 @@ export function sound(check: Check): void {
       assert.ok((await ladderLog(vm)).includes(heard), await journal(vm));
       let state = '';
       for (let tries = 5; tries > 0 && state !== 'READY'; tries--) {
-        await call(vm, 'Setup1', 'Restart', 's', 'serial');
+        if (tries < 5) await call(vm, 'Setup1', 'Restart', 's', 'serial');
         await reach(vm, 'the console', (s) => s.state === 'CONSOLE');
         await call(vm, 'Setup1', 'Finish', 's', 'serial');
         ({ state } = await reach(vm, 'an end of the retest', (s) => s.state.startsWith('READY')));
