@@ -53,6 +53,7 @@ function gathering(write: Room['write']) {
   let timer: NodeJS.Timeout | undefined;
   let written = Number.NEGATIVE_INFINITY;
   let flush: () => void = () => {};
+  let last: Promise<void> = Promise.resolve();
   const gather: Room['gather'] = (update, check, failed, told) => {
     gathered.push(update);
     timer ??= setTimeout(() => flush(), Math.max(0, written + GATHER_MS - performance.now()));
@@ -64,7 +65,7 @@ function gathering(write: Room['write']) {
       gathered = [];
       if (all.length === 0) return;
       try {
-        write(all.length === 1 ? all[0]! : Y.mergeUpdates(all), { check, told }).catch(failed);
+        last = write(all.length === 1 ? all[0]! : Y.mergeUpdates(all), { check, told }).catch(failed);
       } catch {
         failed(new IngleError('invalid_request', 'The document update cannot be read.'));
       }
@@ -72,7 +73,11 @@ function gathering(write: Room['write']) {
   };
   return {
     gather,
-    flush: () => flush(),
+    /** Settles when it is written, or its fault was told. */
+    async flush() {
+      flush();
+      await last;
+    },
     isIdle: () => gathered.length === 0,
     stop: () => clearTimeout(timer),
   };
@@ -143,7 +148,7 @@ export function makeRoom(
     write: line.write,
     gather: gathered.gather,
     async flush() {
-      gathered.flush();
+      await gathered.flush();
       await line.idle();
     },
     join(member) {

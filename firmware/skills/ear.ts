@@ -73,6 +73,10 @@ export function openEar(o: EarOptions, on: Signals) {
     get ended(): boolean {
       return ended;
     },
+    /** Whether what it sends comes here now. */
+    get hears(): boolean {
+      return unlisten !== undefined;
+    },
     /** For good. */
     end(): void {
       ended = true;

@@ -2,6 +2,7 @@
 import * as Y from 'yjs';
 import type { JsonObject } from '../documents/content.ts';
 import type { Library } from '../documents/library.ts';
+import { isPassing } from '../documents/waiting.ts';
 import { checked } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Caller } from '../system/contract.ts';
@@ -11,6 +12,7 @@ import type { Problem } from '../ui/tree.ts';
 import { skill1 } from './contract.ts';
 import { contentCheck, documentKey, documents, problemsOf } from './documents.ts';
 import { type EarOptions, openEar } from './ear.ts';
+import { isRemembered } from './requests.ts';
 
 export interface SkillRequest {
   id: string;
@@ -64,6 +66,8 @@ export function openLive(o: LiveOptions): Live {
   const { id, bus, library, log } = o;
   const caller: Caller<typeof skill1> = bus.client(skill1, { busName: o.owner });
   const attached = new Set<string>();
+  /** By owner that is being attached: what the skill sends meanwhile builds on what is still to be stored. */
+  const early = new Map<string, [doc: string, update: Uint8Array][]>();
   const viewersOf = new Map<string, number>();
   let [latest, saying] = [0, Promise.resolve()];
   let inFlight = 0;
@@ -96,7 +100,14 @@ export function openLive(o: LiveOptions): Live {
   }
 
   function updated([owner_id, doc, update]: [string, string, Uint8Array]): void {
-    if (ear.ended || !attached.has(owner_id) || !documents.includes(doc) || !ear.spend(update.length)) return;
+    const waits = early.get(owner_id);
+    if (ear.ended || !(waits || attached.has(owner_id)) || !documents.includes(doc)) return;
+    if (!ear.spend(update.length)) return;
+    if (waits) waits.push([doc, update]);
+    else gather(owner_id, doc, update);
+  }
+
+  function gather(owner_id: string, doc: string, update: Uint8Array): void {
     const room = library.peek(documentKey(owner_id, id, doc));
     const refused = (cause: unknown) => {
       log.warn('an update of a skill was refused', { skill: id, doc, cause });
@@ -126,21 +137,35 @@ export function openLive(o: LiveOptions): Live {
     async attach(owner_id) {
       const rooms = await Promise.all(documents.map((doc) => library.open(documentKey(owner_id, id, doc))));
       await Promise.all(rooms.map((r) => r.flush()));
-      attached.add(owner_id);
-      const given = rooms.map((r, i) => ({ doc: documents[i]!, update: Y.encodeStateAsUpdate(r.doc) }));
-      const { documents: lacked } = await caller.Attach({ owner_id, documents: given }, 10_000);
-      for (const { doc, update } of lacked) {
-        const room = rooms[documents.indexOf(doc)];
-        if (!room) continue;
-        await room.write(update, {
-          check: contentCheck(doc),
-          told: (problems) => tell(owner_id, doc, problems, false),
-        });
+      const waits: [string, Uint8Array][] = [];
+      early.set(owner_id, waits);
+      try {
+        const given = rooms.map((r, i) => ({ doc: documents[i]!, update: Y.encodeStateAsUpdate(r.doc) }));
+        const { documents: lacked } = await caller.Attach({ owner_id, documents: given }, 10_000);
+        await Promise.all(
+          lacked.map(({ doc, update }) =>
+            rooms[documents.indexOf(doc)]?.write(update, {
+              check: contentCheck(doc),
+              told: (problems) => tell(owner_id, doc, problems, false),
+            }),
+          ),
+        );
+        // Another attachment, or the owner's end, has come meanwhile.
+        if (early.get(owner_id) !== waits) return;
+        attached.add(owner_id);
+        for (const [doc, update] of waits) gather(owner_id, doc, update);
+      } catch (cause) {
+        // Without what it lacks here, nothing it sends can be stored: it is attached anew.
+        if (isPassing(cause)) ear.mute();
+        throw cause;
+      } finally {
+        if (early.get(owner_id) === waits) early.delete(owner_id);
       }
     },
     isAttached: (owner_id) => attached.has(owner_id),
     detach(owner_id) {
       attached.delete(owner_id);
+      early.delete(owner_id);
       viewersOf.delete(owner_id);
     },
     watch(owner_id, viewers) {
@@ -158,6 +183,9 @@ export function openLive(o: LiveOptions): Live {
         const answer = await caller.Request({ headers: {}, ...r }, REQUEST_MS);
         // Its updates came before its answer on the same line, so they are in the rooms by now.
         for (const doc of documents) await library.peek(documentKey(r.owner_id, id, doc))?.flush();
+        // Unless it was unheard, or they were refused: who asks again then gets the same answer, with its effect.
+        if (!ear.hears && isRemembered(r))
+          throw new IngleError('unavailable', `What "${id}" did is not stored yet.`, { retry_after: 10 });
         return answer;
       } finally {
         inFlight--;

@@ -17,7 +17,7 @@ const MARKED = 64;
 const MARK_BYTES = 256;
 
 /** Whether a request is done once by its id; what changes nothing is simply done again. */
-const isRemembered = ({ method, path }: Pick<SkillRequest, 'method' | 'path'>): boolean =>
+export const isRemembered = ({ method, path }: Pick<SkillRequest, 'method' | 'path'>): boolean =>
   method !== 'GET' && path !== queryPath;
 
 export function limit<T>(work: Promise<T>, ms: number): Promise<T> {

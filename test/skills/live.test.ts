@@ -1,0 +1,158 @@
+// What the hub hears of a skill that runs, over a bus that is played here: whatever is answered is stored.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as Y from 'yjs';
+import { mergeContent, readContent } from '../../firmware/documents/content.ts';
+import type { Library } from '../../firmware/documents/library.ts';
+import { makeRoom, type Room } from '../../firmware/documents/room.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
+import { documentKey } from '../../firmware/skills/documents.ts';
+import { openLive } from '../../firmware/skills/live.ts';
+import { lackedBy, servedOwners, takeStored } from '../../firmware/skills/served.ts';
+import type { Bus } from '../../firmware/system/bus.ts';
+import { logger } from '../../firmware/system/log.ts';
+import { until } from '../lab/wait.ts';
+
+const test = suite('a skill that runs');
+const owner = 'owner1';
+type Given = { owner_id: string; documents: { doc: string; update: Uint8Array }[] };
+
+/** The code a promise fails with. */
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (e: IngleError) => e.code,
+  );
+
+/** A skill that has counted to `count` while no API heard it, and that API, whose disk is held by `slow`. */
+function world(count: number) {
+  const on = new Map<string, (s: { body: unknown }) => void>();
+  const isLost = new Set<number>();
+  let sent = 0;
+  const served = servedOwners((...body) => {
+    if (!isLost.has(sent++)) on.get('Update')?.({ body });
+  });
+  served.serve(owner);
+  const counted = () => Number(readContent(served.document(owner, 'state:main'))['n'] ?? 0);
+  const set = (n: number) => mergeContent(served.document(owner, 'state:main'), { n });
+  mergeContent(served.document(owner, 'view:main'), {
+    schema: 'ui/v0',
+    layout: { type: 'stack', children: [] },
+  });
+  for (let n = 1; n <= count; n++) set(n);
+
+  let went: () => void = () => {};
+  const disk = { slow: Promise.resolve(), full: false };
+  const rooms = new Map<string, Room>(
+    ['view:main', 'state:main'].map((doc) => [
+      documentKey(owner, 'lamp', doc),
+      makeRoom(documentKey(owner, 'lamp', doc), new Y.Doc(), 1e6, async () => {
+        if (doc === 'view:main') await disk.slow;
+        if (disk.full) throw new IngleError('unavailable', 'The disk is full.');
+      }),
+    ]),
+  );
+  const stored = () =>
+    Number(readContent(rooms.get(documentKey(owner, 'lamp', 'state:main'))!.doc)['n'] ?? 0);
+  let isBusy = false;
+  const process = {
+    async Attach({ documents }: Given) {
+      if (isBusy) throw new IngleError('timeout', 'It did not answer in time.');
+      const given = new Map(documents.map((d) => [d.doc, d.update]));
+      takeStored(served.serve(owner), given);
+      return { documents: lackedBy(served.serve(owner), given) };
+    },
+    async Request() {
+      set(counted() + 1);
+      return { status: 200, headers: {}, body: new Uint8Array() };
+    },
+    Watch: async () => ({}),
+    Told: async () => ({}),
+  };
+  const bus = {
+    client: () => process,
+    async match({ member }: { member: string }, f: (s: { body: unknown }) => void) {
+      on.set(member, f);
+      return async () => void on.delete(member);
+    },
+  } as unknown as Bus;
+  const muted = { times: 0 };
+  const live = openLive({
+    ...{ id: 'lamp', owner: ':1.7', bus, log: logger('test') },
+    library: { open: async (key) => rooms.get(key)!, peek: (key) => rooms.get(key) } as Library,
+    onMuted: () => void muted.times++,
+    onHeard: () => live.attach(owner),
+    onDue: async () => {},
+  });
+  return {
+    ...{ live, set, stored, counted, muted, disk },
+    /** The next update does not come. */
+    lose: () => void isLost.add(sent),
+    busy() {
+      isBusy = true;
+    },
+    hold() {
+      disk.slow = new Promise((done) => {
+        went = done;
+      });
+    },
+    release: () => went(),
+    ask: (method: string) =>
+      live.request({ id: 'r1', owner_id: owner, method, path: '/v1/add', body: new Uint8Array() }),
+  };
+}
+
+test('what it does while its documents are being stored follows them, and is stored when it is answered', async () => {
+  const w = world(3);
+  await w.live.hear();
+  w.hold();
+  const attaching = w.live.attach(owner);
+  await new Promise((done) => setTimeout(done, 20));
+  // As its next measurement comes.
+  w.set(4);
+  const asking = until(() => w.live.isAttached(owner), 'the owner').then(() => w.ask('POST'));
+  await new Promise((done) => setTimeout(done, 200));
+  w.release();
+  await attaching;
+  await asking;
+  assert.equal([w.stored(), w.muted.times], [5, 0]);
+  w.live.end();
+});
+
+test('what could not be stored is not told as done', async () => {
+  const w = world(0);
+  await w.live.hear();
+  await w.live.attach(owner);
+  await w.ask('POST');
+  assert.is(w.stored(), 1);
+  // Without this one, those behind it are refused.
+  w.lose();
+  w.set(2);
+  assert.is(await codeOf(w.ask('POST')), 'unavailable');
+  assert.equal([w.stored(), w.muted.times], [1, 1]);
+  // What changes nothing has nothing to store.
+  assert.is((await w.ask('GET')).status, 200);
+  // The skill has it yet: whoever is attached anew brings it.
+  await w.live.attach(owner);
+  assert.is(w.stored(), w.counted());
+  w.live.end();
+});
+
+test('what it did for a hub that has given it up is not told as done', async () => {
+  const w = world(0);
+  await w.live.hear();
+  await w.live.attach(owner);
+  w.live.end();
+  assert.is(await codeOf(w.ask('POST')), 'unavailable');
+});
+
+test('an owner it was too busy for is attached later', async () => {
+  const w = world(2);
+  await w.live.hear();
+  w.busy();
+  assert.is(await codeOf(w.live.attach(owner)), 'timeout');
+  assert.equal([w.live.isAttached(owner), w.muted.times], [false, 1]);
+  w.live.end();
+});
+
+test.run();
