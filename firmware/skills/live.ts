@@ -1,5 +1,4 @@
 // A skill that runs: what it sends is stored, within what one skill may send; what is asked of it is answered.
-import * as Y from 'yjs';
 import type { JsonObject } from '../documents/content.ts';
 import type { Library } from '../documents/library.ts';
 import { isPassing } from '../documents/waiting.ts';
@@ -9,26 +8,11 @@ import type { Caller } from '../system/contract.ts';
 import { isToClient, type ToClient } from '../ui/topic-names.ts';
 import { toClient } from '../ui/topics.ts';
 import type { Problem } from '../ui/tree.ts';
+import { type Answer, isRemembered, type SkillRequest } from './answer.ts';
+import { attachments } from './attachments.ts';
 import { skill1 } from './contract.ts';
 import { contentCheck, documentKey, documents, problemsOf } from './documents.ts';
 import { type EarOptions, openEar } from './ear.ts';
-import { isRemembered } from './requests.ts';
-
-export interface SkillRequest {
-  id: string;
-  owner_id: string;
-  method: string;
-  path: string;
-  /** Of the request's, those a skill may know. */
-  headers?: Record<string, string>;
-  body: Uint8Array;
-}
-
-export interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  body: Uint8Array;
-}
 
 export interface Live {
   /** Hears what it sends, from now on. */
@@ -65,9 +49,7 @@ const REQUEST_MS = 25_000;
 export function openLive(o: LiveOptions): Live {
   const { id, bus, library, log } = o;
   const caller: Caller<typeof skill1> = bus.client(skill1, { busName: o.owner });
-  const attached = new Set<string>();
-  /** By owner that is being attached: what the skill sends meanwhile builds on what is still to be stored. */
-  const early = new Map<string, [doc: string, update: Uint8Array][]>();
+  const attached = attachments({ id, library, attach: (body) => caller.Attach(body, 10_000), gather, tell });
   const viewersOf = new Map<string, number>();
   let [latest, saying] = [0, Promise.resolve()];
   let inFlight = 0;
@@ -100,11 +82,8 @@ export function openLive(o: LiveOptions): Live {
   }
 
   function updated([owner_id, doc, update]: [string, string, Uint8Array]): void {
-    const waits = early.get(owner_id);
-    if (ear.ended || !(waits || attached.has(owner_id)) || !documents.includes(doc)) return;
-    if (!ear.spend(update.length)) return;
-    if (waits) waits.push([doc, update]);
-    else gather(owner_id, doc, update);
+    const isTaken = !ear.ended && attached.takes(owner_id) && documents.includes(doc);
+    if (isTaken && ear.spend(update.length)) attached.take(owner_id, doc, update);
   }
 
   function gather(owner_id: string, doc: string, update: Uint8Array): void {
@@ -134,38 +113,15 @@ export function openLive(o: LiveOptions): Live {
       });
       if (said) due(said.at);
     },
-    async attach(owner_id) {
-      const rooms = await Promise.all(documents.map((doc) => library.open(documentKey(owner_id, id, doc))));
-      await Promise.all(rooms.map((r) => r.flush()));
-      const waits: [string, Uint8Array][] = [];
-      early.set(owner_id, waits);
-      try {
-        const given = rooms.map((r, i) => ({ doc: documents[i]!, update: Y.encodeStateAsUpdate(r.doc) }));
-        const { documents: lacked } = await caller.Attach({ owner_id, documents: given }, 10_000);
-        await Promise.all(
-          lacked.map(({ doc, update }) =>
-            rooms[documents.indexOf(doc)]?.write(update, {
-              check: contentCheck(doc),
-              told: (problems) => tell(owner_id, doc, problems, false),
-            }),
-          ),
-        );
-        // Another attachment, or the owner's end, has come meanwhile.
-        if (early.get(owner_id) !== waits) return;
-        attached.add(owner_id);
-        for (const [doc, update] of waits) gather(owner_id, doc, update);
-      } catch (cause) {
+    attach: (owner_id) =>
+      attached.attach(owner_id).catch((cause) => {
         // Without what it lacks here, nothing it sends can be stored: it is attached anew.
         if (isPassing(cause)) ear.mute();
         throw cause;
-      } finally {
-        if (early.get(owner_id) === waits) early.delete(owner_id);
-      }
-    },
-    isAttached: (owner_id) => attached.has(owner_id),
+      }),
+    isAttached: attached.has,
     detach(owner_id) {
-      attached.delete(owner_id);
-      early.delete(owner_id);
+      attached.end(owner_id);
       viewersOf.delete(owner_id);
     },
     watch(owner_id, viewers) {

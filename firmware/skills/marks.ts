@@ -1,7 +1,7 @@
 // What a skill's host keeps of requests that are done, in the state document itself, so that it survives a crash.
 import type * as Y from 'yjs';
 import { readMeta } from '../documents/content.ts';
-import type { Answer } from './live.ts';
+import type { Answer } from './answer.ts';
 
 export interface Mark {
   id: string;

@@ -3,11 +3,10 @@ import { mergeContent, mergeMeta, readContent } from '../documents/content.ts';
 import { router } from '../protocol/endpoint/router.ts';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { parseObject } from '../protocol/json.ts';
-import type { Answer } from './live.ts';
+import { type Answer, isRemembered } from './answer.ts';
 import type { Answers } from './load.ts';
 import { fromMark, marksOf } from './marks.ts';
 import { saidBySkill } from './said.ts';
-import { queryPath } from './screen-topics.ts';
 import type { JsonObject, Patch, SkillEndpoint, SkillLog, SkillReply, SkillRequest } from './sdk/skill.ts';
 import type { ServedOwners } from './served.ts';
 
@@ -15,10 +14,6 @@ import type { ServedOwners } from './served.ts';
 const KEPT = 256;
 const MARKED = 64;
 const MARK_BYTES = 256;
-
-/** Whether a request is done once by its id; what changes nothing is simply done again. */
-export const isRemembered = ({ method, path }: Pick<SkillRequest, 'method' | 'path'>): boolean =>
-  method !== 'GET' && path !== queryPath;
 
 export function limit<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {

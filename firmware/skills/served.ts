@@ -2,7 +2,7 @@
 import * as Y from 'yjs';
 import { isOwnerId } from '../documents/key.ts';
 import { IngleError } from '../protocol/errors.ts';
-import type { Answer } from './live.ts';
+import type { Answer } from './answer.ts';
 
 export interface Served {
   documents: Map<string, Y.Doc>;
