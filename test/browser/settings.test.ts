@@ -438,9 +438,11 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
   await online(page);
   await until(async () => (await shown()).some((n) => n.includes('Another')), 'the last notification');
   assert.equal(await shown(), ['Porch: Another post (en, porch:post)'], 'one a tag, none for who looked');
-  // A tap on it leads to the skill, in the application that is open; a browser gives focus to a real tap only.
+  // A subscription that the browser has lost is made anew, as it is still wanted here.
+  await until(() => page.evaluate('window.made === 1'), 'another subscription');
+  // A tap on it leads to the skill, in the application that is open. Only of a real one can a worker wait for the end.
   const [worker] = context.serviceWorkers();
-  await worker!.evaluate(`self.registration.getNotifications().then(([notification]) =>
+  await worker!.evaluate(`ExtendableEvent.prototype.waitUntil = () => {}; self.registration.getNotifications().then(([notification]) =>
     self.dispatchEvent(new NotificationEvent('notificationclick', { notification })))`);
   await page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
   assert.equal(await shown(), [], 'what was tapped is gone');
@@ -449,8 +451,6 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
   await page.goto(`${house.origin}${windowPath('porch')}`);
   await page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
   await close(page);
-  // A subscription that the browser has lost is made anew, as it is still wanted here.
-  await until(() => page.evaluate('window.made === 1'), 'another subscription');
   await press(page, 'Menu');
   await press(page, 'Sign out');
   await until(() => page.evaluate('window.gone === 1'), 'the end of the subscription');
