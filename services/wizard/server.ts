@@ -113,7 +113,7 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 async function selfSigned(dir: string, host: string): Promise<{ key: Buffer; cert: Buffer }> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
-  await must('openssl', [
+  const words = [
     ...'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=ingle.setup'.split(
       ' ',
     ),
@@ -123,7 +123,9 @@ async function selfSigned(dir: string, host: string): Promise<{ key: Buffer; cer
     key,
     '-out',
     cert,
-  ]);
+  ];
+  // Nobody waits for it, and it begins while a hub starts all else.
+  await must('openssl', words, { timeoutMs: 300_000 });
   return { key: readFileSync(key), cert: readFileSync(cert) };
 }
 

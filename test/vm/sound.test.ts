@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import { top } from '../../image/build.ts';
-import { noPart, without } from '../lab/vm/hub.ts';
+import { notLadder, without } from '../lab/vm/hub.ts';
 import { boot, cannotKeepTime } from '../lab/vm/lab.ts';
 import { checksOf, type Lab } from '../lab/vm/suite.ts';
 import { sound } from './steps/sound.ts';
@@ -22,7 +22,7 @@ test.before(async (c) => {
   c.vm = await boot({
     ownTime: true,
     cable: true,
-    cmdline: `systemd.setenv=INGLE_ROOT=http://10.0.2.2:${(root.address() as AddressInfo).port} ${without(noPart)}`,
+    cmdline: `systemd.setenv=INGLE_ROOT=http://10.0.2.2:${(root.address() as AddressInfo).port} ${without(notLadder)}`,
     files: { 'room.mjs': join(top, 'test/lab/vm/guest/room.mjs') },
   });
 });

@@ -1,5 +1,5 @@
 // Bundles for a flashed hub: good ones, those that start and are no good, and those that must be refused.
-import { createHash } from 'node:crypto';
+import { createCipheriv, createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -83,11 +83,12 @@ async function makeBundles(dir: string, a: Flash, b: Flash): Promise<void> {
     out: at('uplink'),
     options: ['systemd.setenv=INGLE_HEALTH_S=0', 'systemd.mask=ingle-uplink.service', proof],
   });
-  // A kernel that finds nothing to start panics. Ten seconds are for people to read why.
-  const hollow = await small(dir, 'hollow', a, (root) =>
-    writeFileSync(join(root, 'filling'), createHash('sha512').update('x').digest('hex').repeat(20_000)),
-  );
-  await update(hollow, { out: at('panic'), version: '1.2.0', options: ['panic=1'] });
+  // A kernel that finds nothing to start panics. Ten seconds are for people to read why. No packer makes less of its
+  // 40 MB, so that the power can be cut while they are written.
+  const key = Buffer.alloc(16, 'x');
+  const filling = createCipheriv('aes-128-ctr', key, key).update(Buffer.alloc(40e6));
+  const full = await small(dir, 'full', a, (root) => writeFileSync(join(root, 'filling'), filling));
+  await update(full, { out: at('panic'), version: '1.2.0', options: ['panic=1'] });
   // Its first process starts, and that is all it ever does. The dead-man's seven minutes are cut short.
   const mute = await small(dir, 'mute', a, (root) => {
     copyFileSync(join(a.built.labBase, 'usr/bin/busybox'), join(root, 'bin/busybox'));
@@ -101,6 +102,9 @@ async function makeBundles(dir: string, a: Flash, b: Flash): Promise<void> {
   // What is refused needs no kernel that starts.
   const tiny = join(dir, 'tiny');
   writeFileSync(tiny, 'no kernel');
+  const hollow = await small(dir, 'hollow', a, (root) =>
+    writeFileSync(join(root, 'filling'), createHash('sha512').update('x').digest('hex').repeat(20_000)),
+  );
   const none = { ...hollow, built: { ...hollow.built, kernel: tiny, initrd: tiny } };
   const refuse = (name: string, o: Partial<Parameters<typeof update>[1]> = {}) =>
     update(none, { out: at(name), version: '1.2.2', ...o });

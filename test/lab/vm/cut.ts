@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { ladder } from '../../../firmware/setup/ladder.ts';
 import { flashedEsp } from './esp.ts';
-import { call, home, journal, labRoot, noPart, reach, type SetupStatus, strays, without } from './hub.ts';
+import { call, home, journal, labRoot, notLadder, reach, type SetupStatus, strays, without } from './hub.ts';
 import { boot, type Vm } from './lab.ts';
 import type { PowerCut } from './power.ts';
 import { rootStandIn } from './radio.ts';
@@ -64,15 +64,13 @@ export interface Kept {
   done: boolean;
 }
 
-const resting = without([...noPart, 'bluetooth', 'ingle-api', 'ingle-uplink']);
-
 /** The hub in the lab, its root as in the other suites, and an ESP beside its data: a cut takes what was not flushed. */
 export async function bootForCuts(): Promise<Vm> {
   const dir = mkdtempSync(join(tmpdir(), 'ingle-cuts-'));
   const esp = join(dir, 'esp.img');
   await flashedEsp(esp);
   try {
-    return await boot({ cuts: true, esp, cmdline: `${labRoot} ${resting}` });
+    return await boot({ cuts: true, esp, cmdline: `${labRoot} ${without(notLadder)}` });
   } finally {
     rmSync(dir, { recursive: true });
   }
@@ -124,17 +122,16 @@ export async function complete(vm: Vm): Promise<string> {
     vm,
     'channels, its network or ready',
     (x) => (x.state === 'CHANNELS' && x.channels.includes('softap')) || waits(x) || isReady(x),
-    240_000,
   );
   if (waits(s)) {
     await call(vm, 'Setup1', 'Finish', 's', 'serial');
-    s = await reach(vm, 'ready', isReady, 240_000);
+    s = await reach(vm, 'ready', isReady);
   }
   for (let tries = 3; !isReady(s); tries--) {
     if (tries === 0) throw new Error(`the network cannot be joined: ${s.reason}\n${await journal(vm)}`);
     await call(vm, 'Setup1', 'WifiConnect', 'sssb', 'serial', home.ssid, home.psk, false);
     const failed = (x: SetupStatus) => x.state === 'CHANNELS' && x.error === 'wifi';
-    s = await reach(vm, 'ready, or a reason', (x) => isReady(x) || failed(x), 240_000);
+    s = await reach(vm, 'ready, or a reason', (x) => isReady(x) || failed(x));
   }
   await vm.until(`test -z "$(${strays})"`);
   return s.state;

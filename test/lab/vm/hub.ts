@@ -1,5 +1,5 @@
 // What a person does with a hub in the lab, and what a look at it shows: the ladder, its access point, a phone in it.
-import { pause, type Vm } from './lab.ts';
+import { PATIENCE, pause, type Vm } from './lab.ts';
 
 /** Where the hub of the lab finds root: in the home network. */
 export const rootUrl = 'http://192.168.50.1:8080';
@@ -64,7 +64,7 @@ export async function reach(
   vm: Vm,
   what: string,
   holds: (s: SetupStatus) => boolean,
-  timeoutMs = 180_000,
+  timeoutMs = PATIENCE,
 ): Promise<SetupStatus> {
   const end = Date.now() + timeoutMs;
   let last = '';
@@ -118,6 +118,8 @@ export const json = async <T>(vm: Vm, path: string, post?: unknown): Promise<T> 
 export const consoles = ['ingle-serial@tty1', 'ingle-serial@ttyS0'];
 /** Units that have no part in setup; they are left out where many boots, or many minutes, are emulated. */
 export const noPart = [...consoles, 'ingle-skill@1', 'ingle-skill@2', 'ingle-update'];
+/** Nor in the ladder alone. */
+export const notLadder = [...noPart, 'bluetooth', 'ingle-api', 'ingle-uplink'];
 /** Words for the kernel by which services are not there at all. */
 export const without = (units: readonly string[]) =>
   units.map((unit) => `systemd.mask=${unit}.service`).join(' ');

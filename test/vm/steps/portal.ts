@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { probes } from '../../../firmware/setup/portal.ts';
 import { plugAdapter } from '../../lab/vm/ble.ts';
 import { curl, home, journal, json, reach, secrets } from '../../lab/vm/hub.ts';
+import { PATIENCE } from '../../lab/vm/lab.ts';
 import { phoneJoins, phoneLeaves } from '../../lab/vm/radio.ts';
 import type { Check } from '../../lab/vm/suite.ts';
 import { oneIsIn, openHome, phoneIn, plugRadios, wifiReaches, wifiStatus } from '../../lab/vm/wifi.ts';
@@ -55,7 +56,8 @@ export function portal(check: Check): void {
       "import { createServer } from 'node:net'; for (const p of [22, 5353, 8778]) createServer((s) => s.end('x')).listen(p, '::');",
     );
     await vm.must('systemd-run -q --collect --unit=lab-ports node /run/ports.mjs');
-    await vm.until('ss -ltn | grep -q :8778');
+    // The wizard's https comes once there is a certificate.
+    await vm.until('ss -ltn | grep -q :8778 && ss -ltn | grep -q :443');
     const six = await vm.must("ip -6 -o addr show dev wlan0 scope link | sed 's/.*inet6 \\([^/]*\\).*/\\1/'");
     const doors = [22, 80, 443, 5353, 8778].map((port) => `10.42.0.1/${port}`);
     const tries = [...doors, `${six}%wlan2/80`, `${six}%wlan2/8778`].map(
@@ -119,7 +121,7 @@ export function portal(check: Check): void {
     // A radio that serves hears others only between its own beacons: a person looks again, too.
     type List = { networks: { ssid: string; security: string }[] };
     let found: List['networks'][number] | undefined;
-    for (const end = Date.now() + 180_000; !found && Date.now() < end; ) {
+    for (const end = Date.now() + PATIENCE; !found && Date.now() < end; ) {
       const list = await json<List>(vm, '/api/wifi/scan?fresh=1');
       found = list.networks.find((n) => n.ssid === home.ssid);
     }

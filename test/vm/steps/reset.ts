@@ -16,10 +16,8 @@ export function reset(check: Check): void {
     assert.match(await refusal(vm, 'Setup1 FactoryReset s yes'), /erase/);
     const pid = await vm.must('systemctl show -P MainPID ingle-setup');
     await call(vm, 'Setup1', 'FactoryReset', 's', 'erase');
-    await vm.until(`test ! -e /var/lib/ingle/setup/factory-reset && ! systemctl is-active -q ingle-reset`, {
-      timeoutMs: 240_000,
-    });
-    await vm.until(`test "$(systemctl show -P MainPID ingle-setup)" != ${pid}`, { timeoutMs: 240_000 });
+    await vm.until(`test ! -e /var/lib/ingle/setup/factory-reset && ! systemctl is-active -q ingle-reset`);
+    await vm.until(`test "$(systemctl show -P MainPID ingle-setup)" != ${pid}`);
     const s = await reach(vm, 'the channels of a new hub', (x) => x.channels.includes('softap'));
     assert.equal([s.attempts, s.ssid], [1, ''], await journal(vm));
     assert.is.not((await secrets(vm)).psk, before.psk);
@@ -28,9 +26,7 @@ export function reset(check: Check): void {
     assert.is.not((await vm.run(ownerInJournal)).code, 0);
     assert.is((await wifiStatus(vm)).station, 'off');
     assert.match(await refusal(vm, 'Audio1 LoadProfile'), /No pair/);
-    await vm.until('systemctl is-active ingle-uplink && systemctl is-active ingle-api', {
-      timeoutMs: 240_000,
-    });
+    await vm.until('systemctl is-active ingle-uplink && systemctl is-active ingle-api');
     assert.is(await owner(), '');
     assert.is(await vm.must('systemctl --failed --plain --no-legend'), '', await journal(vm));
   });

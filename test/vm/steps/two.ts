@@ -61,7 +61,7 @@ export function two(check: Check): void {
       const tried = await tries();
       // It says what it was refused, and waits for the state in which it is let in.
       const central = bleCentral(vm, 'improv', { ssid: 'Open', psk: '' });
-      await vm.until('grep -q not_authorized_refused /run/central.out', { timeoutMs: 240_000 });
+      await vm.until('grep -q not_authorized_refused /run/central.out');
       await reach(vm, 'still open', (s) => s.state === 'CHANNELS');
       assert.is(await tries(), tried);
       await call(vm, 'Ble1', 'Approve');
