@@ -62,7 +62,14 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
     }, 'root to be ready');
   }
   const ended = (signal: NodeJS.Signals) => end(child, signal, 'root');
-  await launch();
+  const stop = async () => {
+    await ended('SIGKILL');
+    rmSync(data, { recursive: true, force: true });
+  };
+  await launch().catch(async (e) => {
+    await stop();
+    throw e;
+  });
   return {
     port,
     /** Where a test may put something in front of root; root knows hubs by it. */
@@ -81,8 +88,7 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
       // Also those of a test that failed before it closed them: they would keep the file from ending.
       for (const s of sockets) s.disconnect();
       sockets.clear();
-      await ended('SIGKILL');
-      rmSync(data, { recursive: true, force: true });
+      await stop();
     },
   };
 }

@@ -4,6 +4,7 @@ import { freePort } from '../../services/cli/house/runtime.ts';
 import { type Cable, openCable } from '../lab/cable.ts';
 import { type Postgres, startPostgres } from '../lab/postgres.ts';
 import { type Redis, startRedis } from '../lab/redis.ts';
+import { started } from '../lab/started.ts';
 import { newHub, newTab, type RootProcess, startRoot, until } from './kit.ts';
 
 /** A node, the cables from it to Redis and to it from other nodes, and when it was killed last. */
@@ -15,7 +16,7 @@ export interface Nodes {
 }
 
 export async function startNodes(count: number, env: Record<string, string>): Promise<Nodes> {
-  const [database, redis] = await Promise.all([startPostgres({ flush: false }), startRedis()]);
+  const [database, redis] = await started(startPostgres({ flush: false }), startRedis());
   const node = async () => {
     const listen = await freePort('127.0.0.1');
     const [toRedis, peer] = [await openCable(redis.port), await openCable(listen)];
@@ -29,12 +30,18 @@ export async function startNodes(count: number, env: Record<string, string>): Pr
     });
     return Object.assign(root, { redis: toRedis, peer, killed: 0 });
   };
-  return { database, redis, nodes: await Promise.all(Array.from({ length: count }, node)) };
+  const all = await Promise.allSettled(Array.from({ length: count }, node));
+  const nodes = all.flatMap((r) => (r.status === 'fulfilled' ? [r.value] : []));
+  const failed = all.find((r) => r.status === 'rejected');
+  if (failed) {
+    await stopNodes({ database, redis, nodes });
+    throw failed.reason;
+  }
+  return { database, redis, nodes };
 }
 
 export async function stopNodes(c: Partial<Nodes>): Promise<void> {
   for (const n of c.nodes ?? []) {
-    process.kill(n.pid(), 'SIGCONT');
     await n.stop();
     n.redis.close();
     n.peer.close();

@@ -89,7 +89,7 @@ test('whoever says nothing more, at whatever point, is let go, and nothing of it
   // As a phone whose network has gone: it reads nothing, answers no ping, and never says that it left.
   const all = [...lines, ...silent].map(({ tcp }) => tcp);
   for (const tcp of all) tcp.pause();
-  assert.is(kept(root, all), all.length);
+  await until(() => kept(root, all) === all.length, 'root to hold all of them');
   await until(() => kept(root, all) === 0, 'root to hold none of them');
   for (const tcp of all) tcp.destroy();
 });

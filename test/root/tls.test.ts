@@ -125,18 +125,22 @@ test('a certificate is renewed without an end to what is connected, and a damage
   assert.is(c.root.exitCode, 0);
 });
 
-test('hardly anybody is turned away while certificates change', async ({ dir }) => {
+test('nobody is turned away twice while certificates change', async ({ dir }) => {
   const c = await secureRoot(dir);
   let isOver = false;
   let count = 0;
   const failures: string[] = [];
   const clients = Array.from({ length: 6 }, async () => {
+    let failedBefore = false;
     while (!isOver)
       try {
         await shown(c.port);
         count++;
+        failedBefore = false;
       } catch (e) {
-        failures.push((e as Error).message);
+        // Who arrives in the very instant in which a listener closes is reset, and comes again.
+        if (failedBefore) failures.push((e as Error).message);
+        failedBefore = true;
       }
   });
   for (const [pair, name] of [
@@ -155,9 +159,7 @@ test('hardly anybody is turned away while certificates change', async ({ dir }) 
   isOver = true;
   await Promise.all(clients);
   console.log(`FIGURE connections while certificates changed ${count}`);
-  console.log(`FIGURE of them reset ${failures.length}`);
-  // One that arrives in the very instant in which a listener closes is reset, where the machine is busy.
-  assert.ok(failures.length <= 1 + count / 50, failures.join());
+  assert.equal(failures, []);
   await ended(c.root, 'SIGKILL', 'root');
 });
 

@@ -110,6 +110,9 @@ test('a collector that is away, silent or refuses keeps nobody, and what it miss
     assert.is(traces.counts().sent, 0);
     assert.ok(traces.counts().dropped >= 5000 - 2048 - 256, url);
     await traces.stop();
+    // Beyond what it kept no room for: the one it tried to send.
+    assert.is(traces.counts().sent, 0, url);
+    assert.ok(traces.counts().dropped >= 5000 - 2048 + 256, `${url}: ${traces.counts().dropped} dropped`);
   }
   silent.stop();
   refusing.stop();

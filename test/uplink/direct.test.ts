@@ -117,6 +117,12 @@ test('an offer that is none, or one too many, gets an answer without an end', as
   for (let id = 1; id <= 6; id++) await p.say({ t: 'offer', id, end: { ufrag: 'x' } });
   await until(() => answers().length === 6, 'the answers');
   assert.ok(answers().every((c) => c.t === 'answer' && c.end === undefined));
+  const fingerprint = Array(32).fill('AA').join(':');
+  const good = { ufrag: 'abcd', pwd: 'x'.repeat(22), fingerprint, candidates: [] };
+  for (let id = 7; id <= 16; id++) await p.say({ t: 'offer', id, end: good });
+  await until(() => answers().length === 16, 'the other answers');
+  const taken = answers().filter((c) => c.t === 'answer' && c.end !== undefined).length;
+  assert.ok(taken >= 1 && taken <= 6, `${taken} of ten are taken`);
   assert.is((await p.get()).status, 200);
   p.close();
 });

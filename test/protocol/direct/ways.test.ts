@@ -316,11 +316,13 @@ function world() {
     relay(to: number) {
       const m = roads.relay[other(to)]!.shift();
       if (m) ends[to]!.fromRelay(m.frame, m.ctr);
+      return m !== undefined;
     },
     direct(to: number) {
       const l = line[to] === null ? undefined : lines[line[to]!];
       const m = l?.queues[other(to) as 0 | 1].shift();
       if (m) ends[to]!.fromDirect(m);
+      return m !== undefined;
     },
     /** A new data channel, which each end sees when it sees it. */
     connect: () => void lines.push({ queues: [[], []], up: [true, true], dead: false }),
@@ -347,9 +349,9 @@ function world() {
     settle() {
       for (let i = 0; i < 60; i++) {
         for (const me of [0, 1]) {
-          for (let n = 0; n < 400; n++) {
-            this.relay(me);
-            this.direct(me);
+          for (let more = true; more; ) {
+            const came = this.relay(me);
+            more = this.direct(me) || came;
           }
         }
         now += 250;
