@@ -27,14 +27,18 @@ export function openAsks() {
           ms,
         );
         mine.add(fail);
-        end.emit(event, message, (said: unknown) => {
+        const heard = (said: unknown) => {
           // uWebSockets.js takes the bytes back after this turn.
           const { bytes } = Object(said) as { bytes?: unknown };
           resolve(
             bytes instanceof Uint8Array ? { ...(said as object), bytes: Uint8Array.from(bytes) } : said,
           );
           over();
-        });
+        };
+        // A socket then forgets what it is not answered in time.
+        if (end.timeout)
+          end.timeout(ms).emit(event, message, (late: unknown, said: unknown) => late || heard(said));
+        else end.emit(event, message, heard);
       });
     },
     /** Ends that have something to answer. */

@@ -99,7 +99,7 @@ export const usage = `Usage: node main.js [--port 8080] [--host 127.0.0.1] [--da
   [--trusted-proxies 10.0.0.0/8,...] [--tls-cert chain.pem --tls-key key.pem] [--drain 0] [--log text|json]
   [--metrics 127.0.0.1:9464] [--traces http://127.0.0.1:4318] [--config root.json]
 Every flag can be given as INGLE_ROOT_<NAME> in the environment, or as a key of the JSON object in --config:
-{"port": 8080}. A flag counts before the environment, and that before the file.
+{"port": 8080}. A flag overrides the environment, and the environment overrides the file.
 
 Its records, with --data or --database as above; root may run but for restore:
   node main.js backup FILE                    writes all of them to a new file
@@ -114,8 +114,8 @@ export type Command =
   | { name: 'rotate-keys'; revoke: boolean };
 
 function commandOf([name, file, ...more]: string[], to: string, revoke: boolean): Command | undefined {
-  if (name !== 'migrate' && to !== '') throw new Error('--to is of the command migrate.');
-  if (name !== 'rotate-keys' && revoke) throw new Error('--revoke is of the command rotate-keys.');
+  if (name !== 'migrate' && to !== '') throw new Error('--to belongs to the command migrate.');
+  if (name !== 'rotate-keys' && revoke) throw new Error('--revoke belongs to the command rotate-keys.');
   if (name === undefined) return undefined;
   if (name === 'rotate-keys') {
     if (file !== undefined) throw new Error('rotate-keys takes --revoke, and nothing else.');

@@ -5,6 +5,8 @@ export interface End {
   /** false: it has gone. */
   readonly connected?: boolean;
   emit(event: string, ...message: unknown[]): unknown;
+  /** Its acknowledgement is told what is late, if anything, and then the answer. */
+  timeout?(ms: number): Pick<End, 'emit'>;
   /** Ends it as one side says it: a client of Socket.IO stays away. */
   disconnect(close?: boolean): unknown;
   /** `close` ends it as if its network had gone: its client comes back. */

@@ -1,8 +1,7 @@
 // Frames between browsers and hubs: each is held against its link before it goes on.
-import { MAX_FRAME } from '../firmware/protocol/limits.ts';
 import type { Backlog } from './backlog.ts';
 import type { End } from './ends.ts';
-import { sendFrame } from './frames.ts';
+import { isCounter, isFrame, sendFrame } from './frames.ts';
 import { allow, type HubLine, type Link } from './links.ts';
 import type { Stages } from './stages.ts';
 import type { Table } from './table.ts';
@@ -66,11 +65,4 @@ export function openForward(table: Table, stages: Stages, backlog: Backlog, hold
     /** Frames and bytes that went on, and what was dropped, since the start. */
     counts: () => ({ frames, bytes, drops }),
   };
-}
-
-function isFrame(frame: unknown): frame is Uint8Array {
-  return frame instanceof Uint8Array && frame.length > 0 && frame.length <= MAX_FRAME;
-}
-function isCounter(ctr: unknown): ctr is number {
-  return typeof ctr === 'number' && Number.isSafeInteger(ctr) && ctr >= 0;
 }

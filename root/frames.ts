@@ -1,4 +1,5 @@
 // Writing a relay frame: the packet Socket.IO would make, straight onto the WebSocket.
+import { MAX_FRAME } from '../firmware/protocol/limits.ts';
 import type { Backlog, Receiver } from './backlog.ts';
 import type { End } from './ends.ts';
 
@@ -66,4 +67,13 @@ export function sendFrame(
     // uWebSockets.js throws on a socket that has just closed.
     return false;
   }
+}
+
+/** What relay frames may be: 1 to MAX_FRAME bytes. */
+export function isFrame(frame: unknown): frame is Uint8Array {
+  return frame instanceof Uint8Array && frame.length > 0 && frame.length <= MAX_FRAME;
+}
+/** What numbers a frame of one direction: a whole number from 0 on. */
+export function isCounter(ctr: unknown): ctr is number {
+  return typeof ctr === 'number' && Number.isSafeInteger(ctr) && ctr >= 0;
 }

@@ -26,17 +26,24 @@ export function openHealth(
   lateMs = LATE_MS,
 ): Health {
   let draining = false;
+  let asking: Promise<boolean> | undefined;
   async function answers(): Promise<boolean> {
     let late: NodeJS.Timeout | undefined;
     const silence = new Promise<boolean>((resolve) => {
       late = setTimeout(() => resolve(false), lateMs);
     });
-    const answer = records.ready().then(
-      () => true,
-      () => false,
-    );
+    // One question at a time, whoever asks: a flood of them would fill the way to the records.
+    asking ??= records
+      .ready()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        asking = undefined;
+      });
     try {
-      return await Promise.race([answer, silence]);
+      return await Promise.race([asking, silence]);
     } finally {
       clearTimeout(late);
     }

@@ -45,6 +45,7 @@ export async function openKeyring(records: Pick<Records, 'secret' | 'secrets'>, 
   await records.secret(name, freshKey());
   let keys = counting(await records.secrets(name), seconds());
   let looked = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> = Promise.resolve();
   async function refresh(): Promise<void> {
     keys = counting(await records.secrets(name), seconds());
   }
@@ -59,9 +60,13 @@ export async function openKeyring(records: Pick<Records, 'secret' | 'secrets'>, 
       if (kid === undefined) return keys[0];
       const known = () => keys.find((k) => k.kid === kid);
       // Another process may sign with a key that this one has not read yet.
-      if (!known() && performance.now() - looked > LOOK_MS) {
-        looked = performance.now();
-        await refresh();
+      if (!known()) {
+        if (performance.now() - looked > LOOK_MS) {
+          looked = performance.now();
+          looking = refresh();
+        }
+        // Who asks meanwhile waits for the same look.
+        await looking;
       }
       return known();
     },

@@ -122,7 +122,7 @@ async function run(config: RootConfig): Promise<void> {
     setInterval(() => relay.flush().catch(failed('writing stages')), FLUSH_MS),
     setInterval(() => relay.beat(), BEAT_MS),
     setInterval(() => tokens.refresh().catch(failed('reading the keys')), KEYS_MS),
-    setInterval(() => sweep(root).then(server.sweep).catch(failed('the sweep')), config.sweep * 1000),
+    setInterval(() => sweep(root).catch(failed('the sweep')).finally(server.sweep), config.sweep * 1000),
   ];
   let ending = false;
   function stop(why: string, status: number): void {
@@ -158,6 +158,10 @@ async function carryOut(command: Command, config: RootConfig): Promise<void> {
 
 /** Ends what is over: records by their expiry, sessions with their sockets. */
 async function sweep(root: Root): Promise<void> {
+  // What is in memory first: it grows while the records are away.
+  for (const l of [root.guesses, ...Object.values(root.limits)]) l.sweep();
+  const drops = root.relay.takeDrops();
+  if (Object.keys(drops).length > 0) log('notice', 'dropped since the last sweep', drops);
   const now = seconds();
   const ended = await root.records.sweep({
     now,
@@ -167,14 +171,12 @@ async function sweep(root: Root): Promise<void> {
   });
   for (const sid of ended) root.ways.drop(sid);
   await root.cluster?.sweep();
-  for (const l of [root.guesses, ...Object.values(root.limits)]) l.sweep();
-  const drops = root.relay.takeDrops();
-  if (Object.keys(drops).length > 0) log('notice', 'dropped since the last sweep', drops);
 }
 
 async function end(root: Root, server: RootServer): Promise<void> {
   await server.close();
-  await root.relay.flush();
+  // Where the records are away, the hubs are given up all the same.
+  await root.relay.flush().catch((e) => log('error', 'writing stages failed', { cause: e }));
   await root.cluster?.close();
   await root.records.close();
 }

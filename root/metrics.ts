@@ -167,7 +167,7 @@ function watch(registry: Registry): Observer {
       if (error === null) logins.inc({ result: 'ok' });
       else if (error === 'assertion_failed') logins.inc({ result: 'refused' });
     }
-    if (endpoint === 'verify' || endpoint === 'joinSubnet') {
+    if (['verify', 'joinSubnet', 'takeHub'].includes(endpoint)) {
       if (error === null) codes.inc({ result: 'taken' });
       else if (error === 'invalid_device_code') codes.inc({ result: 'wrong' });
       else if (error === 'rate_limited') codes.inc({ result: 'limited' });

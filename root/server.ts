@@ -107,10 +107,11 @@ export async function serve(root: Root): Promise<RootServer> {
     async drain() {
       announceRestart(io, root);
       const most = Math.min(config.drain * 1000, ANSWERS_MS);
-      await Promise.all([pause(Math.min(most, NOTICED_MS)), Promise.race([underway.none(), pause(most)])]);
+      const over = pause(most);
+      await Promise.all([pause(Math.min(most, NOTICED_MS)), Promise.race([underway.none(), over])]);
       // Whoever comes from now on goes elsewhere; who has come meanwhile is answered.
       await listener.stop();
-      await Promise.race([underway.none(), pause(most)]);
+      await Promise.race([underway.none(), over]);
       // uWebSockets.js sends the last answer when its own turn ends.
       await new Promise((resolve) => setImmediate(resolve));
     },

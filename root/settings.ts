@@ -50,7 +50,7 @@ export function openSettings<Name extends string>(
   }
   function maybeEmpty(name: Name, otherwise: string): string {
     const { value = otherwise, said } = given(name);
-    if (typeof value !== 'string') throw new Error(`${said} must be a text.`);
+    if (typeof value !== 'string') throw new Error(`${said} must be a string.`);
     return value;
   }
   const text = (name: Name, otherwise: string) => maybeEmpty(name, otherwise) || otherwise;
@@ -61,7 +61,7 @@ export function openSettings<Name extends string>(
     list(name) {
       const { value, said } = given(name);
       const all: unknown[] = Array.isArray(value) ? value : text(name, '').split(',');
-      if (!all.every((a) => typeof a === 'string')) throw new Error(`${said} must be a list of texts.`);
+      if (!all.every((a) => typeof a === 'string')) throw new Error(`${said} must be a list of strings.`);
       return all.map((a) => a.trim()).filter((a) => a !== '');
     },
     whole(name, otherwise, most) {

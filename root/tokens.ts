@@ -82,7 +82,9 @@ export async function openTokens(records: KeyRecords, issuer: string): Promise<T
     try {
       const options = { issuer, audience, algorithms, requiredClaims: ['exp', 'iat', 'sub'] };
       return await verified(jwt, ring, options);
-    } catch {
+    } catch (e) {
+      // The keys cannot be read now.
+      if (e instanceof IngleError) throw e;
       throw new IngleError('unauthenticated', 'The token is not valid. Sign in again.');
     }
   }
@@ -118,7 +120,8 @@ export async function openTokens(records: KeyRecords, issuer: string): Promise<T
           page: String(p['page']),
           jti: p.jti!,
         };
-      } catch {
+      } catch (e) {
+        if (e instanceof IngleError) throw e;
         throw new IngleError('ticket_invalid', 'The ticket is not valid or too old. Open the page again.');
       }
     },

@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { build } from '../services/cli/build.mjs';
@@ -103,7 +103,10 @@ const rest = together.filter((f) => !isDear(f));
 const sharing = Math.min(4, Math.ceil(together.length / 12));
 
 const folderOf = (file) => relative('test', file).split('/')[0];
-const own = files.filter((f) => !pure.has(f));
+/** What runs only where its own name is given, and not by that of its folder. */
+const isLeft = (file) => headOf(file).apart && !only.some((o) => basename(file).includes(basename(o)));
+const left = files.filter(isLeft);
+const own = files.filter((f) => !pure.has(f) && !left.includes(f));
 const isMachine = (file) => folderOf(file) === 'vm';
 const isAlone = (file) => folderOf(file) === 'bench' || headOf(file).alone;
 const worker = async (queue) => {
@@ -116,10 +119,8 @@ const lanes = (some, count) => {
 };
 // What measures, or fills the machine, has it to itself.
 await lanes(own.filter(isAlone), 1);
-// What is patient runs beside all others, mostly while they wait, the longest first. Its machines come last: two eager
-// ones leave more of this computer than other suites do.
-const longestFirst = (some) =>
-  some.sort((a, b) => isMachine(a) - isMachine(b) || headOf(b).seconds - headOf(a).seconds);
+// What is patient runs beside all others, mostly while they wait, the longest first.
+const longestFirst = (some) => some.sort((a, b) => headOf(b).seconds - headOf(a).seconds);
 const others = own.filter((f) => !isAlone(f));
 const patient = lanes(longestFirst(others.filter((f) => headOf(f).patient)), 1);
 const eager = others.filter((f) => !headOf(f).patient);
@@ -150,18 +151,24 @@ if (files.length === 0) {
 }
 // At the end once more: of a long run only that may be at hand.
 if (broken.length) console.log(`\n${told.join('\n')}\nFailed:\n${broken.map((f) => `  ${f}`).join('\n')}`);
+if (left.length) console.log(`Not run, as they run only by name: ${left.join(' ')}`);
 if (skipped) console.log(`${skipped} skipped; the reasons stand above.`);
 console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
 process.exit(failed ? 1 : 0);
 
 /**
- * A suite says in its first lines how long it may take, and whether it runs with nothing beside it or lets others go
- * before it: `// timeout: 600 s, alone`, `// timeout: 600 s, patient`.
+ * A suite says in its first lines how long it may take, and whether it runs with nothing beside it, lets others go
+ * before it, or runs only where it is named: `// timeout: 600 s, alone`, `patient` or `apart`.
  */
 function headOf(file) {
   const [, seconds, how] =
-    /^\/\/ timeout: (\d+) s(?:, (alone|patient))?$/m.exec(readFileSync(file, 'utf8')) ?? [];
-  return { seconds: Number(seconds ?? 120), patient: how === 'patient', alone: how === 'alone' };
+    /^\/\/ timeout: (\d+) s(?:, (alone|patient|apart))?$/m.exec(readFileSync(file, 'utf8')) ?? [];
+  return {
+    seconds: Number(seconds ?? 120),
+    patient: how === 'patient',
+    alone: how === 'alone',
+    apart: how === 'apart',
+  };
 }
 
 /** @param batch one file, or those that `next` gives while they run, in one process */

@@ -4,7 +4,7 @@
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Backlog } from '../backlog.ts';
 import type { End } from '../ends.ts';
-import { sendFrame } from '../frames.ts';
+import { isCounter, isFrame, sendFrame } from '../frames.ts';
 import type { Link } from '../links.ts';
 import type { Relay } from '../relay.ts';
 import type { FarWay } from '../ways.ts';
@@ -14,7 +14,8 @@ import type { Line } from './peers.ts';
 type ToEnd =
   | { end: number; emit: string; message: unknown; ack?: number }
   | { end: number; over: 'said' | 'cut' };
-type FromEnd = { down: number } | { acked: number; end: number; value: unknown };
+/** What an end acknowledges with is its own, and nobody reads it. */
+type FromEnd = { down: number } | { acked: number; end: number };
 
 /** Acknowledgements an end may owe; the oldest is forgotten. */
 const MOST_OWED = 64;
@@ -37,7 +38,7 @@ export function openNear(backlog: Backlog) {
       return {
         frame(m) {
           const { sid: of, frame, ctr } = (m ?? {}) as { sid: unknown; frame: unknown; ctr: unknown };
-          if (of !== sid || !(frame instanceof Uint8Array) || typeof ctr !== 'number') return false;
+          if (of !== sid || !isFrame(frame) || !isCounter(ctr)) return false;
           return line.frame(end, ctr, frame);
         },
         down() {
@@ -58,10 +59,7 @@ export function openNear(backlog: Backlog) {
         if (m.over === 'said') to.disconnect(true);
         else to.conn.close();
       } else if (m.ack === undefined) to.emit(m.emit, m.message);
-      else
-        to.emit(m.emit, m.message, (value: unknown) =>
-          line.say({ acked: m.ack!, end: m.end, value } satisfies FromEnd),
-        );
+      else to.emit(m.emit, m.message, () => line.say({ acked: m.ack!, end: m.end } satisfies FromEnd));
     },
     /** The home cannot be reached: its ends come back, and find the hub where it is then. */
     lost(line: Line): void {
@@ -73,7 +71,7 @@ export function openNear(backlog: Backlog) {
 }
 
 /** `link`: once it is let in. */
-type Seat = { end: End; link: Link | null; acked(ack: number, value: unknown): void };
+type Seat = { end: End; link: Link | null; acked(ack: number): void };
 
 /** The side where the hub is at home. */
 export function openFar(relay: Relay) {
@@ -84,11 +82,11 @@ export function openFar(relay: Relay) {
       lines.get(line)?.delete(end);
       line.say({ end, over: how } satisfies ToEnd);
     };
-    const owed = new Map<number, (value: unknown) => void>();
+    const owed = new Map<number, () => void>();
     let last = 0;
     return {
-      acked(ack, value) {
-        owed.get(ack)?.(value);
+      acked(ack) {
+        owed.get(ack)?.();
         owed.delete(ack);
       },
       end: {
@@ -98,7 +96,7 @@ export function openFar(relay: Relay) {
             line.say({ end, emit: event, message } satisfies ToEnd);
             return;
           }
-          owed.set(++last, reply as (value: unknown) => void);
+          owed.set(++last, reply as () => void);
           owed.delete(last - MOST_OWED);
           line.say({ end, emit: event, message, ack: last } satisfies ToEnd);
         },
@@ -143,7 +141,7 @@ export function openFar(relay: Relay) {
     said(line: Line, body: object): void {
       const m = body as FromEnd;
       if ('acked' in m) {
-        lines.get(line)?.get(m.end)?.acked(m.acked, m.value);
+        lines.get(line)?.get(m.end)?.acked(m.acked);
         return;
       }
       const seat = lines.get(line)?.get(m.down);

@@ -3,6 +3,7 @@
 //   frame  end (4 bytes), counter (8 bytes, IEEE 754), the relay frame
 // All numbers are big-endian.
 import { deserialize, serialize } from 'node:v8';
+import { IngleError } from '../../firmware/protocol/errors.ts';
 import { MAX_FRAME } from '../../firmware/protocol/limits.ts';
 
 export type Message =
@@ -15,8 +16,12 @@ const MOST = 2 * MAX_FRAME;
 const SAY = 0;
 const FRAME = 1;
 
+/** @throws IngleError `too_large` */
 export function say(body: unknown): Buffer {
   const bytes = serialize(body);
+  // The other side would take it for no message, and the line would be cut for all.
+  if (bytes.length >= MOST)
+    throw new IngleError('too_large', 'This is too long for another process of root.');
   const head = Buffer.alloc(5);
   head.writeUInt32BE(bytes.length + 1);
   head[4] = SAY;

@@ -1,4 +1,4 @@
-// timeout: 4500 s, patient
+// timeout: 4500 s, apart
 // Updates of a flashed hub that never come to their end, and roots that never come up: each time the hub is again on
 // the one it had. Tries and waits are the product's own but where bundles.ts says so.
 import { suite } from 'uvu';

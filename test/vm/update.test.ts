@@ -1,4 +1,4 @@
-// timeout: 3600 s, patient
+// timeout: 2400 s
 // Updates of a flashed hub by real bundles: those it must refuse, one that fails its trial, and good ones there and
 // back. Tries and waits are the product's own but where bundles.ts says so.
 import { closeSync, openSync, writeSync } from 'node:fs';
