@@ -90,7 +90,12 @@ test('a browser that turned them on is sent a notice that it alone can read; a t
   await tell({ title: { en: 'The post', ru: 'Почта' } });
   await until(() => came.length === 1, 'a notice');
   assert.is(came[0]!.path, '/phone1');
-  assert.equal(phone.read(came[0]!.body), { title: 'Porch', body: 'The post', path: '/#open.porch', language: 'en' });
+  assert.equal(phone.read(came[0]!.body), {
+    title: 'Porch',
+    body: 'The post',
+    path: '/#open.porch',
+    language: 'en',
+  });
 });
 
 test('each browser speaks for itself, and who is no browser, or a guest, has none', async () => {
