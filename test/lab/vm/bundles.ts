@@ -55,8 +55,8 @@ async function small(dir: string, name: string, like: Flash, fill: (root: string
 }
 
 /**
- * Folder with all bundles, `<name>.raucb` each: `a` is of the image itself, `b` of the next version. It is kept by a
- * hash of what they are made of.
+ * Folder with all bundles, `<name>.raucb` each: `b` is of the next version of the image `a`. It is kept by a hash of what
+ * they are made of.
  */
 export const bundlesFor = (a: Flash): Promise<string> => oneAtATime('updates', () => bundlesAlone(a));
 
@@ -76,7 +76,6 @@ async function bundlesAlone(a: Flash): Promise<string> {
 
 async function makeBundles(dir: string, a: Flash, b: Flash): Promise<void> {
   const at = (name: string) => join(dir, `${name}.raucb`);
-  await update(a, { out: at('a') });
   await update(b, { out: at('b') });
   // The product looks for four minutes; however often it looks, this uplink never comes.
   await update(b, {

@@ -44,8 +44,8 @@ export interface Vm {
    * @param look sees what a watched disk has been told, before chance says what stays
    */
   kill(look?: (cut: PowerCut) => Promise<void>): Promise<void>;
-  /** Boots again with the same data disk, with other words on the kernel's command line if they are given. */
-  start(cmdline?: string): Promise<void>;
+  /** Boots again with the same data disk, with other words on the kernel's command line, or another clock, if given. */
+  start(cmdline?: string, o?: Pick<BootOptions, 'rtc'>): Promise<void>;
   /** Ends the machine and removes its files; those of one that `failed` are kept, and it says where. */
   stop(): Promise<void>;
   failed(): void;
@@ -162,11 +162,11 @@ async function bootOnce(o: BootOptions): Promise<Vm> {
       machine = undefined;
       if (o.cuts) await losePower(disk, look);
     },
-    async start(cmdline) {
+    async start(cmdline, more = {}) {
       if (machine) throw new Error('the machine is on');
       const began = Date.now();
       machine = await powerOn({
-        ...{ built, dir, lab, options: cmdline === undefined ? o : { ...o, cmdline } },
+        ...{ built, dir, lab, options: { ...o, ...more, ...(cmdline === undefined ? {} : { cmdline }) } },
         ...(o.cuts ? { watched: await watched(disk, o.flash ? 'ingle-disk' : 'ingle-data') } : {}),
       });
       bootSeconds = (Date.now() - began) / 1000;

@@ -35,6 +35,8 @@ export interface BootOptions {
   cuts?: boolean;
   /** A file system that lies on the data disk as its ESP. */
   esp?: string;
+  /** What its clock says as it is switched on, in UTC; the time when left out. */
+  rtc?: string;
   memoryMb?: number;
   /** Services to bundle into the root, all when left out. */
   services?: readonly string[];
@@ -110,6 +112,7 @@ async function powerOnce(m: Power): Promise<Machine> {
       ...['-accel', 'tcg,thread=single', '-smp', '1'],
       ...(m.options.ownTime || m.options.steady ? ['-icount', 'shift=0,sleep=on'] : []),
       ...['-cpu', 'Nehalem,+sha-ni'],
+      ...(m.options.rtc ? ['-rtc', `base=${m.options.rtc}`] : []),
       ...['-m', String(m.options.memoryMb ?? 2048)],
       ...['-nodefaults', '-no-user-config', '-display', 'none'],
       ...(m.options.flash

@@ -1,6 +1,6 @@
 // Two channels at once: the access point falls and comes back, and a phone comes over BLE.
 import * as assert from 'uvu/assert';
-import { bleCentral, plugAdapter } from '../../lab/vm/ble.ts';
+import { bleCentral } from '../../lab/vm/ble.ts';
 import { home, journal, ladderLog, reach, secrets, strays } from '../../lab/vm/hub.ts';
 import { lendRadio } from '../../lab/vm/radio.ts';
 import type { Check } from '../../lab/vm/suite.ts';
@@ -8,7 +8,6 @@ import { openHome, returnRadio, wifiReaches } from '../../lab/vm/wifi.ts';
 
 export function channels(check: Check): void {
   check('an access point and BLE are open together, and bluetoothd has given way', async ({ vm }) => {
-    await plugAdapter(vm);
     const s = await reach(vm, 'both', (x) => x.channels.length === 2);
     assert.equal([s.state, [...s.channels].sort()], ['CHANNELS', ['ble', 'softap']], await journal(vm));
     // bluetoothd would answer in its place.
