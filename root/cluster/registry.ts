@@ -64,13 +64,15 @@ const hubKey = (hubId: string) => `ingle:hub:${hubId}`;
 const NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000)";
 const LASTS = "local function lasts(id) return tonumber(redis.call('ZSCORE', KEYS[1], id) or '0') > now end";
 
-const RUN = "local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')";
+/** Redis has forgotten nothing since: its process began, and somebody renewed there first (FLUSHALL ends that). */
+const RUN =
+  "local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') .. ' ' .. (redis.call('HGET', KEYS[3], 'born') or '')";
 
 const SEEN = "local seen = tonumber(redis.call('HGET', KEYS[3], 'seen') or '0')";
 
 const scripts = {
   // KEYS: nodes, peers, clock, hubs...; ARGV: id, peer, grant
-  renew: `${NOW} ${LASTS} ${RUN} ${SEEN}
+  renew: `${NOW} redis.call('HSETNX', KEYS[3], 'born', now) ${LASTS} ${RUN} ${SEEN}
     local lost = {}
     if now - seen > ${GAP} or now < seen then redis.call('HSET', KEYS[3], 'set', now) end
     redis.call('HSET', KEYS[3], 'seen', now)

@@ -63,6 +63,19 @@ test('another run of Redis than the node knows gives no home', async (c) => {
   assert.is(await c.registry.take('h', a!, run), 'a');
 });
 
+test('what Redis was made to forget is another run: no node takes a hub before it has said its own', async (c) => {
+  const { registry, redis } = c;
+  const run = await calm(c);
+  assert.is(await registry.take('h', a!, run), 'a');
+  await redis.say('FLUSHALL');
+  assert.is(await registry.take('h', b!, run), null, 'before anybody renewed');
+  const now = (await registry.renew(b!, times.grant, [])).run;
+  assert.is.not(now, run);
+  assert.is(await registry.take('h', b!, run), null, 'b has not said its own yet');
+  assert.equal((await registry.renew(a!, times.grant, ['h'])).lost, []);
+  assert.is(await registry.take('h', b!, now), 'a');
+});
+
 test('where the clock of Redis is set, nobody loses a hub for it', async (c) => {
   const { registry, redis } = c;
   const run = await calm(c);
