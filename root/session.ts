@@ -72,15 +72,16 @@ function isFresh(root: Root, sid: string, cookie: string): boolean {
   return made + NEW_TTL > seconds();
 }
 
+/** The stage a session is at now; the one on record where the process that has it cannot be asked. */
+const stageOf = async (root: Root, s: Session) =>
+  (await root.ways.live(s).catch(() => undefined))?.stage ?? s.stage;
+
 /** Makes a sid for a browser; or says the stage of `resume` when that is a live sid of this browser. */
 export async function openSession(root: Root, cookie: string, resume: string | undefined) {
   if (resume !== undefined && cookie !== '') {
     const old = await root.records.sessions.find(resume, seconds());
     if (old && sameText(old.cookie, digest(cookie)))
-      return {
-        body: { sid: old.sid, stage: (await root.ways.live(old))?.stage ?? old.stage },
-        cookie: undefined,
-      };
+      return { body: { sid: old.sid, stage: await stageOf(root, old) }, cookie: undefined };
     if (!old && isFresh(root, resume, cookie) && !(await root.records.sessions.isOver(resume)))
       return { body: { sid: resume, stage: 'NEW' }, cookie: undefined };
   }
