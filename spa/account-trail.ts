@@ -19,9 +19,24 @@ function save(name: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
+/** A part of the trail, newest first. `before`: where older ones begin, null where there are none. */
+interface Part {
+  entries: Entry[];
+  before: number | null;
+}
+
+/** What is shown, with what is new on top; from the newest on where the two do not meet. */
+function withNew(shown: Part | null, newest: Part): Part {
+  const first = shown?.entries[0]?.n;
+  const at = newest.entries.findIndex((e) => e.n === first);
+  return shown && at >= 0
+    ? { ...shown, entries: [...newest.entries.slice(0, at), ...shown.entries] }
+    : newest;
+}
+
 export function Trail({ of }: { of: Account }) {
-  const [entries, setEntries] = useState<Entry[] | null>(null);
-  const [before, setBefore] = useState<number | null>(null);
+  const [shown, setShown] = useState<Part | null>(null);
+  const { entries, before } = shown ?? { entries: null, before: null };
   const [busy, setBusy] = useState(false);
   const work = (what: () => Promise<void>) => {
     setBusy(true);
@@ -32,16 +47,14 @@ export function Trail({ of }: { of: Account }) {
   const older = () =>
     work(async () => {
       const next = await account.trail(before);
-      setEntries([...(entries ?? []), ...next.entries]);
-      setBefore(next.before);
+      setShown((now) => ({ ...next, entries: [...(now?.entries ?? []), ...next.entries] }));
     });
   // What is done here is in the trail at once.
   useEffect(
     () =>
       work(async () => {
         const newest = await account.trail(null);
-        setEntries(newest.entries);
-        setBefore(newest.before);
+        setShown((now) => withNew(now, newest));
       }),
     [of],
   );

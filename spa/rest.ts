@@ -20,6 +20,7 @@ export async function request<R>(
   headers: Record<string, string> = {},
 ): Promise<R> {
   let response: Response;
+  let text: string;
   const browser = session()?.browser;
   try {
     response = await fetch(root + path, {
@@ -34,10 +35,10 @@ export async function request<R>(
       credentials: 'same-origin',
       signal: AbortSignal.timeout(20_000),
     });
+    text = await response.text();
   } catch {
     throw new IngleError('unavailable', 'No answer.');
   }
-  const text = await response.text().catch(() => '');
   let said: unknown = text;
   try {
     said = JSON.parse(text);

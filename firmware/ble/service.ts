@@ -102,18 +102,14 @@ export function bleSetup(d: BleDeps): BleSetup {
     if (!proven || linking === proven) return;
     // Before anything is waited for: two steps of setup may ask for it at once.
     linking = proven;
-    if (!(await session.may('pair'))) {
-      linking = undefined;
-      return;
-    }
+    const asked = async () => ((await session.may('pair')) ? d.setup.PairingLink({}, PAIRING_MS) : null);
     while (session.proven() === proven) {
-      const p = await d.setup.PairingLink({}, PAIRING_MS).catch(() => undefined);
-      if (p) {
-        linking = undefined;
-        return say(await proven.sealer.seal({ event: 'pairing', link: p.link }));
-      }
+      const p = await asked().catch(() => undefined);
+      if (p) say(await proven.sealer.seal({ event: 'pairing', link: p.link }));
+      if (p !== undefined) break;
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
     }
+    if (linking === proven) linking = undefined;
   }
 
   async function selectAudio(m: Record<string, unknown>): Promise<void> {

@@ -102,10 +102,8 @@ export function openRunning(o: RunningOptions) {
   const rouse = (id: string) => void (isAsleep(id) && waking.wake(id).catch(() => {}));
 
   function drop(id: string): boolean {
-    const l = live.get(id);
-    live.delete(id);
-    l?.end();
-    return Boolean(l);
+    live.get(id)?.end();
+    return live.delete(id);
   }
   async function appear(id: string, owner: string): Promise<void> {
     drop(id);
@@ -173,6 +171,8 @@ export function openRunning(o: RunningOptions) {
     why: (id: string): unknown => why.get(id),
     /** Another process has a skill's name, or with '' none. */
     follow(id: string, owner: string): void {
+      // The daemon's signal and the list of names may both tell of one that has just come.
+      if (owner && newest.get(id) === owner) return;
       vanish(id);
       newest.set(id, owner);
       why.delete(id);

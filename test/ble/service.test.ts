@@ -8,6 +8,7 @@ import { centralSession } from '../../firmware/ble/secured.ts';
 import { bleSetup, setupUuid } from '../../firmware/ble/service.ts';
 import { fromUtf8 } from '../../firmware/protocol/bytes.ts';
 import { crc32 } from '../../firmware/protocol/crc32.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import { until } from '../lab/wait.ts';
 import { fakeHub, type World } from '../setup/fake-hub.ts';
@@ -63,8 +64,16 @@ async function withCentral(given: Partial<World> = {}) {
   let used = 0;
   const results: Record<string, unknown>[] = [];
   const assemble = assembler();
+  const client = hub.bus.client(setup1);
+  /** So many questions for the stage of setup are still to get no answer. */
+  const silent = { stages: 0 };
   const ble = bleSetup({
-    setup: hub.bus.client(setup1),
+    setup: new Proxy(client, {
+      get: (to, name, self) =>
+        name === 'Stage' && silent.stages > 0 && silent.stages--
+          ? () => Promise.reject(new IngleError('timeout', 'Setup did not answer Stage in time.'))
+          : Reflect.get(to, name, self),
+    }),
     device: { model: 'm', version: '1' },
     language: 'en',
     used: () => void used++,
@@ -97,6 +106,7 @@ async function withCentral(given: Partial<World> = {}) {
   return {
     hub,
     ble,
+    silent,
     air,
     results,
     write,
@@ -187,6 +197,16 @@ test('a hub that has a network already, by cable, hands over the pairing link as
   const c = await withCentral({ online: true });
   const sealer = await c.prove(c.hub.setup.secrets().pin);
   assert.is((await sealer.open(await c.sealed()))['event'], 'softap');
+  assert.is((await sealer.open(await c.sealed()))['link'], c.hub.world.link);
+  await c.stop();
+});
+
+test('a phone gets the pairing link also where setup is slow to say whether it may', async () => {
+  const c = await withCentral();
+  const sealer = await c.prove(c.hub.setup.secrets().pin);
+  assert.is((await sealer.open(await c.sealed()))['event'], 'softap');
+  c.silent.stages = 1;
+  c.ble.progress('wifi', 'ok', '', {});
   assert.is((await sealer.open(await c.sealed()))['link'], c.hub.world.link);
   await c.stop();
 });
