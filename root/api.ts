@@ -107,7 +107,7 @@ const answers: Answers = {
     const session = await ownerOf(a);
     if (sid !== undefined && sid !== session.sid)
       throw new IngleError('forbidden', 'The token is of another session.');
-    await logout(a.root, session.sid);
+    await logout(a.root, session);
     return { ok: true };
   },
   credentials: async (a) => said(listCredentials(a.root, await ownerOf(a))),

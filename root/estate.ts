@@ -6,6 +6,7 @@ import type { Reply } from './http.ts';
 import type { AuditEntry, Session } from './records/records.ts';
 import { AUDIT, byBrowser } from './records/rules.ts';
 import type { Root } from './root.ts';
+import { letGo } from './session.ts';
 import { ownedBy } from './webauthn.ts';
 
 /** How long a hub stays offered to another owner, seconds. */
@@ -55,7 +56,7 @@ export async function endSession(root: Root, session: Session, id: string) {
   const found = all.find((s) => idOf(s) === id);
   if (!found) throw new IngleError('not_found', 'This browser is not signed in.');
   await root.records.sessions.end(found.sid, now, byBrowser(session));
-  root.ways.drop(found.sid);
+  letGo(root, found);
   return { ok: true as const };
 }
 

@@ -125,10 +125,16 @@ export async function authenticate(root: Root, token: unknown, cookie: string): 
   return s;
 }
 
-/** Ends a session: the record, its route and its socket go. */
-export async function logout(root: Root, sid: string): Promise<void> {
-  await root.records.sessions.end(sid, seconds());
+/** What a session has that is over: its link and its socket go, and what its hub has open for it past root. */
+export function letGo(root: Root, { sid, hub_id }: Pick<Session, 'sid' | 'hub_id'>): void {
   root.ways.drop(sid);
+  if (hub_id !== null) root.ways.tell(hub_id, 'session.over', { sid });
+}
+
+/** Ends a session: the record, its route and its socket go. */
+export async function logout(root: Root, session: Session): Promise<void> {
+  await root.records.sessions.end(session.sid, seconds());
+  letGo(root, session);
 }
 
 /**
@@ -142,8 +148,10 @@ export async function revoke(
   credId: string,
   by: By,
 ): Promise<{ sessions: number }> {
-  const sids = await root.records.passkeys.remove({ cred_id: credId, owner_id: owner, by, now: seconds() });
+  const now = seconds();
+  const all = new Map((await root.records.sessions.ofOwner(owner, now)).map((s) => [s.sid, s.hub_id]));
+  const sids = await root.records.passkeys.remove({ cred_id: credId, owner_id: owner, by, now });
   if (!sids) throw new IngleError('not_found', 'There is no such passkey.');
-  for (const sid of sids) root.ways.drop(sid);
+  for (const sid of sids) letGo(root, { sid, hub_id: all.get(sid) ?? null });
   return { sessions: sids.length };
 }

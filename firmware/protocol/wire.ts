@@ -47,6 +47,8 @@ export interface RootToHub {
   'page.next': (m: { id: string }, ack: (a: PagePiece) => void) => void;
   /** Nobody waits for the rest. */
   'page.stop': (m: { id: string }) => void;
+  /** A session is over: what the hub has open for it goes, also where that does not pass root. */
+  'session.over': (m: { sid: string }) => void;
   restart: (m: Restart) => void;
 }
 

@@ -67,6 +67,7 @@ export function openConnection(core: Core, codes: Codes, o: { came(): void; refu
   function told(all: Sessions, i: Identity) {
     const { outside, place, root, text } = core;
     return {
+      over: all.forget,
       refused(e: IngleError) {
         if (root.learnTime(e)) return;
         place.refused();

@@ -35,6 +35,8 @@ export interface LinkOptions {
     browser_pub?: string;
   }): Promise<{ sealed_secret?: string } | null>;
   frame(m: RelayMessage): void;
+  /** A session is over. */
+  over(sid: string): void;
   /** Files of skills' own pages that go through root. */
   pages: SkillPages;
   /** The hub's static key, for root's records alone. */
@@ -121,6 +123,9 @@ export function link(o: LinkOptions) {
       if (typeof ack === 'function') void answer(m).then((piece) => ack(piece));
     });
   socket.on('page.stop', (m) => o.pages.stop(m));
+  socket.on('session.over', (m) => {
+    if (isText(m?.sid)) o.over(m.sid);
+  });
   socket.on('status', (_m, ack) => {
     if (typeof ack === 'function') ack();
   });

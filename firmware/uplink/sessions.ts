@@ -56,6 +56,8 @@ export function sessions<S extends Held>(make: (sid: string) => S, b: Bounds, no
   }
 
   return {
+    /** Its session is over: its channel goes, and its frames are not heard. */
+    forget,
     /** Whether a web session may come in now: false means too many asked. */
     accept(sid: string): boolean {
       if (accepted.has(sid)) {

@@ -55,6 +55,9 @@ test('an owner sees the browsers that are signed in, coarsely placed, and ends o
   const line = other.socket();
   const closed = gone(line);
   await heard(line, 'status');
+  const home = hub.socket();
+  const over = heard(home, 'session.over');
+  await until(async () => (await ask(tab, 'GET', 'hubs')).body.hubs[0].online, 'the hub to be online');
   const list = async () => (await ask(tab, 'GET', 'sessions')).body.sessions;
   const sessions = await list();
   assert.is(sessions.length, 2);
@@ -65,6 +68,8 @@ test('an owner sees the browsers that are signed in, coarsely placed, and ends o
   assert.is((await ask(tab, 'DELETE', 'sessions/nobody')).status, 404);
   assert.is((await ask(tab, 'DELETE', `sessions/${theirs.id}`)).status, 200);
   await closed;
+  assert.equal(await over, [{ sid: other.sid }], 'what goes past root is the hub’s to end');
+  home.disconnect();
   assert.is((await list()).length, 1);
   assert.is((await ask(other, 'GET', 'sessions')).status, 401);
   assert.is((await ask(tab, 'DELETE', `sessions/${theirs.id}`)).status, 404, 'a second time');

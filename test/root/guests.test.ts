@@ -54,10 +54,16 @@ test('a guest is led to the hub and signs out, and may do nothing else that take
   await guest.offer();
   await until(() => page.last?.route === 'bound', 'the guest to be led to the hub');
   page.disconnect();
-  online.disconnect();
   assert.is((await owner.login()).status, 200, 'the owner is untouched');
+  const over: unknown[] = [];
+  online.on('session.over', (m: { sid: string }) => over.push(m.sid));
   assert.is((await logout(guest, guest.sid)).status, 200);
   assert.is((await revoke(root, owner, ids.guest)).status, 200, 'the owner may remove a guest');
+  assert.is((await owner.login()).status, 200);
+  assert.is((await revoke(root, owner, ids.owner)).status, 200, 'the owner may remove a passkey');
+  await until(() => over.length === 2, 'the hub to hear of both ends');
+  assert.equal(over, [guest.sid, owner.sid]);
+  online.disconnect();
 });
 
 test('a guest who comes first is no owner, also after the code and without it', async ({ root }) => {

@@ -50,6 +50,17 @@ test('frames are heard only from web sessions that were accepted', () => {
   );
 });
 
+test('of a session that is over nothing is left, whichever way its browser comes', () => {
+  const { all, made } = house();
+  all.accept('x');
+  all.receive('x', frame, 1);
+  all.forget('x');
+  assert.is(made[0]!.state, 'closed');
+  all.straight('x', frame);
+  assert.not(all.receive('x', frame, 2));
+  assert.equal([made.length, made[0]!.frames, all.pendingCount()], [1, 1, 0]);
+});
+
 test('a data channel is heard while its session has a channel, and keeps it in use', () => {
   const { all, made, tick } = house();
   all.accept('x');
