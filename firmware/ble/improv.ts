@@ -35,7 +35,7 @@ export function bleImprov(
   let result = new Uint8Array(0);
   let asking: object;
 
-  /** The device as one central has it: a pairing link is for whoever asked, not for who comes after. */
+  /** The device as one central has it: a link, or why there is none, is for whoever asked, not for who comes after. */
   const device = () => {
     const mine = {};
     asking = mine;
@@ -47,7 +47,7 @@ export function bleImprov(
         ...(approval ? ['approval' as const] : []),
       ],
       state: setState,
-      error: setError,
+      error: (e) => asking === mine && setError(e),
       result(command, strings) {
         if (asking !== mine) return;
         result = Uint8Array.from(bleResult(command, strings));
@@ -125,6 +125,7 @@ export function bleImprov(
     left() {
       improv = device();
       result = new Uint8Array(0);
+      error = improvError.none;
       withdraw();
     },
   };

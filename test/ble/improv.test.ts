@@ -80,6 +80,23 @@ test('a link is for who asked: whoever comes after is not told it, and cannot re
   await o.hub.stop();
 });
 
+test('why a network was not joined is for who asked: whoever comes after did nothing wrong', async () => {
+  const o = await open({ unlabelled: true });
+  o.hub.world.wifi = { ok: false, reason: 'wrong_password' };
+  await o.write(bytes(9, 0));
+  assert.is.not((await o.read(improvUuid.error))[0], improvError.none);
+  await o.write(join('Home', 'wrong pass'));
+  o.improv.left();
+  assert.equal(await o.read(improvUuid.error), [improvError.none]);
+  await until(() => o.hub.world.joined.length === 1 && o.hub.setup.state === 'CHANNELS', 'the try to end');
+  const told = o.sent(improvUuid.error).length;
+  // It would come with the step of setup, by the bus.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.is(o.sent(improvUuid.error).length, told);
+  assert.equal(await o.read(improvUuid.error), [improvError.none]);
+  await o.hub.stop();
+});
+
 test('a hub with a PIN asks for approval, which ends by time or when the central leaves', async () => {
   const o = await open({ unlabelled: false, approvalMs: 400 });
   const { authorize, authorized } = improvState;
