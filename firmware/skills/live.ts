@@ -53,7 +53,17 @@ export function openLive(o: LiveOptions): Live {
   const viewersOf = new Map<string, number>();
   let [latest, saying] = [0, Promise.resolve()];
   let inFlight = 0;
-  const ear = openEar(o, { Update: updated, DueChanged: ([at]) => due(at), Said: said });
+  const ear = openEar(
+    {
+      ...o,
+      onMuted() {
+        attached.lapse();
+        o.onMuted();
+      },
+    },
+    { Update: updated, DueChanged: ([at]) => due(at), Said: said },
+  );
+  const isStored = (owner_id: string) => ear.hears && attached.isSettled(owner_id);
 
   function said([owner_id, topic, text]: [string, string, string]): void {
     if (ear.ended || !attached.has(owner_id) || !isToClient(topic) || !ear.spend(text.length)) return;
@@ -138,9 +148,10 @@ export function openLive(o: LiveOptions): Live {
       try {
         const answer = await caller.Request({ headers: {}, ...r }, REQUEST_MS);
         // Its updates came before its answer on the same line, so they are in the rooms by now.
+        const areThere = isStored(r.owner_id);
         for (const doc of documents) await library.peek(documentKey(r.owner_id, id, doc))?.flush();
         // Unless it was unheard, or they were refused: who asks again then gets the same answer, with its effect.
-        if (!ear.hears && isRemembered(r))
+        if (!(areThere && isStored(r.owner_id)) && isRemembered(r))
           throw new IngleError('unavailable', `What "${id}" did is not stored yet.`, { retry_after: 10 });
         return answer;
       } finally {

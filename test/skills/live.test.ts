@@ -42,12 +42,13 @@ function world(count: number) {
   for (let n = 1; n <= count; n++) set(n);
 
   let went: () => void = () => {};
-  const disk = { slow: Promise.resolve(), full: false };
+  let thinking = Promise.resolve();
+  const disk = { slow: Promise.resolve(), part: '', full: false };
   const rooms = new Map<string, Room>(
     ['view:main', 'state:main'].map((doc) => [
       documentKey(owner, 'lamp', doc),
       makeRoom(documentKey(owner, 'lamp', doc), new Y.Doc(), 1e6, async () => {
-        if (doc === 'view:main') await disk.slow;
+        if (doc === disk.part) await disk.slow;
         if (disk.full) throw new IngleError('unavailable', 'The disk is full.');
       }),
     ]),
@@ -63,6 +64,7 @@ function world(count: number) {
       return { documents: lackedBy(served.serve(owner), given) };
     },
     async Request() {
+      await thinking;
       set(counted() + 1);
       return { status: 200, headers: {}, body: new Uint8Array() };
     },
@@ -91,12 +93,21 @@ function world(count: number) {
     busy() {
       isBusy = true;
     },
-    hold() {
+    hold(part = 'view:main') {
+      disk.part = part;
       disk.slow = new Promise((done) => {
         went = done;
       });
     },
     release: () => went(),
+    /** Its answers take until what this gives is called. */
+    think() {
+      let thought = () => {};
+      thinking = new Promise((done) => {
+        thought = done;
+      });
+      return () => thought();
+    },
     ask: (method: string) =>
       live.request({ id: 'r1', owner_id: owner, method, path: '/v1/add', body: new Uint8Array() }),
   };
@@ -134,6 +145,32 @@ test('what could not be stored is not told as done', async () => {
   assert.is((await w.ask('GET')).status, 200);
   // The skill has it yet: whoever is attached anew brings it.
   await w.live.attach(owner);
+  assert.is(w.stored(), w.counted());
+  w.live.end();
+});
+
+test('what it did while it was unheard, or is attached anew, is not told as done before it is stored', async () => {
+  const w = world(0);
+  await w.live.hear();
+  await w.live.attach(owner);
+  const thought = w.think();
+  const told = codeOf(w.ask('POST')).then((code) => [code, w.stored() === w.counted()]);
+  w.lose();
+  w.set(1);
+  w.set(2);
+  await until(() => w.muted.times === 1, 'it to be unheard');
+  // As after ten seconds, on a disk that takes its time.
+  await w.live.hear();
+  w.hold('state:main');
+  const attaching = w.live.attach(owner);
+  await new Promise((done) => setTimeout(done, 20));
+  thought();
+  await new Promise((done) => setTimeout(done, 100));
+  w.release();
+  await attaching;
+  const [code, isStored] = await told;
+  assert.ok(code === 'unavailable' || isStored, String(code));
+  assert.is((await w.ask('POST')).status, 200);
   assert.is(w.stored(), w.counted());
   w.live.end();
 });
