@@ -87,23 +87,28 @@ export function openDirect(line: Pick<Line, 'channel' | 'detour'>) {
   let tries = 0;
   let pause = PAUSE;
   let again: ReturnType<typeof setTimeout> | undefined;
-  let stood = 0;
+  let stood = Number.POSITIVE_INFINITY;
 
   let followed: Channel | null = null;
   const ways = line.detour((o) =>
     openSwitch({
       ...o,
       changed(way) {
-        if (way === 'direct') stood = performance.now();
-        else if (performance.now() - stood > GOOD) pause = PAUSE;
+        heed();
+        stood = way === 'direct' ? performance.now() : Number.POSITIVE_INFINITY;
         o.changed(way);
       },
     }),
   );
 
+  /** After a way that stood for a while the next is tried soon. */
+  function heed(): void {
+    if (performance.now() - stood > GOOD) pause = PAUSE;
+  }
   function later(): void {
     clearTimeout(again);
     if (!stun) return;
+    heed();
     again = setTimeout(() => void begin(), pause * (0.5 + Math.random() / 2));
     pause = Math.min(2 * pause, PAUSE_MAX);
   }
