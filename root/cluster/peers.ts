@@ -22,6 +22,9 @@ const crypt = {
 } as const;
 const IDENTITY = 'ingle-root';
 
+export const unreachable = () =>
+  new IngleError('unavailable', 'Another node cannot be reached. Try again in a moment.');
+
 /** A line to, or from, another node. */
 export interface Line {
   /** The other node. */
@@ -29,8 +32,6 @@ export interface Line {
   say(body: object): void;
   /** Copies the frame. @returns false when it did not go out */
   frame(end: number, ctr: number, frame: Uint8Array): boolean;
-  /** Cuts it; `lost` is told. */
-  cut(): void;
 }
 
 export interface Handlers {
@@ -76,7 +77,6 @@ function lineOf(socket: TLSSocket, id: string): Line {
       write(frameHead(end, ctr, frame.length), Buffer.from(frame));
       return true;
     },
-    cut: () => void socket.destroy(),
   };
 }
 
@@ -185,7 +185,7 @@ export async function openPeers(o: Options) {
       socket.once('close', () => {
         clearTimeout(late);
         if (ours.get(to.id) === entry) ours.delete(to.id);
-        reject(new IngleError('unavailable', 'Another node cannot be reached. Try again in a moment.'));
+        reject(unreachable());
       });
       attend(socket, {
         hello(h) {
@@ -225,8 +225,7 @@ export async function openPeers(o: Options) {
     /** @throws IngleError `unavailable` */
     async lineTo(id: string): Promise<Line> {
       const found = ours.get(id)?.dialled;
-      if (!found)
-        throw new IngleError('unavailable', 'Another node cannot be reached. Try again in a moment.');
+      if (!found) throw unreachable();
       return found;
     },
     /** When the node was last asked, by `performance.now()`, and answered that Redis is gone; -Infinity: not so. */

@@ -2,7 +2,7 @@
 import { type ErrorBody, fromBody, IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import { log } from '../log.ts';
 import type { Routed } from '../table.ts';
-import type { Line } from './peers.ts';
+import { type Line, unreachable } from './peers.ts';
 
 /** How long a node may take to answer, milliseconds. */
 const ANSWER_MS = 5000;
@@ -21,9 +21,6 @@ export interface Asked {
 
 type Question = { ask: number; what: string; of: unknown };
 type Answer = { answer: number; value?: unknown; error?: ErrorBody };
-
-const unreachable = () =>
-  new IngleError('unavailable', 'Another node does not answer. Try again in a moment.');
 
 export type Talk = ReturnType<typeof openTalk>;
 

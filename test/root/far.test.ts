@@ -20,7 +20,6 @@ function newLine() {
       read(Buffer.concat([frameHead(end, ctr, frame.length), frame]));
       return true;
     },
-    cut() {},
   };
   return { line, heard };
 }
