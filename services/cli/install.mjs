@@ -32,6 +32,8 @@ async function npmCi(progress) {
   // sqlite3 is compiled where no prebuilt file can be had; Node's own headers beside its binary spare a download.
   const own = dirname(dirname(process.execPath));
   if (!env.npm_config_nodedir && existsSync(join(own, 'include/node/node.h'))) env.npm_config_nodedir = own;
+  // What node-gyp gives make: all processors.
+  env.JOBS ??= 'max';
   await new Promise((resolve, reject) => {
     const began = Date.now();
     progress(0);
