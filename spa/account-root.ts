@@ -85,7 +85,11 @@ export const account = {
   take: (code: string) => ask<{ hub_id: string }>('POST', 'hubs/take', { device_code: code }),
   trail: (before: number | null) =>
     ask<{ entries: Entry[]; before: number | null }>('GET', `audit${before ? `?before=${before}` : ''}`),
-  file: () => ask<string>('GET', 'audit/export'),
+  /** JSON lines; a single one comes as what it says. */
+  file: async () => {
+    const said = await ask<string | object>('GET', 'audit/export');
+    return typeof said === 'string' ? said : `${JSON.stringify(said)}\n`;
+  },
 };
 
 type Key = keyof (typeof spaAccountTexts)['en'];
