@@ -137,13 +137,9 @@ await Promise.all(
     } while (rest.length + dear.length > 0);
   }),
 );
-await lanes(
-  eager.filter((f) => !isMachine(f)),
-  2,
-);
 // An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
 // services did not answer in their time.
-await lanes(longestFirst(eager.filter(isMachine)), 2);
+await lanes([...eager.filter((f) => !isMachine(f)), ...longestFirst(eager.filter(isMachine))], 2);
 await patient;
 if (files.length === 0) {
   console.log(`No test file matches ${only.join(' ')}`);

@@ -1,219 +1,37 @@
 // timeout: 3600 s, patient
-// The root as it is packed: made again from the same inputs elsewhere, and looked through. Needs root rights.
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+// The root as it is packed, looked through. That it can be made again: again.test.ts. Needs root rights.
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countries } from '../../firmware/device/countries.ts';
 import { errorTable } from '../../firmware/protocol/errors.ts';
 import { SLOTS } from '../../firmware/skills/slots.ts';
 import { must, run } from '../../firmware/system/exec.ts';
-import { baseRoot } from '../../image/base.ts';
 import { bootParts } from '../../image/boot.ts';
 import { cache, top } from '../../image/build.ts';
-import { bundles, filesBelow } from '../../image/bundles.ts';
-import { compile } from '../../image/compile.ts';
-import { packErofs } from '../../image/erofs.ts';
-import { nativeFiles } from '../../image/native.ts';
-import { packagesFor } from '../../image/packages.ts';
+import { filesBelow } from '../../image/bundles.ts';
 import { carriedModules, makeSbom } from '../../image/sbom.ts';
 import { hostSnapshotPath, snapshotPath } from '../../image/snapshot.ts';
-import { type StageDevice, stage } from '../../image/stage.ts';
-import { debianTools } from '../../image/tools.ts';
+import { cannotStage, type Staged, staged } from './staged.ts';
 
 const test = suite('stage');
-const missing = ['/usr/bin/mmdebstrap', '/usr/bin/systemd-sysusers'].filter((f) => !existsSync(f));
-const why =
-  process.getuid?.() !== 0
-    ? 'a root is built with root rights; run the tests as root'
-    : missing.length > 0
-      ? `there is no ${missing.join(', no ')}`
-      : '';
+const why = cannotStage();
 if (why) console.log(`SKIP stage: ${why}`);
 const check = why ? test.skip : test;
+let made: Staged;
+test.before(async () => {
+  if (!why) made = await staged();
+});
+test.after(() => made?.end());
 
-if (!why) mkdirSync(cache, { recursive: true });
-// On the disk of the roots, as files of a staged root are links.
-const dir = why ? '' : mkdtempSync(join(cache, 'stage-test-'));
-let base = '';
-let files: string[] = [];
-let native: Record<string, string> = {};
-const root = () => join(dir, 'first');
+const root = () => made.root;
 const text = (file: string) => readFileSync(join(root(), file), 'utf8');
 const has = (file: string) => lstatSync(join(root(), file), { throwIfNoEntry: false }) !== undefined;
 
-const packing = { date: 1_700_000_000, uuid: '6f0f5d0c-1c7e-4d55-9f33-3c1e0c3ff9a1' };
-
-/** Stages the generic root and packs it; the hash of the bytes. */
-async function make(name: string, from = base, device?: StageDevice): Promise<string> {
-  const out = join(dir, name);
-  await stage({ top, base: from, files, native, out, arch: 'amd64', ...(device ? { device } : {}) });
-  const image = join(dir, `${name}.erofs`);
-  await packErofs(await debianTools(cache), out, image, packing);
-  const hash = createHash('sha256').update(readFileSync(image)).digest('hex');
-  console.log(`FIGURE root_erofs_mb ${(lstatSync(image).size / 1e6).toFixed(1)}`);
-  rmSync(image);
-  return hash;
-}
-
-let first = '';
-test.before(async () => {
-  if (why) return;
-  base = await baseRoot(cache, packagesFor('amd64'), 'amd64');
-  files = (await bundles(top, [])).files;
-  native = await nativeFiles(top, cache, 'amd64');
-  first = await make('first').catch((e) => {
-    // The hook swallows what it is thrown.
-    console.error(e);
-    throw e;
-  });
-});
-test.after(() => {
-  if (dir) rmSync(dir, { recursive: true, force: true });
-});
-
-/** A device with SSH, whose package makes keys when it is installed. */
-const ssh: StageDevice = {
-  modules: [],
-  ssh: {
-    enabled: true,
-    keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti'],
-  },
-  console: { secret: '', terminals: ['ttyS0'] },
-};
-
-/** What installing one more package changes of other packages' files: lists, users and groups. */
-const listing =
-  /^(etc\/(group|gshadow|passwd|shadow)-?|etc\/ld\.so\.cache|var\/(cache\/debconf\/.*|lib\/apt\/extended_states|lib\/dpkg\/status(-old)?))$/;
-
-check(
-  'the Debian root, made again with SSH, is the same but for what SSH brings, and stays as it was',
-  async () => {
-    assert.not.match(readFileSync(join(base, 'etc/passwd'), 'utf8'), /ingle/);
-    assert.ok(existsSync(join(base, 'usr/bin/apt-get')));
-    assert.is(lstatSync(join(base, 'usr/bin/mount')).mode & 0o4000, 0o4000);
-    const wanted = packagesFor('amd64', { packages: [], firmware: ['common'], ssh: ssh.ssh });
-    const other = await baseRoot(join(dir, 'cache'), wanted, 'amd64');
-    const versions = (at: string) =>
-      new Map(
-        [
-          ...readFileSync(join(at, 'var/lib/dpkg/status'), 'utf8').matchAll(
-            /^Package: (.*)$[\s\S]*?^Version: (.*)$/gm,
-          ),
-        ].map(([, name, version]) => [name!, version!]),
-      );
-    const [was, now] = [versions(base), versions(other)];
-    const newer = [...was].filter(([name, version]) => now.get(name) !== version);
-    if (newer.length > 0) {
-      console.log(`SKIP Debian has a newer ${newer[0]![0]} than the root that was kept, so the two differ`);
-      return;
-    }
-    const said = await run('diff', ['-rq', '--no-dereference', base, other], { timeoutMs: 300_000 });
-    const differ = said.stdout
-      .toString()
-      .split('\n')
-      // Device files are told as differing by their kind alone.
-      .filter((line) => line !== '' && !/ is a character special file while /.test(line))
-      .filter((line) => !line.startsWith(`Only in ${other}`))
-      .filter((line) => {
-        const [, file = ''] = /^Files (.*) and .* differ$/.exec(line) ?? [];
-        return !listing.test(file.slice(base.length + 1));
-      });
-    assert.equal(differ, []);
-    await make('ssh', other, ssh);
-    const keys = filesBelow(join(dir, 'ssh/etc/ssh')).filter((f) => f.includes('host'));
-    assert.equal(keys, [], 'a host key is made by each hub');
-    assert.match(
-      readFileSync(join(dir, 'ssh/usr/lib/systemd/system/ssh.service.d/ingle.conf'), 'utf8'),
-      /ssh-keygen -q -t ed25519 -N "" -f \/var\/lib\/ssh\//,
-    );
-    for (const f of filesBelow(join(dir, 'ssh'))) {
-      const s = lstatSync(join(dir, 'ssh', f));
-      assert.is(s.isFile() ? s.mode & 0o6000 : 0, 0, `${f} runs as its owner or group`);
-    }
-    rmSync(join(dir, 'ssh'), { recursive: true });
-  },
-);
-
-/** Stages and packs as make() does, in the checkout it is started in. */
-const elsewhere = `
-  import { join } from 'node:path';
-  import { bundles } from './image/bundles.ts';
-  import { packErofs } from './image/erofs.ts';
-  import { nativeFiles } from './image/native.ts';
-  import { stage } from './image/stage.ts';
-  import { debianTools } from './image/tools.ts';
-  const [base, out, cache, options] = process.argv.slice(2);
-  const { files } = await bundles(process.cwd(), []);
-  const native = await nativeFiles(process.cwd(), cache, 'amd64');
-  await stage({ top: process.cwd(), base, files, native, out, arch: 'amd64' });
-  await packErofs(await debianTools(cache), out, out + '.erofs', JSON.parse(options));
-`;
-
-check(
-  'another checkout, of another user with another mask, language and clock, makes the same bytes',
-  async () => {
-    const at = join(dir, 'deep/er/ingle');
-    mkdirSync(at, { recursive: true });
-    const listed = await must(
-      'git',
-      ['-c', 'safe.directory=*', 'ls-files', '-z', '-co', '--exclude-standard'],
-      { cwd: top },
-    );
-    for (const f of listed.toString().split('\0'))
-      if (f && lstatSync(join(top, f), { throwIfNoEntry: false })?.isFile()) {
-        mkdirSync(dirname(join(at, f)), { recursive: true, mode: 0o700 });
-        copyFileSync(join(top, f), join(at, f));
-        chmodSync(join(at, f), lstatSync(join(top, f)).mode & 0o100 ? 0o700 : 0o600);
-      }
-    await must('cp', ['-al', join(top, 'node_modules'), join(at, 'node_modules')], { timeoutMs: 120_000 });
-    writeFileSync(join(at, 'elsewhere.ts'), elsewhere);
-    const options = JSON.stringify(packing);
-    const words = ['--import', 'tsx', 'elsewhere.ts', base, join(dir, 'elsewhere'), cache, options];
-    const env = { HOME: at, LC_ALL: 'C.UTF-8', LANG: 'ru_RU.UTF-8', TZ: 'Asia/Tokyo', USER: 'somebody' };
-    await must('sh', ['-c', 'umask 077; exec "$0" "$@"', process.execPath, ...words], {
-      cwd: at,
-      env,
-      timeoutMs: 1_200_000,
-    });
-    const hash = createHash('sha256')
-      .update(readFileSync(join(dir, 'elsewhere.erofs')))
-      .digest('hex');
-    if (hash !== first)
-      console.log(
-        (await run('diff', ['-rq', '--no-dereference', root(), join(dir, 'elsewhere')])).stdout.toString(),
-      );
-    assert.is(hash, first);
-    rmSync(join(dir, 'deep'), { recursive: true });
-    rmSync(join(dir, 'elsewhere'), { recursive: true });
-  },
-);
-
-check('machine code compiled again, in another compiler of the same packages, is equal', async () => {
-  const again = join(dir, 'compiled');
-  mkdirSync(again);
-  const module = '@abandonware/bluetooth-hci-socket';
-  const file = await compile(again, 'amd64', { top, module, product: 'bluetooth_hci_socket.node' });
-  assert.ok(readFileSync(file).equals(readFileSync(native['bluetooth_hci_socket.node']!)));
-  rmSync(again, { recursive: true });
-});
-
 check('no file tells where or by whom it was built', () => {
-  const told = [top, cache, join(dir), hostname()].filter((t) => t.length > 6);
+  const told = [top, cache, made.dir, hostname()].filter((t) => t.length > 6);
   for (const f of filesBelow(root())) {
     const path = join(root(), f);
     if (!lstatSync(path).isFile()) continue;
@@ -435,7 +253,14 @@ check(
     const parts = await bootParts(cache, 'amd64');
     const image = { name: 'generic', version: '1.0.0', arch: 'amd64', date: 1_700_000_000 };
     const d = JSON.parse(
-      makeSbom({ top, base, parts, root: root(), modules: carriedModules(top, files), image }),
+      makeSbom({
+        top,
+        base: made.base,
+        parts,
+        root: root(),
+        modules: carriedModules(top, made.files),
+        image,
+      }),
     ) as {
       packages: { name: string; versionInfo: string }[];
     };
