@@ -1,4 +1,4 @@
-// timeout: 1200 s
+// timeout: 1200 s, apart
 // The audio test on the hub's own root with a sound card (snd-aloop), whose two ends the lab connects by a room. What
 // is simulated: the card, the room, and the pace of time (ownTime in lab.ts).
 import { createServer } from 'node:http';
