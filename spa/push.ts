@@ -5,9 +5,8 @@ import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import type { pushApi } from '../firmware/push/api.ts';
 import { reached } from './current.ts';
 import { read, write } from './database.ts';
-import { openLinked } from './open.ts';
 import { session } from './sid.ts';
-import { app, set, within } from './store.ts';
+import { app, type Icon, set, within } from './store.ts';
 
 /**
  * `none`: this browser shows none. `denied`: a person has forbidden it in the browser's settings. `broken`: the browser's
@@ -77,15 +76,19 @@ export async function silence(): Promise<void> {
   await (await known())?.unsubscribe();
 }
 
-/** A notice of a skill is tapped while the application is open (sw.ts). */
-if (can)
-  navigator.serviceWorker.addEventListener('message', ({ data }) => {
-    set({ linked: /^\/(?:#open\.|s\/)([a-z]\w*)/.exec(String(Object(data).path))?.[1] ?? null });
-    openLinked(app().icons ?? []);
-  });
+let openLinked: ((icons: readonly Icon[]) => void) | undefined;
+const tapped = ({ data }: MessageEvent) => {
+  set({ linked: /^\/(?:#open\.|s\/)([a-z]\w*)/.exec(String(Object(data).path))?.[1] ?? null });
+  openLinked?.(app().icons ?? []);
+};
 
-/** Puts right what a browser has changed by itself, or a new session: a subscription that was wanted here. */
-export async function keep(): Promise<void> {
+/**
+ * Puts right what a browser has changed by itself, or a new session: a subscription that was wanted here.
+ * @param open shows a skill whose notice is tapped while the application is open (sw.ts)
+ */
+export async function keep(open: (icons: readonly Icon[]) => void): Promise<void> {
+  if (can && !openLinked) navigator.serviceWorker.addEventListener('message', tapped);
+  openLinked = open;
   if (!can || Notification.permission !== 'granted' || !(await read('prefs', wish()))) return;
   if ((await standing()) === 'off') await turnOn();
 }

@@ -1,6 +1,5 @@
 // The socket to root, and the route through it to the hub: offered, bound, bound anew when either end comes back.
 import { io, type Socket } from 'socket.io-client';
-import { comeback } from '../firmware/protocol/comeback.ts';
 import { toIngleError } from '../firmware/protocol/errors.ts';
 import { EMPTY_FRAME } from '../firmware/protocol/limits.ts';
 import { heedRestart } from '../firmware/protocol/restart.ts';
@@ -118,10 +117,9 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     on.changed();
   }
 
-  const back = comeback(socket, 1000, 30_000);
   socket.on('connect', () => {
-    back.taken();
-    [generation, greeted] = [-1, false];
+    generation = -1;
+    greeted = false;
     socket.emit('owner.online', { sid, session_jwt, browser_key_id }, (ack) => {
       greeted = true;
       if (!ack.ok) {
@@ -139,7 +137,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   socket.on('connect_error', (e: Error & { data?: { error?: string } }) => {
     if (isOut(e.data?.error)) on.signedOut();
     // Refused for now, as where root's database is away: Socket.IO would not ask again by itself.
-    else if (!socket.active) back.again();
+    else if (!socket.active && !closed) setTimeout(() => closed || socket.connect(), 1000);
     on.changed();
   });
   socket.on('disconnect', (reason) => {
@@ -184,7 +182,6 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     renew: () => void socket.disconnect().connect(),
     close() {
       closed = true;
-      back.stop();
       forget();
       unanswered(false);
       window.removeEventListener('online', wake);

@@ -3,7 +3,7 @@
 import { inLanguage } from '../firmware/text/i18n.ts';
 import type { Told } from '../firmware/ui/topic-names.ts';
 import { read, write } from './database.ts';
-import { isApp, openManager, openSkill } from './open.ts';
+import { isApp, openLinked, openManager, openSkill } from './open.ts';
 import { asked, routed } from './routed.ts';
 import { app, follow, toast } from './store.ts';
 import { t, titleOf } from './text.ts';
@@ -72,7 +72,7 @@ async function take(lines: readonly Told[], hub: string, isFirst: boolean): Prom
 export function heard(lines: readonly Told[], hub: string, isFirst: boolean): Promise<unknown> {
   // What a browser may show while nobody looks is put right where it has changed.
   if (isFirst && globalThis.Notification?.permission === 'granted')
-    import('./push.ts').then((m) => m.keep()).catch(() => {});
+    import('./push.ts').then((m) => m.keep(openLinked)).catch(() => {});
   last = last.then(() => take(lines, hub, isFirst));
   return last;
 }

@@ -12,7 +12,7 @@ export class Unsupported extends IngleError {}
 /** Tells a person what is not there. */
 export function unsupported(what: string): Unsupported {
   toast(t('not_supported', { type: what.slice(0, 80) }));
-  return new Unsupported('not_supported', 'This application does not know the action.');
+  return new Unsupported('not_supported', 'This action is not known here.');
 }
 
 /** @throws IngleError `not_supported` for what names no skill */

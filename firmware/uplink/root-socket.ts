@@ -1,11 +1,11 @@
 // The socket to root's namespace /hub (socket.io-client, WebSocket only): kept up, proven anew at each connect.
 import { io, type Socket } from 'socket.io-client';
-import { comeback } from '../protocol/comeback.ts';
 import { fromBody, IngleError } from '../protocol/errors.ts';
 import { MAX_FRAME } from '../protocol/limits.ts';
 import { heedRestart } from '../protocol/restart.ts';
 import type { Ack, HubCaps, HubToRoot, RelayMessage, RootToHub } from '../protocol/wire.ts';
 import type { Log } from '../system/log.ts';
+import { comeback } from './comeback.ts';
 import type { SkillPages } from './skill-pages.ts';
 
 /** First pause before a further try, milliseconds; doubles, with jitter. */

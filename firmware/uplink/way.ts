@@ -2,7 +2,6 @@
 // member is the initiator, as a browser is.
 import { io, type Socket } from 'socket.io-client';
 import { fromUtf8, toBase64url, utf8 } from '../protocol/bytes.ts';
-import { comeback } from '../protocol/comeback.ts';
 import { fromBody, IngleError } from '../protocol/errors.ts';
 import { MAX_FRAME } from '../protocol/limits.ts';
 import type { Access, Channel, Counters, Lost, Opened, Timing } from '../protocol/noise/channel.ts';
@@ -15,6 +14,7 @@ import { tunnelClient } from '../protocol/tunnel/client.ts';
 import type { TunnelClient } from '../protocol/tunnel/tunnel.ts';
 import type { Control, RelayMessage, RouteStatus } from '../protocol/wire.ts';
 import type { Papers } from '../subnet/papers.ts';
+import { comeback } from './comeback.ts';
 
 /** Pauses between tries to connect, milliseconds. */
 const PAUSE = 400;

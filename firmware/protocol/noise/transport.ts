@@ -119,7 +119,7 @@ function numbers(counters: Counters): () => Promise<number> {
   };
 }
 
-const gone = () => new IngleError('unavailable', 'The connection to the hub is not there just now.');
+const gone = () => new IngleError('unavailable', 'The hub is not connected just now.');
 
 /**
  * @param judge takes each frame, one at a time and in order.

@@ -1,9 +1,10 @@
 // Brings a socket back that Socket.IO leaves alone: after root said no to it, or ended it.
+import type { Socket } from 'socket.io-client';
 
 /** @param first pause, milliseconds; doubles with each refusal up to `most`, with jitter */
-export function comeback(socket: { connect(): unknown }, first: number, most: number) {
+export function comeback(socket: Pick<Socket, 'connect'>, first: number, most: number) {
   let refusals = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let timer: NodeJS.Timeout | undefined;
   let closed = false;
   return {
     again(): void {
