@@ -25,9 +25,10 @@ export function Told({ of, live }: { of: Glance | undefined; live: boolean }) {
   if (!of) return null;
   const { value, spark, alert } = of;
   const line = alert ?? of.line;
+  const now = value !== undefined && shown(value);
   const isOld = !live || Date.now() - of.at > OLD;
   return html`<span class=${`told${alert ? ' wants' : ''}`}>
-    <span class="now">${value !== undefined && html`<strong>${shown(value)}</strong>`}${
+    <span class="now">${now && html`<strong style=${`--n:${now.length}`}>${now}</strong>`}${
       spark &&
       html`<svg class="spark" viewBox=${`-1 -2 ${W + 2} ${H + 4}`} preserveAspectRatio="none" aria-hidden="true"><path d=${path(spark)} /></svg>`
     }</span>

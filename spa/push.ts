@@ -76,19 +76,19 @@ export async function silence(): Promise<void> {
   await (await known())?.unsubscribe();
 }
 
-let openLinked: ((icons: readonly Icon[]) => void) | undefined;
-const tapped = ({ data }: MessageEvent) => {
-  set({ linked: /^\/(?:#open\.|s\/)([a-z]\w*)/.exec(String(Object(data).path))?.[1] ?? null });
-  openLinked?.(app().icons ?? []);
-};
+let isHeeded = false;
+/** @param open shows a skill whose notice is tapped while the application is open (sw.ts) */
+export function heedTaps(open: (icons: readonly Icon[]) => void): void {
+  if (!can || isHeeded) return;
+  isHeeded = true;
+  navigator.serviceWorker.addEventListener('message', ({ data }) => {
+    set({ linked: /^\/(?:#open\.|s\/)([a-z]\w*)/.exec(String(Object(data).path))?.[1] ?? null });
+    open(app().icons ?? []);
+  });
+}
 
-/**
- * Puts right what a browser has changed by itself, or a new session: a subscription that was wanted here.
- * @param open shows a skill whose notice is tapped while the application is open (sw.ts)
- */
-export async function keep(open: (icons: readonly Icon[]) => void): Promise<void> {
-  if (can && !openLinked) navigator.serviceWorker.addEventListener('message', tapped);
-  openLinked = open;
+/** Puts right what a browser has changed by itself, or a new session: a subscription that was wanted here. */
+export async function keep(): Promise<void> {
   if (!can || Notification.permission !== 'granted' || !(await read('prefs', wish()))) return;
   if ((await standing()) === 'off') await turnOn();
 }

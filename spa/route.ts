@@ -86,6 +86,9 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   const forget = heedRestart(socket);
   const ask = () => post('/v1/browser/pairing/offer', { sid, e2e_pubkey }, session_jwt);
 
+  /** Where it was refused for now, as by a root whose database is away: Socket.IO would not ask again by itself. */
+  const again = () => setTimeout(() => closed || socket.connect(), 500 + 1500 * Math.random());
+
   async function offer(): Promise<void> {
     try {
       await ask();
@@ -118,14 +121,13 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   }
 
   socket.on('connect', () => {
-    generation = -1;
-    greeted = false;
+    [generation, greeted] = [-1, false];
     socket.emit('owner.online', { sid, session_jwt, browser_key_id }, (ack) => {
       greeted = true;
       if (!ack.ok) {
-        if (isOut(ack.error)) on.signedOut();
-        else socket.disconnect().connect();
-        return;
+        if (isOut(ack.error)) return on.signedOut();
+        socket.disconnect();
+        return void again();
       }
       // A route that is bound already stays: asking again would bind it anew and break the handshake under way.
       if (ack.route === 'bound' && (!o.wantsSecret() || ack.sealed_secret))
@@ -136,8 +138,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   });
   socket.on('connect_error', (e: Error & { data?: { error?: string } }) => {
     if (isOut(e.data?.error)) on.signedOut();
-    // Refused for now, as where root's database is away: Socket.IO would not ask again by itself.
-    else if (!socket.active && !closed) setTimeout(() => closed || socket.connect(), 1000);
+    else if (!socket.active) again();
     on.changed();
   });
   socket.on('disconnect', (reason) => {

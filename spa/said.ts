@@ -72,7 +72,12 @@ async function take(lines: readonly Told[], hub: string, isFirst: boolean): Prom
 export function heard(lines: readonly Told[], hub: string, isFirst: boolean): Promise<unknown> {
   // What a browser may show while nobody looks is put right where it has changed.
   if (isFirst && globalThis.Notification?.permission === 'granted')
-    import('./push.ts').then((m) => m.keep(openLinked)).catch(() => {});
+    import('./push.ts')
+      .then((m) => {
+        m.heedTaps(openLinked);
+        return m.keep();
+      })
+      .catch(() => {});
   last = last.then(() => take(lines, hub, isFirst));
   return last;
 }

@@ -2,7 +2,8 @@
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { failed } from './entrance.ts';
-import { type Standing, standing, turnOff, turnOn } from './push.ts';
+import { openLinked } from './open.ts';
+import { heedTaps, type Standing, standing, turnOff, turnOn } from './push.ts';
 import { say } from './settings-text.ts';
 import { useApp } from './store.ts';
 
@@ -15,6 +16,7 @@ export function Push() {
     setBusy(true);
     void work.then(setNow, failed).finally(() => setBusy(false));
   };
+  useEffect(() => heedTaps(openLinked), []);
   useEffect(() => {
     if (!still) set(standing());
   }, [still]);

@@ -170,17 +170,10 @@ function headOf(file) {
 /** @param batch one file, or those that `next` gives while they run, in one process */
 async function test(batch, next) {
   const began = Date.now();
-  const { code, out } = await run(batch, next);
+  const { code, out, summaries } = await run(batch, next);
   const file = batch.length > 1 ? `${batch[0]} and ${batch.length - 1} more` : batch[0];
   const plain = stripVTControlCharacters(out);
-  // A file may hold several suites; its last summary counts them all. Of several files each has its own.
-  const n = (name) => {
-    const all = [...plain.matchAll(new RegExp(`^\\s+${name}:\\s+(\\d+)`, 'gm'))].map((m) => Number(m[1]));
-    return next ? all.reduce((sum, x) => sum + x, 0) : (all.at(-1) ?? 0);
-  };
-  const total = n('Total');
-  const skip = n('Skipped');
-  const ok = n('Passed');
+  const { total, ok, skip } = counts(summaries, !next);
   let bad = total - ok - skip;
   // A file that died, hung or ran nothing is a failure, whatever it counted; so is a skip without its reason.
   if (code !== 0 && bad === 0) bad = 1;
@@ -204,6 +197,16 @@ async function test(batch, next) {
   }
 }
 
+/**
+ * What uvu counted. A file may hold several suites; its last summary counts them all. Of several files each has its own.
+ * @param out standard output alone: what a log says elsewhere at the same time would come between a name and its number
+ */
+function counts(out, isOne) {
+  const all = [...out.matchAll(/^ {2}Total: +(\d+)\n {2}Passed: +(\d+)\n {2}Skipped: +(\d+)\n/gm)];
+  const sum = (i) => (isOne ? all.slice(-1) : all).reduce((n, m) => n + Number(m[i]), 0);
+  return { total: sum(1), ok: sum(2), skip: sum(3) };
+}
+
 /** The failed checks of a suite as uvu tells them, each cut to its first lines. */
 function failuresIn(plain) {
   const [, ...blocks] = plain.split(/^(?= {3}FAIL )/m);
@@ -222,6 +225,7 @@ function run(batch, next) {
     // Its children inherit it: a third of a processor that two others want.
     if (!next && headOf(batch[0]).patient) setPriority(child.pid, 5);
     let out = '';
+    let stdout = '';
     let lingers;
     let lingered = false;
     /** What has done its tests ends by itself, or something is left open. */
@@ -240,7 +244,10 @@ function run(batch, next) {
       if (/^\s+Skipped: +\S+\s*$/m.test(stripVTControlCharacters(out.slice(-200)))) awaitEnd();
     };
 
-    child.stdout.on('data', keep);
+    child.stdout.on('data', (d) => {
+      stdout = (stdout + stripVTControlCharacters(String(d))).slice(-1_000_000);
+      keep(d);
+    });
     child.stderr.on('data', keep);
     const killGroup = () => {
       try {
@@ -270,7 +277,7 @@ function run(batch, next) {
       clearTimeout(timer);
       clearTimeout(lingers);
       groups.delete(killGroup);
-      resolve({ code: lingered ? 1 : (code ?? 1), out });
+      resolve({ code: lingered ? 1 : (code ?? 1), out, summaries: stdout });
     });
   });
 }

@@ -51,6 +51,7 @@ export async function page(dir, out, { define, onwarn }) {
           extensions: ['.ts', '.mjs', '.js'],
         }),
         commonjs({ ignoreTryCatch: true }),
+        templates(),
         smaller(),
         finish(dir, html, entry, out, define),
       ],
@@ -189,6 +190,42 @@ function plainLogging() {
            export const [ORANGE, BOLD, UNBOLD, RED] = ['', '', '', ''];`
         : null,
   };
+}
+
+/** What htm drops of a template's text when it draws a page, line breaks and what indents them, is not sent at all. */
+function templates() {
+  return {
+    name: 'templates',
+    transform(code, id) {
+      if (!id.endsWith('.ts') || !code.includes('html`')) return null;
+      let out = '';
+      let at = 0;
+      for (const { start, end, text } of templatesIn(this.parse(code)).sort((a, b) => a.start - b.start)) {
+        out += code.slice(at, start) + text;
+        at = end;
+      }
+      return { code: out + code.slice(at), map: null };
+    },
+  };
+}
+
+/** The pieces of all templates below a node of the syntax tree, and the text that each becomes. */
+function templatesIn(node) {
+  if (!node || typeof node !== 'object') return [];
+  const below = Object.values(node).flatMap(templatesIn);
+  if (node.type !== 'TaggedTemplateExpression' || node.tag.name !== 'html') return below;
+  // A piece may end within a tag, and the next one goes on in it.
+  let inTag = false;
+  const own = node.quasi.quasis.map(({ start, end, value }) => {
+    const text = value.raw.replace(/[^<>]+|[<>]/g, (part) => {
+      if (part === '<' || part === '>') inTag = part === '<';
+      else if (!inTag) return part.replace(/^\s*\n\s*|\s*\n\s*$/g, '').replace(/\s*\n\s*/g, ' ');
+      else return part.replace(/\s*\n\s*/g, ' ');
+      return part;
+    });
+    return { start, end, text };
+  });
+  return [...below, ...own];
 }
 
 /** What esbuild has made small, terser makes smaller by 3 % (gzip); of what draws Vega-Lite it would take 20 s. */

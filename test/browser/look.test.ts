@@ -110,10 +110,18 @@ for (const [name, options] of looks)
     await press(page, 'Русский');
     await page.keyboard.press('Escape');
     await check(page, `${name}-15-desktop-ru`);
-    // A value is read whole, however narrow the tile: it is its line that has less room.
-    const cut = await page
-      .locator('.told strong')
-      .evaluateAll((all) => all.flatMap((e) => (e.scrollWidth > e.clientWidth ? [e.textContent] : [])));
+    // A value is read whole, however narrow the tile and long the value: it is its line that has less room.
+    const cut = await page.locator('.told strong').evaluateAll((all) =>
+      all.flatMap((e) => {
+        const long = e.cloneNode() as HTMLElement;
+        long.textContent = '123 456,78 кВт·ч';
+        long.style.setProperty('--n', String(long.textContent.length));
+        e.after(long);
+        const are = [e, long].filter((x) => x.scrollWidth > x.clientWidth).map((x) => x.textContent);
+        long.remove();
+        return are;
+      }),
+    );
     assert.equal(cut, []);
     await press(page, 'Меню');
     await press(page, 'Выйти');
