@@ -109,10 +109,9 @@ export function openExchanges(admit: Admit) {
     arrivals.expect(x);
     gatherBody(x, isReadAtOnce, {
       grown: (size) => places.makeRoom(x, size, maxBody),
-      refused() {
-        arrivals.forget(x);
-        leave(x);
-      },
+      // What still comes of it is dropped, and takes no place from others meanwhile.
+      refused: () => leave(x),
+      dropped: () => arrivals.forget(x),
       whole(body) {
         arrivals.forget(x);
         x.isGathered = true;
@@ -194,13 +193,14 @@ function exchangeOf(res: HttpResponse, head: Head): Exchange {
 
 /**
  * @param o.grown throws where there is no room for so many bytes
- * @param o.refused is called once such a body has come to its end
+ * @param o.refused is called when there was none
+ * @param o.dropped is called once such a body has come to its end, or is not waited for any longer
  * @param o.whole gets the body; one that is read at once is uWebSockets' own memory, which takes it back after this call
  */
 function gatherBody(
   x: Exchange,
   isReadAtOnce: boolean,
-  o: { grown(size: number): void; refused(): void; whole(body: Uint8Array): void },
+  o: { grown(size: number): void; refused(): void; dropped(): void; whole(body: Uint8Array): void },
 ): void {
   let parts: Uint8Array[] = [];
   let size = 0;
@@ -212,20 +212,22 @@ function gatherBody(
       x.isRefused = true;
       parts = [];
       x.res.cork(() => beginAnswer(x.res, errorResponse(e), x.isHead));
+      o.refused();
     }
+  }
+  function drop(isLast: boolean): void {
+    if (!isLast && size <= MAX_DROPPED) return;
+    x.aborted = true;
+    o.dropped();
+    // Whoever sends more than that is heard no longer.
+    x.res.cork(() => void x.res.end(undefined, !isLast));
   }
   grow(x.size);
   x.res.onData((chunk, isLast) => {
     if (x.aborted) return;
     size += chunk.byteLength;
     grow(size);
-    if (x.isRefused) {
-      if (isLast) {
-        x.res.cork(() => void x.res.end());
-        o.refused();
-      } else if (size > MAX_DROPPED) x.res.close();
-      return;
-    }
+    if (x.isRefused) return drop(isLast);
     const isAll = isLast && isReadAtOnce && parts.length === 0;
     if (chunk.byteLength > 0) parts.push(isAll ? new Uint8Array(chunk) : copyOf(chunk));
     if (isLast) o.whole(parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? nothing));

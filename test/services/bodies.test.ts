@@ -1,4 +1,5 @@
 // How large a body may be: what is read, for whom, and how many at once.
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -111,6 +112,22 @@ test('a body without an end is not read to the end', async ({ server }) => {
       return isClosed;
     }, `the end of the connection, ${length}`);
     assert.match(said, /^HTTP\/1.1 413/, length);
+  }
+});
+
+test('what still comes of refused bodies takes no place from others', async ({ base, server }) => {
+  const senders = Array.from({ length: 70 }, () => connect(server.port, '127.0.0.1'));
+  try {
+    await Promise.all(
+      senders.map(async (one) => {
+        one.write(`POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: ${LARGEST + 1}\r\n\r\nx`);
+        const [said] = await once(one, 'data');
+        assert.match(String(said), /^HTTP\/1.1 413/);
+      }),
+    );
+    assert.is((await post(`${base}/small`, 1))[0], 200);
+  } finally {
+    for (const one of senders) one.destroy();
   }
 });
 
