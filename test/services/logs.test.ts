@@ -142,6 +142,7 @@ test('the screen filters, follows while somebody looks, and leaves nothing in th
 }) => {
   const post = (path: string, body: object) => hub.ask('POST', `/skills/logs/v1/${path}`, { as: {}, body });
   const state = async () => (await get(hub, '/v1/state')).body;
+  const brief = async () => inLanguage((await state()).brief, 'en');
   assert.is((await post('filter', { set: 'level', value: 'warn' })).status, 200);
   assert.is((await state()).filter.level, 'warn');
   assert.is((await state()).rows.length, 3, 'the stand-in filters nothing');
@@ -153,7 +154,12 @@ test('the screen filters, follows while somebody looks, and leaves nothing in th
   assert.is((await post('filter', { set: 'text', value: 'nothing like it' })).status, 200);
   assert.is((await state()).found, '');
   assert.is((await post('filter', { set: 'level', value: 'loud' })).status, 400);
+  assert.is(await brief(), 'No errors among the newest lines', 'the tile tells of all lines, not of those found');
+  journal.say([...said, { ...entry, MESSAGE: 'audio: broken', PRIORITY: '3', __CURSOR: 's=a;i=5' }]);
   await post('filter', { set: 'text', value: '' });
+  assert.is(await brief(), '1 error among the newest lines');
+  journal.say(said);
+  await post('filter', {});
   const doc = new Y.Doc();
   const room = new WebsocketProvider(`${hub.base.replace('http', 'ws')}/sync`, 'o1/logs/state:main', doc, {
     WebSocketPolyfill: hub.webSocket({}),

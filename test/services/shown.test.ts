@@ -47,6 +47,12 @@ test('the network that was chosen is named, and none where none was', () => {
   assert.is(choiceShown(known, { ...nothing, network: '9' }).state['ssid'], '');
 });
 
+test('the tile tells the network, and how many may come where nobody tells of it', () => {
+  const brief = (k: Known) => (stateOf(k, 0)['brief'] as unknown as Localized).i18n;
+  assert.is(brief(known)['en'], 'Joined: home');
+  assert.is(brief({ ...known, wifi: away })['ru'], 'Подключён 1 браузер');
+});
+
 test('a service that does not answer takes its own card only; sound is not missed before it was asked', () => {
   const of = (k: Known) => choiceShown(k, nothing).shown.trouble;
   const well = { wifi: false, browsers: false, hub: false, sound: false };

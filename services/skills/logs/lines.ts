@@ -19,6 +19,8 @@ export interface Filter {
 }
 
 export const everything: Filter = { level: 'info', unit: '', text: '' };
+/** Whether nothing but less grave lines is left out. */
+export const isOfAll = ({ unit, text }: Filter): boolean => unit === '' && text === '';
 export const MAX_TAIL = 1000;
 /** Of a line on the screen, characters; the API has all of it. */
 const MAX_CELL = 300;

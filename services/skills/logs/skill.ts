@@ -5,7 +5,7 @@ import type { Json, JsonObject, Skill, SkillRequest } from '../../../firmware/sk
 import type { HubContext, HubSkill } from '../../../firmware/skills/skill.ts';
 import { supervisor1 } from '../../../firmware/supervisor/contract.ts';
 import { isAbsent } from '../../../firmware/system/bus-errors.ts';
-import { localizer, translator } from '../../../firmware/text/i18n.ts';
+import { type Localized, localizer, translator } from '../../../firmware/text/i18n.ts';
 import {
   type Entry,
   eventsOf,
@@ -13,6 +13,7 @@ import {
   type Filter,
   filterOf,
   fits,
+  isOfAll,
   type Journal,
   MAX_TAIL,
   rowOf,
@@ -40,6 +41,8 @@ interface Look {
   lines: Entry[];
   cursor: string;
   cut: boolean;
+  /** What the tile tells, since all lines were last looked at. */
+  brief: Localized | '';
   trouble: 'noJournal' | 'notGiven' | 'away' | undefined;
   /** The view that is there now. */
   view: string;
@@ -51,8 +54,13 @@ function troubleOf(cause: unknown): Look['trouble'] {
   return (Object(cause) as Partial<IngleError>).code === 'forbidden' ? 'notGiven' : 'away';
 }
 
+function briefOf(lines: readonly Entry[]): Localized {
+  const n = lines.filter((e) => e.level === 'error').length;
+  return n > 0 ? t('errors', { n }) : t('fine');
+}
+
 const freshLook = (): Look => ({
-  ...{ filter: everything, live: true, lines: [], cursor: '', cut: false },
+  ...{ filter: everything, live: true, lines: [], cursor: '', cut: false, brief: '' },
   ...{ trouble: undefined, view: '' },
 });
 
@@ -132,6 +140,7 @@ function start(ctx: HubContext): Skill {
     ctx.setState(owner, {
       filter: { ...filter },
       live,
+      brief: look.brief as unknown as Json,
       rows: lines.map((e) => rowOf(e, (level) => t(level) as unknown as Json)).reverse(),
       found: lines.length > 0 ? t(look.cut ? 'more' : 'shown', { n: lines.length }) : '',
       trouble: trouble ? t(trouble) : '',
@@ -153,6 +162,7 @@ function start(ctx: HubContext): Skill {
       l.lines = all.slice(-ROWS);
       l.cursor = said.cursor;
       l.trouble = undefined;
+      if (isOfAll(filter)) l.brief = briefOf(l.lines);
     } catch (cause) {
       l.trouble = troubleOf(cause);
       ctx.log.debug('the journal does not answer', { cause });

@@ -40,8 +40,11 @@ export function stateOf(k: Known, now: number): JsonObject {
   const trouble = (a: describe.Asked<unknown> | undefined) =>
     (!a || 'said' in a ? '' : a.trouble) as unknown as Json;
   const named = (list: readonly { id: string; name: string }[]) => list.map(({ id, name }) => ({ id, name }));
+  const wifi = 'said' in k.wifi ? describe.wifiState(k.wifi.said, k.notes.wifi) : {};
   return {
     name: k.name,
+    // What the tile tells: the network, or where there is no such service, who may come.
+    brief: wifi['text'] ?? (t('paired', { n: browsersIn(k).length }) as unknown as Json),
     language: k.language,
     trouble: {
       wifi: trouble(k.wifi),
@@ -49,7 +52,7 @@ export function stateOf(k: Known, now: number): JsonObject {
       hub: trouble(k.hub),
       sound: trouble(k.sound),
     },
-    wifi: 'said' in k.wifi ? describe.wifiState(k.wifi.said, k.notes.wifi) : {},
+    wifi,
     networks: describe.networksState(k.networks),
     sinks: named(devices.sinks),
     sources: named(devices.sources),

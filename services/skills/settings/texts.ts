@@ -46,6 +46,7 @@ const en = {
 
   browsers: 'Browsers',
   none: 'No browser is paired.',
+  paired: { by: 'n', one: '{n} browser is paired', other: '{n} browsers are paired' },
   seen: 'Paired {paired}, last seen {seen}',
   label: 'Name',
   rename: 'Rename',
@@ -111,6 +112,12 @@ const ru: Record<keyof typeof en, Text> = {
 
   browsers: 'Браузеры',
   none: 'Подключённых браузеров нет.',
+  paired: {
+    by: 'n',
+    one: 'Подключён {n} браузер',
+    few: 'Подключено {n} браузера',
+    other: 'Подключено {n} браузеров',
+  },
   seen: 'Подключён {paired}, последний раз виден {seen}',
   label: 'Имя',
   rename: 'Переименовать',
