@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs every test and ends in one line `N passed, N failed`. All files are compiled beforehand; those that start no
 // program (gate.mjs) share a few processes, and every other one has its own.
-//   node test/run.mjs [unit|system|services|root|browser|vm|bench|…]
+//   node test/run.mjs [protocol|system|services|root|browser|vm|bench|…]
 // With --gate there is nothing but the former.
 // A suite that cannot run here (no root rights, no Chromium) says why and is counted as skipped.
 import { spawn } from 'node:child_process';

@@ -3,8 +3,8 @@ import type { Bus } from '../system/bus.ts';
 import type { Log } from '../system/log.ts';
 import { skill1, skillBusName } from './contract.ts';
 
-/** A process that hangs is ended by its watchdog within 60 s (ingle-skill@.service), and not at once. */
-const LEAVE_MS = 90_000;
+/** A process that hangs is ended by its watchdog within 120 s (ingle-skill@.service), and not at once. */
+export const LEAVE_MS = 150_000;
 const ASK_MS = 5000;
 /** A process may have to start first, on a slow hub that does much else. */
 const WIPE_MS = 60_000;

@@ -154,7 +154,11 @@ test('the screen filters, follows while somebody looks, and leaves nothing in th
   assert.is((await post('filter', { set: 'text', value: 'nothing like it' })).status, 200);
   assert.is((await state()).found, '');
   assert.is((await post('filter', { set: 'level', value: 'loud' })).status, 400);
-  assert.is(await brief(), 'No errors among the newest lines', 'the tile tells of all lines, not of those found');
+  assert.is(
+    await brief(),
+    'No errors among the newest lines',
+    'the tile tells of all lines, not of those found',
+  );
   journal.say([...said, { ...entry, MESSAGE: 'audio: broken', PRIORITY: '3', __CURSOR: 's=a;i=5' }]);
   await post('filter', { set: 'text', value: '' });
   assert.is(await brief(), '1 error among the newest lines');

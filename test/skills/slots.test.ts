@@ -1,8 +1,10 @@
-// Which skill lives in which slot.
+// Which skill lives in which slot, and how long one is waited for that is to go.
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { LEAVE_MS } from '../../firmware/skills/leave.ts';
 import {
   assign,
   free,
@@ -183,6 +185,12 @@ test('whatever is installed and removed: one slot each, none of the pinned, and 
       }
     }),
   );
+});
+
+test('a slot whose process hangs is waited for until its watchdog has ended it', () => {
+  const unit = readFileSync('systemd/units/ingle-skill@.service', 'utf8');
+  const seconds = (name: string) => Number(new RegExp(`^${name}=(\\d+)$`, 'm').exec(unit)![1]);
+  assert.ok(LEAVE_MS > 1000 * (seconds('WatchdogSec') + seconds('TimeoutStopSec')));
 });
 
 test('a table made of anything is refused or fits', () => {
