@@ -1,11 +1,12 @@
 // Rows of the page of access: browsers that are signed in, passkeys and hubs, each with what can be done about it.
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
   type Account,
   account,
   day,
   hubName,
+  moment,
   type OwnedHub,
   type Passkey,
   passkeyName,
@@ -21,22 +22,30 @@ import { ago } from './text.ts';
 /** Does something at root and then shows what is so now. */
 export interface Orders {
   still: boolean;
-  order(work: () => Promise<unknown>): void;
+  /** @returns whether it was done; why not is told */
+  order(work: () => Promise<unknown>): Promise<boolean>;
 }
 type Row<T> = Orders & { of: T };
 
 const line = (...parts: (string | false)[]) => parts.filter(Boolean).join(' · ');
 
-/** A button that becomes a field for a name, and back. */
-function Name(o: { name: string; of: string; still: boolean; send(name: string): void }) {
+/** A button that becomes a field for a name, and back once it is named so; each has the focus when it comes. */
+function Name(o: { name: string; of: string; still: boolean; send(name: string): Promise<boolean> }) {
   const [value, write] = useState<string | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const isOpen = value !== null;
+  const wasOpen = useRef(false);
+  useLayoutEffect(() => {
+    if (isOpen || wasOpen.current) (isOpen ? field : button).current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
   if (value === null)
-    return html`<button type="button" class="button quiet" disabled=${o.still} aria-label=${say('rename_of', { name: o.of })}
+    return html`<button type="button" class="button quiet" ref=${button} disabled=${o.still} aria-label=${say('rename_of', { name: o.of })}
       onClick=${() => write(o.name)}>${say('rename')}</button>`;
-  const send = (e: Event) => {
+  const send = async (e: Event) => {
     e.preventDefault();
-    o.send(value.trim());
-    write(null);
+    if (!o.still && (await o.send(value.trim()))) write(null);
   };
   const onKeyDown = (e: KeyboardEvent) => {
     if (e.key !== 'Escape') return;
@@ -45,9 +54,7 @@ function Name(o: { name: string; of: string; still: boolean; send(name: string):
     write(null);
   };
   return html`<form class="with" onSubmit=${send} onKeyDown=${onKeyDown}><input class="input" maxlength="64" autocomplete="off"
-      aria-label=${say('name_of', { name: o.of })} value=${value} ref=${(el: HTMLInputElement | null) => {
-        if (el && document.activeElement !== el) el.focus();
-      }} onInput=${(e: Event) => write((e.target as HTMLInputElement).value)} />
+      aria-label=${say('name_of', { name: o.of })} value=${value} ref=${field} onInput=${(e: Event) => write((e.target as HTMLInputElement).value)} />
     <button type="submit" class="button second" disabled=${o.still}>${say('save')}</button></form>`;
 }
 
@@ -82,7 +89,8 @@ function Key({ of: p, isLast, still, order }: Row<Passkey> & { isLast: boolean }
     if (!(await ask({ title: say('remove_title', { name }), text, yes: say('remove') }))) return;
     order(async () => {
       await account.removePasskey(p.id);
-      if (isLast || p.current) return leave();
+      // Without a passkey nothing is left to come back by but a new code.
+      if (isLast || p.current) return leave(isLast);
       toast(say('removed', { name }));
     });
   };
@@ -94,7 +102,7 @@ function Key({ of: p, isLast, still, order }: Row<Passkey> & { isLast: boolean }
   return html`<li class="v-card" data-passkey=${p.browser_key_id}><h4>${name}</h4><p class="soft small">${about}</p>
     ${
       p.sign_count_went_back &&
-      html`<p class="note warn small">${glyph('alarm')}<span>${say('went_back', { day: day(p.sign_count_went_back) })}</span></p>`
+      html`<p class="note warn small">${glyph('alarm')}<span>${say('went_back', { when: moment(p.sign_count_went_back) })}</span></p>`
     }
     <div class="v-row"><${Name} name=${p.name} of=${name} still=${still}
       send=${(wished: string) => order(() => account.namePasskey(p.id, wished))} />
@@ -112,7 +120,8 @@ function Handover({ of: h, still, order }: Row<OwnedHub>) {
   if (h.offered_until === null)
     return html`<button type="button" class="button quiet" disabled=${still} aria-label=${say('offer_of', { name })}
       onClick=${offer}>${say('offer')}</button>`;
-  return html`<button type="button" class="button second" disabled=${still} onClick=${() => order(() => account.keep(h.hub_id))}>${say('keep')}</button>`;
+  return html`<button type="button" class="button second" disabled=${still} aria-label=${say('keep_of', { name })}
+    onClick=${() => order(() => account.keep(h.hub_id))}>${say('keep')}</button>`;
 }
 
 function Hub(o: Row<OwnedHub> & { of: OwnedHub; only: boolean; leads: string }) {
@@ -139,7 +148,7 @@ function Hub(o: Row<OwnedHub> & { of: OwnedHub; only: boolean; leads: string }) 
     <div class="node"><div><h4>${name}</h4><p class="soft small">${line(h.current && say('this_hub'), h.hub_id)}</p></div>
       <span class=${`pill ${h.online ? 'ok' : ''}`}>${say(h.online ? 'online' : 'offline')}</span></div>
     <ul class="plain small">${facts.filter(Boolean).map((f) => html`<li>${f}</li>`)}</ul>
-    ${h.offered_until && html`<div class="note" role="status">${glyph('info')}<span>${say('offered', { until: day(h.offered_until) })}</span></div>`}
+    ${h.offered_until && html`<div class="note" role="status">${glyph('info')}<span>${say('offered', { until: moment(h.offered_until) })}</span></div>`}
     <div class="v-row"><${Name} name=${h.name} of=${name} still=${still}
       send=${(wished: string) => order(() => account.nameHub(h.hub_id, wished))} />
     ${

@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Account, account, type Entry, hubName, moment, passkeyName, say } from './account-root.ts';
 import { failed } from './entrance.ts';
+import { useFocusInside } from './focus.ts';
 
 const deeds = [
   ...(['code_taken', 'passkey_added', 'passkey_renamed', 'passkey_removed', 'signed_in'] as const),
@@ -38,7 +39,10 @@ export function Trail({ of }: { of: Account }) {
   const [shown, setShown] = useState<Part | null>(null);
   const { entries, before } = shown ?? { entries: null, before: null };
   const [busy, setBusy] = useState(false);
+  const box = useFocusInside();
   const work = (what: () => Promise<void>) => {
+    // A button that is out of order while it works would lose the focus.
+    if (busy) return;
     setBusy(true);
     void what()
       .catch(failed)
@@ -50,14 +54,12 @@ export function Trail({ of }: { of: Account }) {
       setShown((now) => ({ ...next, entries: [...(now?.entries ?? []), ...next.entries] }));
     });
   // What is done here is in the trail at once.
-  useEffect(
-    () =>
-      work(async () => {
-        const newest = await account.trail(null);
-        setShown((now) => withNew(now, newest));
-      }),
-    [of],
-  );
+  useEffect(() => {
+    account
+      .trail(null)
+      .then((newest) => setShown((now) => withNew(now, newest)))
+      .catch((e) => shown || failed(e));
+  }, [of]);
   const keyName = (key: string) => {
     const p = of.passkeys.find((known) => known.browser_key_id === key);
     return p ? passkeyName(p) : say('former');
@@ -76,15 +78,15 @@ export function Trail({ of }: { of: Account }) {
     const deed = deeds.find((d) => d === e.what);
     return deed ? say(deed, { name: e.name || (e.about ? nameOf(e.about) : '') }) : e.what;
   };
-  return html`<section class="v-stack" aria-labelledby="trail-title"><h3 id="trail-title">${say('trail')}</h3>
+  return html`<section class="v-stack" aria-labelledby="trail-title" ref=${box}><h3 id="trail-title">${say('trail')}</h3>
     <p class="soft small">${say('trail_lead')}</p>
     <ol class="rows" aria-busy=${entries === null ? 'true' : undefined}>${entries?.map(
       (e) => html`<li class="notice" key=${e.n} data-deed=${e.what}><span><b>${what(e)}</b>
         <span class="soft small">${[moment(e.at), who(e), e.place].filter(Boolean).join(' · ')}</span></span></li>`,
     )}</ol>
     <div class="v-row">
-      ${before !== null && html`<button type="button" class="button second" disabled=${busy} onClick=${older}>${say('older')}</button>`}
-      <button type="button" class="button second" disabled=${busy}
+      ${before !== null && html`<button type="button" class="button second" aria-busy=${busy} onClick=${older}>${say('older')}</button>`}
+      <button type="button" class="button second" aria-busy=${busy}
         onClick=${() => work(async () => save('ingle-access.jsonl', await account.file()))}>${say('save_trail')}</button>
     </div></section>`;
 }

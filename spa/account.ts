@@ -1,7 +1,7 @@
 // The page of access: who is signed in, by which passkeys, to which hubs, and what happened. Root says it, so it stands
 // also while the hub is away.
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Account as All, account, say } from './account-root.ts';
 import { Rows } from './account-rows.ts';
 import { Trail } from './account-trail.ts';
@@ -10,6 +10,7 @@ import { useFocusInside } from './focus.ts';
 import { glyph } from './glyphs.ts';
 import { Bones } from './open.ts';
 import { sheet } from './owner.css';
+import { session } from './sid.ts';
 import { errorText, t } from './text.ts';
 
 /** How often root is asked while the page is open, milliseconds. */
@@ -29,27 +30,38 @@ export function Account() {
   const [trouble, setTrouble] = useState('');
   const [busy, setBusy] = useState(false);
   const box = useFocusInside();
+  const asked = useRef(0);
   const load = async () => {
+    const nth = ++asked.current;
     const [now] = await Promise.all([account.all(), sheet]);
-    setAll(now);
+    // An answer that comes late would bring back what has gone meanwhile.
+    if (nth === asked.current) setAll(now);
   };
-  const order = (work: () => Promise<unknown>) => {
+  const order = async (work: () => Promise<unknown>): Promise<boolean> => {
     setBusy(true);
     setTrouble('');
-    void work()
-      .then(load)
-      .catch((e) => setTrouble(troubleText(e)))
-      .finally(() => setBusy(false));
+    try {
+      await work();
+      // It may have been the end of this very session.
+      if (session()) await load();
+      return true;
+    } catch (e) {
+      setTrouble(troubleText(e));
+      return false;
+    } finally {
+      setBusy(false);
+    }
   };
+  const look = () => order(async () => {});
   useEffect(() => {
-    order(load);
+    void look();
     const timer = setInterval(() => void load().catch(() => {}), AGAIN);
     return () => clearInterval(timer);
   }, []);
   const note =
     trouble &&
     html`<div class="note bad" role="alert">${glyph('info')}<span>${trouble}</span>
-      <button type="button" class="button quiet" disabled=${busy} onClick=${() => order(load)}>${say('again')}</button></div>`;
+      <button type="button" class="button quiet" disabled=${busy} onClick=${look}>${say('again')}</button></div>`;
   if (!all) return note || html`<${Bones} title=${t('account')} />`;
   return html`<div class="v-stack manage" ref=${box}>
     <p class="soft">${say('lead')}</p>

@@ -121,12 +121,14 @@ async function read(): Promise<void> {
   if (isLive()) openLinked(icons);
 }
 
-/** What skills tell comes with the first line of it. */
+/** What skills tell comes with the first line of it, and where notices may be shown at once: one may be tapped. */
 function hear(lines: Told[]): void {
   const isFirst = !hasRead;
   hasRead = true;
   const hub = session()?.hub_id;
-  if (hub && lines.length > 0) import('./said.ts').then((m) => m.heard(lines, hub, isFirst)).catch(() => {});
+  const mayTell = isFirst && globalThis.Notification?.permission === 'granted';
+  if (hub && (lines.length > 0 || mayTell))
+    import('./said.ts').then((m) => m.heard(lines, hub, isFirst)).catch(() => {});
 }
 
 const isLive = () => rooms.length > 0 && rooms.every((r) => r.live) && app().link !== 'unserved';

@@ -99,13 +99,12 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     }
   }
   async function whyEnded(): Promise<void> {
-    try {
-      await ask();
-      on.elsewhere();
-    } catch (e) {
-      if (toIngleError(e).code === 'unavailable') socket.connect();
-      else on.signedOut();
-    }
+    const then = await ask().then(
+      () => on.elsewhere,
+      (e) => (toIngleError(e).code === 'unavailable' ? () => socket.connect() : on.signedOut),
+    );
+    // The page may have left by itself meanwhile.
+    if (!closed) then();
   }
 
   const unanswered = patience(offer);

@@ -14,16 +14,17 @@ function choose(wanted: boolean): void {
 }
 
 export function Way() {
-  const { direct } = useApp();
+  const { direct, link } = useApp();
   const [wanted, setWanted] = useState(wantsDirect());
   const turn = (on: boolean) => {
     choose(on);
     setWanted(on);
   };
+  const now = link !== 'up' ? 'way_none' : direct ? 'way_direct' : 'way_relay';
   return html`<section class="v-card" aria-labelledby="way-title"><h3 id="way-title">${say('way')}</h3>
     <label class="setting"><span>${say('way_do')}</span>
       <input type="checkbox" class="switch" role="switch" checked=${wanted} aria-describedby="way-hint"
         onChange=${(e: Event) => turn((e.target as HTMLInputElement).checked)} /></label>
-    <p class="soft small" id="way-hint" role="status">${say(wanted ? (direct ? 'way_direct' : 'way_relay') : 'way_off')}</p>
+    <p class="soft small" id="way-hint" role="status">${say(wanted ? now : 'way_off')}</p>
   </section>`;
 }

@@ -12,10 +12,11 @@ const en = {
   way: 'Way to the hub',
   way_do: 'Direct where possible',
   way_off: 'Everything goes through the service, which cannot read it.',
+  way_none: 'If possible, it goes straight to the hub; otherwise through the service, which cannot read it.',
   way_relay:
-    'Just now it goes through the service, which cannot read it. At home it is faster straight to the hub.',
+    'Right now it goes through the service, which cannot read it. At home it is faster straight to the hub.',
   way_direct:
-    'Just now it goes straight to the hub. If that breaks, the service takes over and nothing is lost.',
+    'Right now it goes straight to the hub. If that breaks, the service takes over and nothing is lost.',
   push: 'Notifications',
   push_do: 'Show them on this device',
   push_on:
@@ -97,6 +98,7 @@ const ru: Record<keyof typeof en, Text> = {
   way: 'Путь к хабу',
   way_do: 'Напрямую, где возможно',
   way_off: 'Всё идёт через службу; прочитать она ничего не может.',
+  way_none: 'Если возможно, всё идёт прямо к хабу, иначе через службу; прочитать она ничего не может.',
   way_relay: 'Сейчас всё идёт через службу; прочитать она ничего не может. Дома напрямую быстрее.',
   way_direct:
     'Сейчас всё идёт прямо к хабу. Если связь прервётся, её подхватит служба и ничего не потеряется.',
