@@ -117,7 +117,7 @@ export async function removeHub(root: Root, session: Session, hubId: string) {
   await ownedBy(root, session);
   const ended = await root.records.estate.remove(step(session, hubId));
   if (!ended) throw noHub();
-  for (const sid of ended) root.ways.drop(sid);
+  for (const sid of ended) letGo(root, { sid, hub_id: hubId });
   root.ways.rotated(hubId, true);
   return { ok: true as const, sessions: ended.length };
 }

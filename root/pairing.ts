@@ -56,6 +56,8 @@ export async function offer(
   // Signed out, or revoked, while the request was under way.
   if (!kept) throw new IngleError('unauthenticated', 'Sign in first.');
   const left = isOther ? session.hub_id : null;
+  // What it has open straight with the other hub would outlive a sign-out, of which only the session's hub is told.
+  if (left !== null) root.ways.tell(left, 'session.over', { sid });
   return { routed_to_hub: await root.ways.route({ ...session, hub_id, subnet_id }, pub, left) };
 }
 

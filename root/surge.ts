@@ -12,9 +12,10 @@ export interface Surge {
   failed(): void;
   /**
    * Lets pass while things are calm, or with a fresh solution for this sid.
+   * @returns whether the solution was needed, and so is used
    * @throws IngleError `rate_limited` with `details.pow` = {challenge, bits}
    */
-  check(sid: string, solution: string): void;
+  check(sid: string, solution: string): boolean;
 }
 
 /** @param threshold failures a minute from which work is asked for; @param mac keyed hash that signs challenges */
@@ -62,7 +63,9 @@ export function openSurge(threshold: number, mac: (text: string) => string, now 
     },
     check(sid, solution) {
       const need = bits();
-      if (need > 0 && !(solution.length <= 256 && good(sid, solution, need))) throw challenge(sid, need);
+      if (need === 0) return false;
+      if (!(solution.length <= 256 && good(sid, solution, need))) throw challenge(sid, need);
+      return true;
     },
   };
 }

@@ -113,6 +113,8 @@ async function read(): Promise<void> {
   if (!view?.layout || !view.behavior || !state.available || !manager.icons || !arrangement.order) return;
   // What the person has changed and the hub does not know yet stays as they see it.
   if ((await changes()).pending.length > 0) return;
+  // While not all documents are joined anew, one of them may still lack what the hub has said done to.
+  if (app().icons && !isJoined()) return;
   const icons = placed(manager.icons, arrangement as Arrangement, state.available);
   await keep(icons, isLive() ? Date.now() : (app().iconsAt ?? 0), {
     ...view.layout,
@@ -131,7 +133,8 @@ function hear(lines: Told[]): void {
     import('./said.ts').then((m) => m.heard(lines, hub, isFirst)).catch(() => {});
 }
 
-const isLive = () => rooms.length > 0 && rooms.every((r) => r.live) && app().link !== 'unserved';
+const isJoined = () => rooms.length > 0 && rooms.every((r) => r.live);
+const isLive = () => isJoined() && app().link !== 'unserved';
 
 export async function keep(
   icons: Icon[],

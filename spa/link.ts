@@ -185,7 +185,8 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   if (!s?.session_jwt || !s.hub_id) throw new IngleError('unauthenticated', 'Not signed in.');
   const hubId = s.hub_id;
   const pin = await read('hubs', hubId);
-  let admitted = false;
+  /** `cut`: root or the hub has gone since, and only a direct way that opens goes on with the same channel. */
+  let admitted: '' | 'yes' | 'cut' = '';
   let closed = false;
   const hub = trust({
     ...{ hubId, pin, pairing: s.access !== undefined },
@@ -206,7 +207,8 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     ...on,
     changed() {
       const { connected, status } = line.route;
-      if (!line.direct() && (!connected || !status.hub_online)) admitted = false;
+      if (admitted && line.direct()) admitted = 'yes';
+      else if (admitted && (!connected || !status.hub_online)) admitted = 'cut';
       view.tell();
     },
     begun: listen,
@@ -216,7 +218,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     ...on,
     route: () => line.route,
     open: () => line.channel()?.state === 'open',
-    admitted: () => admitted,
+    admitted: () => admitted === 'yes',
     direct: line.direct,
     beat: () => line.channel()?.beat(),
   });
@@ -232,7 +234,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     channel.on('message', (plaintext) => inTurn(() => heard(plaintext)));
     channel.on('beat', view.heard);
     channel.on('lost', (why) => {
-      admitted = false;
+      admitted = '';
       view.lost();
       if (why === 'unknown_browser') on.unknown();
       view.tell();
@@ -253,12 +255,12 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     if (!said || closed) return;
     switch (said.t) {
       case 'welcome':
-        admitted = said.admitted;
+        admitted = said.admitted ? 'yes' : '';
         on.hub(said.name);
         if (said.asks) on.asks();
         return view.tell();
       case 'admitted':
-        admitted = true;
+        admitted = 'yes';
         assertion.settle();
         return view.tell();
       case 'refused':
@@ -274,7 +276,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   const tunnel = () => reached(line.tunnel());
   return {
     get up() {
-      return admitted && line.channel()?.state === 'open';
+      return admitted === 'yes' && line.channel()?.state === 'open';
     },
     async request(method, path, body, headers = {}, stop) {
       const r = await tunnel().request({ method, path, ...sent(body, headers, stop) });

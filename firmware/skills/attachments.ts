@@ -46,7 +46,10 @@ export function attachments(o: AttachmentOptions) {
     /** Whether all that the skill has sent for an owner is in the rooms. */
     isSettled: (owner_id: string) => attached.has(owner_id) && !early.has(owner_id),
     /** The skill is unheard: what it sends next would build on what did not come, so each owner is attached anew. */
-    lapse: () => attached.clear(),
+    lapse(): void {
+      attached.clear();
+      early.clear();
+    },
     /** Whether the skill's updates for an owner are taken. */
     takes: (owner_id: string) => attached.has(owner_id) || early.has(owner_id),
     take(owner_id: string, doc: string, update: Uint8Array): void {

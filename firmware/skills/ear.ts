@@ -54,6 +54,8 @@ export function openEar(o: EarOptions, on: Signals) {
     setTimeout(() => {
       if (ended) return;
       allowed = allowance();
+      // Nor does what began while it was unheard count.
+      o.onMuted();
       hear()
         .then(o.onHeard)
         .catch((cause) => log.warn('a skill does not come back', { skill: id, cause }));

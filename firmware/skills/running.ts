@@ -147,7 +147,7 @@ export function openRunning(o: RunningOptions) {
   }
 
   function vanish(id: string): void {
-    if (!drop(id)) return;
+    if (!drop(id) && !newest.get(id)) return;
     o.gone?.();
     if (places.isStartable(id)) log.info('skill sleeps', { skill: id });
     else log.notice('skill is gone', { skill: id });

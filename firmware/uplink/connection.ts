@@ -201,6 +201,7 @@ function sessionMaker(core: Core, codes: Codes, direct: Direct) {
           core.trouble = text(e.alarm, { root: config.root_url });
           outside.warn(core.trouble, { sid, alarm: e.alarm });
         } else if (e.t === 'open') outside.info('channel open', { sid, browser: e.browser, mode: e.mode });
+        else if (e.t === 'way') outside.debug('channel takes another way', { sid, way: e.way, why: e.why });
         else outside.info('channel lost', { sid, why: e.why });
       },
     });

@@ -69,8 +69,9 @@ export function openAlong(tell: (what: 'count' | 'uncount', of: object) => void)
           told(name, '');
         },
         check(sid, solution) {
-          here.check(sid, solution);
-          if (solution !== '') told(`${name} solution`, `${sid} ${solution}`);
+          const isUsed = here.check(sid, solution);
+          if (isUsed) told(`${name} solution`, `${sid} ${solution}`);
+          return isUsed;
         },
       };
     },

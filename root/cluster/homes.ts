@@ -49,13 +49,14 @@ export function openHomes(
     taking.set(hubId, work);
     return work;
   }
-  /** Gives up a hub, so that another node may take it. */
+  /** Gives up a hub, so that another node may take it; also one whose home is here in name only, as Redis heard this node late. */
   function leave(hubId: string): Promise<void> {
     const before = leaving.get(hubId);
-    if (before || !owned.delete(hubId)) return before ?? Promise.resolve();
-    relay.leave(hubId);
-    log('debug', 'a hub has left', { hub_id: hubId, node: node.me.id });
-    // Where Redis does not hear it, its home is here in name, and is found to be nowhere.
+    if (before) return before;
+    if (owned.delete(hubId)) {
+      relay.leave(hubId);
+      log('debug', 'a hub has left', { hub_id: hubId, node: node.me.id });
+    }
     const left = registry
       .release(hubId, node.me)
       .catch(() => {})
@@ -69,7 +70,6 @@ export function openHomes(
   return {
     has,
     homeFor,
-    leave,
     /** @throws IngleError `unavailable` where the hub is not at home here */
     check,
     /** Makes this node the home of a hub that has none. @throws IngleError `unavailable` */
@@ -85,7 +85,8 @@ export function openHomes(
     },
     /** Another node asks for a hub, whose socket is there. */
     async yieldTo(hubId: string): Promise<void> {
-      await taking.get(hubId)?.catch(() => {});
+      // What was taken after it was given up would be given up only by half.
+      while (taking.has(hubId)) await taking.get(hubId)?.catch(() => {});
       await leave(hubId);
     },
     ids: (): string[] => [...owned],

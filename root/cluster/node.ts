@@ -64,12 +64,13 @@ export function keepGoing({ node, registry, ...o }: Options) {
   async function renew(): Promise<void> {
     const { me, tenure } = node;
     const asked = now();
-    let { nodes, run } = await registry.renew(me, times.grant, []);
+    let { nodes, run, lapsed } = await registry.renew(me, times.grant, []);
     if (node.me !== me) return;
     const isNew = run !== node.run;
     // What was settled with the run before is to be settled anew.
     if (isNew) tenure.missed();
-    if (isNew || node.isGone || asked - saidAll > SAY_AGAIN) {
+    // It may have been over without this node knowing: its clock stands still while a machine is suspended.
+    if (isNew || lapsed || node.isGone || asked - saidAll > SAY_AGAIN) {
       const all = o.hubs();
       for (let i = 0; i < all.length; i += PART) {
         const said = await registry.renew(me, times.grant, all.slice(i, i + PART));
@@ -95,6 +96,8 @@ export function keepGoing({ node, registry, ...o }: Options) {
     if (!node.isGone) log('warn', 'Redis does not answer', { node: node.me.id });
     node.isGone = true;
     node.tenure.missed();
+    // Each is needed now, so a line that broke is dialled again.
+    o.others(members);
     if (members.length === 0 && (await registry.isRefused())) node.tenure.confirmed(asked);
     else confirm();
   }

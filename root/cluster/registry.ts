@@ -15,15 +15,15 @@ export interface Member {
 export interface Registry {
   /**
    * Prolongs a node's grant, or begins it. With `hubs` it says which are at home in it, as Redis may have forgotten.
-   * @returns the nodes there are, which of `hubs` have another home, and which run of Redis says so: another one may have
-   * forgotten what was said to the one before
+   * @returns the nodes there are, which of `hubs` have another home, which run of Redis says so (another one may have
+   * forgotten what was said to the one before), and whether the grant was over: others may have taken hubs of this node
    * @throws IngleError `unavailable`
    */
   renew(
     node: Member,
     grant: number,
     hubs: readonly string[],
-  ): Promise<{ nodes: Member[]; lost: string[]; run: string }>;
+  ): Promise<{ nodes: Member[]; lost: string[]; run: string; lapsed: boolean }>;
   /**
    * Makes a node the home of a hub unless it has one.
    * @param run the run of Redis that the node knows
@@ -73,7 +73,7 @@ const SEEN = "local seen = tonumber(redis.call('HGET', KEYS[3], 'seen') or '0')"
 const scripts = {
   // KEYS: nodes, peers, clock, hubs...; ARGV: id, peer, grant
   renew: `${NOW} redis.call('HSETNX', KEYS[3], 'born', now) ${LASTS} ${RUN} ${SEEN}
-    local lost = {}
+    local lost, lapsed = {}, lasts(ARGV[1]) and 0 or 1
     if now - seen > ${GAP} or now < seen then redis.call('HSET', KEYS[3], 'set', now) end
     redis.call('HSET', KEYS[3], 'seen', now)
     redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
@@ -90,7 +90,7 @@ const scripts = {
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], now + 1, '+inf')) do
       nodes[#nodes + 1] = id nodes[#nodes + 1] = redis.call('HGET', KEYS[2], id) or ''
     end
-    return { nodes, lost, run }`,
+    return { nodes, lost, run, lapsed }`,
   // KEYS: nodes, hub, clock; ARGV: id, run
   take: `${NOW} ${LASTS} ${RUN} ${SEEN}
     local home = redis.call('GET', KEYS[2])
@@ -149,10 +149,12 @@ export function openRegistry(url: string): Registry {
         string[],
         string[],
         string,
+        number,
       ];
       const nodes: Member[] = [];
       for (let i = 0; i + 1 < said[0].length; i += 2) nodes.push({ id: said[0][i]!, peer: said[0][i + 1]! });
-      return { nodes, lost: said[1].map((key) => key.slice(hubKey('').length)), run: said[2] };
+      const lost = said[1].map((key) => key.slice(hubKey('').length));
+      return { nodes, lost, run: said[2], lapsed: said[3] === 1 };
     },
     take: async (hubId, node, run) =>
       idOrNull(await ask('take', [NODES, hubKey(hubId), CLOCK], [node.id, run])),

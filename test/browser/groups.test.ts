@@ -136,11 +136,23 @@ test('an icon is dragged into it and out of it, and the other phone follows over
   house.kill('api');
   await group(page, 'Home').locator('> .open').click();
   await isOpen(page, 'Home').waitFor();
+  /** How many are in the group, whenever that may have changed. */
+  const counts = await page.evaluateHandle(() => {
+    const all: number[] = [];
+    new MutationObserver(
+      () => void all.push(document.querySelectorAll('[data-group="Home"] [data-skill]').length),
+    ).observe(document.body, { childList: true, subtree: true });
+    return all;
+  });
   await choose(page, 'hub_status', 'Take out of the group');
   await online(page);
   await sent(page);
   await group(pocket.page, 'Home').getByText('group with 2 skills').waitFor({ state: 'attached' });
   await shot(page, 'group-open-light');
+  const seen = await counts.jsonValue();
+  const taken = seen.indexOf(2);
+  assert.ok(taken >= 0);
+  assert.not(seen.slice(taken).includes(3), 'what was taken out does not come back for a moment');
 });
 
 test('the last change is taken back, by the word that told it and by the menu', async () => {

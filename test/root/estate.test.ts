@@ -226,8 +226,10 @@ test('of several hubs a session chooses one, and goes on there after a restart o
   await tab.offer();
   await until(() => owner.last?.route === 'bound', 'the first route to be bound');
   const asked = heard(two, 'pairing.request');
+  const over = heard(one, 'session.over');
   assert.is((await tab.offer({ hub_id: other.hub.hub_id })).status, 200);
   assert.is(((await asked)[0] as { sid: string }).sid, tab.sid);
+  assert.equal(await over, [{ sid: tab.sid }], 'the first hub ends what it has open past root');
   const current = async () =>
     (await ask(tab, 'GET', 'hubs')).body.hubs.find((h: { current: boolean }) => h.current)?.hub_id;
   assert.is(await current(), other.hub.hub_id);

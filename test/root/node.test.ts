@@ -1,4 +1,5 @@
 // gate: out, it waits for seconds
+// timeout: 120 s, alone
 // How a node of a cluster stays one, by what Redis answers and when.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,21 +12,32 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A node whose renewals are answered after `late` milliseconds, as long as `answers`. */
 function going() {
-  const state = { late: 0, answers: true, began: 0, asked: 0, underway: 0, most: 0 };
+  const state = {
+    late: 0,
+    answers: true,
+    lapsed: false,
+    began: 0,
+    asked: 0,
+    underway: 0,
+    most: 0,
+    lost: [] as string[],
+  };
   const node = newNode('here:1');
   const registry = {
-    async renew(me: Member) {
+    async renew(me: Member, _: number, hubs: string[]) {
       state.asked++;
       state.most = Math.max(state.most, ++state.underway);
       await pause(state.late);
       state.underway--;
       if (!state.answers) throw new Error('Redis does not answer');
-      return { nodes: [me, { id: 'other', peer: 'there:1' }], lost: [], run: 'run' };
+      const { lapsed } = state;
+      return { nodes: [me, { id: 'other', peer: 'there:1' }], lost: hubs.slice(1), run: 'run', lapsed };
     },
     isRefused: async () => false,
   } as unknown as Registry;
   const { close } = keepGoing({
-    ...{ node, registry, hubs: () => [], lost() {}, others() {} },
+    ...{ node, registry, hubs: () => ['kept', 'taken'], others() {} },
+    lost: (hubs) => void state.lost.push(...hubs),
     goneAt: () => Number.NEGATIVE_INFINITY,
     anew: () => void state.began++,
   });
@@ -36,8 +48,8 @@ test('answers that come late keep it going, and it takes no hubs until they come
   const { node, state, close } = going();
   await pause(100);
   assert.ok(node.tenure.holds());
-  // Later than a question may be missed (700), and 400 ms before a grant's end.
-  state.late = 900;
+  // Later than a question may be missed (700), and 550 ms before a grant's end.
+  state.late = 750;
   const { id } = node.me;
   const before = state.asked;
   await until(() => state.asked >= before + 3, 'three late answers');
@@ -45,6 +57,17 @@ test('answers that come late keep it going, and it takes no hubs until they come
   assert.not(node.tenure.mayTake());
   assert.equal([node.me.id, state.began], [id, 0]);
   assert.is(state.most, 1, 'one question at a time');
+  close();
+});
+
+test('a grant that was over unnoticed, as its clock stood still, has it ask which hubs others have taken', async () => {
+  const { state, close } = going();
+  await until(() => state.lost.length === 1, 'what it says as it begins');
+  const before = state.asked;
+  await until(() => state.asked > before + 1, 'a renewal');
+  assert.equal(state.lost, ['taken'], 'asked once');
+  state.lapsed = true;
+  await until(() => state.lost.length > 1, 'the hubs that were taken meanwhile');
   close();
 });
 

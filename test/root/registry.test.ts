@@ -51,7 +51,8 @@ test('a hub has the home that took it first, until that gives it up or its grant
   assert.is(await registry.take('h', mine, run), null, 'who has no time takes nothing');
   assert.is(await registry.take('h', other, run), other.id);
   const again = await registry.renew(mine, times.grant, ['h', 'g']);
-  assert.equal(again.lost, ['h']);
+  assert.equal([again.lost, again.lapsed], [['h'], true], 'it hears that its grant was over');
+  assert.not((await registry.renew(mine, times.grant, [])).lapsed);
   assert.is(await registry.homeOf('g'), mine.id, 'what nobody has is said again');
   await registry.leave(other);
   assert.is(await registry.take('h', mine, run), mine.id, 'who leaves leaves all');

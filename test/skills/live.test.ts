@@ -183,6 +183,21 @@ test('what it did for a hub that has given it up is not told as done', async () 
   assert.is(await codeOf(w.ask('POST')), 'unavailable');
 });
 
+test('who is being attached when it becomes unheard is not attached: what it sent meanwhile was not heard', async () => {
+  const w = world(0);
+  await w.live.hear();
+  w.hold();
+  const attaching = w.live.attach(owner);
+  await new Promise((done) => setTimeout(done, 20));
+  // More than one may send.
+  for (let n = 1; n < 300 && w.muted.times === 0; n++) w.set(n);
+  assert.is(w.muted.times, 1);
+  w.release();
+  await attaching;
+  assert.not(w.live.isAttached(owner));
+  w.live.end();
+});
+
 test('an owner it was too busy for is attached later', async () => {
   const w = world(2);
   await w.live.hear();

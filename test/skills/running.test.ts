@@ -16,6 +16,9 @@ test('a process that both the signal and the list of names tell of is taken up o
         },
       }),
     },
+    log: { info() {} },
+    places: { isStartable: () => true },
+    known: { setAvailable() {} },
   } as unknown as RunningOptions);
   running.follow('lamp', ':1.5');
   running.follow('lamp', ':1.5');
@@ -23,6 +26,25 @@ test('a process that both the signal and the list of names tell of is taken up o
   // Another one is another.
   running.follow('lamp', ':1.6');
   assert.equal(asked, [':1.5', ':1.6']);
+});
+
+test('one that goes while it is taken up leaves its skill as it was: startable, or gone', () => {
+  const said: unknown[] = [];
+  const running = openRunning({
+    bus: { client: () => ({ Manifest: () => new Promise(() => {}) }) },
+    log: { info() {}, notice() {} },
+    places: { isStartable: (id: string) => id === 'lamp' },
+    known: { setAvailable: (id: string, is: boolean) => said.push([id, is]) },
+    gone: () => said.push('gone'),
+  } as unknown as RunningOptions);
+  for (const id of ['lamp', 'own']) {
+    running.follow(id, ':1.5');
+    assert.equal(said.splice(0), []);
+    running.follow(id, '');
+    assert.equal(said.splice(0), ['gone', [id, id === 'lamp']]);
+    running.follow(id, '');
+    assert.equal(said, []);
+  }
 });
 
 test.run();
