@@ -126,15 +126,16 @@ const patient = lanes(longestFirst(others.filter((f) => headOf(f).patient)), 1);
 const eager = others.filter((f) => !headOf(f).patient);
 await Promise.all(
   Array.from({ length: sharing }, async (_, i) => {
-    // Where one dies of a file, another one takes the rest.
+    // Where one dies of a file, another one takes the rest; one that dies before it takes any would do so again.
+    let files;
     do {
-      const files = [];
+      files = [];
       await test(files, () => {
         const file = (i === 0 && dear.shift()) || rest.shift() || dear.shift();
         if (file) files.push(file);
         return file;
       });
-    } while (rest.length + dear.length > 0);
+    } while (files.length > 0 && rest.length + dear.length > 0);
   }),
 );
 // An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
@@ -171,13 +172,20 @@ function headOf(file) {
 async function test(batch, next) {
   const began = Date.now();
   const { code, out, summaries } = await run(batch, next);
-  const file = batch.length > 1 ? `${batch[0]} and ${batch.length - 1} more` : batch[0];
+  // The others have taken all there was.
+  if (batch.length === 0 && code === 0) return;
+  const file =
+    batch.length === 0
+      ? 'test/batch.mjs'
+      : batch.length > 1
+        ? `${batch[0]} and ${batch.length - 1} more`
+        : batch[0];
   const plain = stripVTControlCharacters(out);
-  const { total, ok, skip } = counts(summaries, !next);
+  const { total, ok, skip, all } = counts(summaries, !next);
   let bad = total - ok - skip;
   // A file that died, hung or ran nothing is a failure, whatever it counted; so is a skip without its reason.
   if (code !== 0 && bad === 0) bad = 1;
-  if (code === 0 && total === 0) bad = 1;
+  if (code === 0 && (total === 0 || (next && all < batch.length))) bad ||= 1;
   const silent = skip > 0 && !/^SKIP /m.test(plain);
   if (silent) bad++;
   passed += ok;
@@ -198,13 +206,14 @@ async function test(batch, next) {
 }
 
 /**
- * What uvu counted. A file may hold several suites; its last summary counts them all. Of several files each has its own.
+ * What uvu counted, and `all` summaries that counted anything. A file may hold several suites; its last summary counts them all. Of several files each has its own.
  * @param out standard output alone: what a log says elsewhere at the same time would come between a name and its number
  */
 function counts(out, isOne) {
   const all = [...out.matchAll(/^ {2}Total: +(\d+)\n {2}Passed: +(\d+)\n {2}Skipped: +(\d+)\n/gm)];
+  const full = all.filter(([, total, , skipped]) => Number(total) + Number(skipped) > 0);
   const sum = (i) => (isOne ? all.slice(-1) : all).reduce((n, m) => n + Number(m[i]), 0);
-  return { total: sum(1), ok: sum(2), skip: sum(3) };
+  return { total: sum(1), ok: sum(2), skip: sum(3), all: full.length };
 }
 
 /** The failed checks of a suite as uvu tells them, each cut to its first lines. */

@@ -83,13 +83,15 @@ test('two mistakes leave one try, and the right code then pairs', async () => {
 test('pairing survives a hub or a page that is killed in the middle', async () => {
   async function killedAt(access: typeof link, end: 'hub' | 'browser', at: number): Promise<void> {
     let n = 0;
-    const w = await world(access, { timing: { handshake: 1000 } });
+    const w = await world(access, { timing: { handshake: 3000 } });
     const agreed = () => w.hub.current && w.browser.current?.hash.join() === w.hub.current.hash.join();
     w.root = (f) => {
       if (++n === at) setImmediate(() => (end === 'hub' ? w.restartHub() : w.restartBrowser()));
       return n === at ? [] : [f];
     };
-    await until(() => (n >= at && agreed()) || w.atBrowser.failed.length, `${end} killed at ${at}`);
+    await until(() => (n >= at && agreed()) || w.atBrowser.failed.length, `${end} killed at ${at}`).finally(
+      w.close,
+    );
     // Two moments of a typed code need a person: a page killed after its last proof and before it kept the hub's key,
     // and a hub killed with the proof on its way or just looked at, as the same code is never proved twice.
     if (w.atBrowser.failed.length)
@@ -97,7 +99,6 @@ test('pairing survives a hub or a page that is killed in the middle', async () =
         access !== link && (end === 'browser' ? !w.window!.open : at === 3 || at === 4),
         `${end} killed at ${at}`,
       );
-    w.close();
   }
   // Each waits for an answer that does not come, so they wait together.
   const moments = (access: typeof link) => Array.from({ length: access === link ? 3 : 7 }, (_, i) => i + 1);

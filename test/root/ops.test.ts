@@ -119,24 +119,31 @@ test('npm start -w root serves the application that was built', async () => {
   const words = ['start', '-w', 'root', '--', '--port', String(port), '--data', data];
   const npm = child('npm', words, { stdio: 'ignore', detached: true });
   const at = `http://127.0.0.1:${port}`;
-  await until(
-    tried(async () => (await fetch(`${at}/health/ready`)).ok),
-    'root',
-  );
-  assert.match(await (await fetch(at, { headers: { accept: 'text/html' } })).text(), /<!doctype html>/i);
-  // npm passes signals on through a shell, which may not: its whole group is asked.
-  process.kill(-npm.pid!, 'SIGTERM');
-  await until(
-    tried(async () =>
-      fetch(at).then(
-        () => false,
-        () => true,
+  try {
+    await until(
+      tried(async () => (await fetch(`${at}/health/ready`)).ok),
+      'root',
+    );
+    assert.match(await (await fetch(at, { headers: { accept: 'text/html' } })).text(), /<!doctype html>/i);
+    // npm passes signals on through a shell, which may not: its whole group is asked.
+    process.kill(-npm.pid!, 'SIGTERM');
+    await until(
+      tried(async () =>
+        fetch(at).then(
+          () => false,
+          () => true,
+        ),
       ),
-    ),
-    'root to be gone',
-  );
-  await ended(npm, 'SIGKILL', 'npm');
-  rmSync(data, { recursive: true, force: true });
+      'root to be gone',
+    );
+  } finally {
+    // What is left of the group.
+    try {
+      process.kill(-npm.pid!, 'SIGKILL');
+    } catch {}
+    await ended(npm, 'SIGKILL', 'npm');
+    rmSync(data, { recursive: true, force: true });
+  }
 });
 
 test.run();
