@@ -26,7 +26,8 @@ export function log(level: Level, message: string, fields: Record<string, unknow
     .map(([k, v]) => ` ${k}=${secret.test(k) ? '…' : show(v)}`)
     .join('');
   const head = journal ? `<${priority[level]}>` : `${new Date().toISOString()} ${level} `;
-  process.stderr.write(`${head}root: ${message}${tail}\n`);
+  // What somebody else named may not begin a line of its own.
+  process.stderr.write(`${head}root: ${`${message}${tail}`.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}\n`);
 }
 
 function jsonLine(level: Level, message: string, fields: Record<string, unknown>): string {

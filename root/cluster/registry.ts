@@ -114,24 +114,59 @@ const scripts = {
 
 const gone = () => new IngleError('unavailable', 'Redis does not answer. Try again in a moment.');
 
+/** The connection to Redis, which comes back by itself when it breaks. */
+function openLine(url: string) {
+  let [closed, begun] = [false, 0];
+  function open() {
+    begun = performance.now();
+    const client = createClient({
+      url,
+      disableOfflineQueue: true,
+      socket: { connectTimeout: ANSWER_MS, reconnectStrategy: () => 200, noDelay: true },
+    });
+    // Each call says it for itself; without a listener it would end the process.
+    client.on('error', () => {});
+    void client.connect().catch(() => {});
+    return client;
+  }
+  let client = open();
+  /** A renewal has had no answer. Where the other end has gone without a word, TCP itself would notice minutes later. */
+  function anew(): void {
+    if (closed) return;
+    client.destroy();
+    client = open();
+  }
+  return {
+    client() {
+      // Nor does a connection have to answer that is still being made.
+      if (!client.isReady && performance.now() - begun > 2 * RENEWED_MS) anew();
+      return client;
+    },
+    anew,
+    close(): void {
+      closed = true;
+      client.destroy();
+    },
+  };
+}
+
 /** @param url redis://user:password@host:port/database */
 export function openRegistry(url: string): Registry {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    socket: { connectTimeout: ANSWER_MS, reconnectStrategy: () => 200, noDelay: true },
-  });
-  // Each call says it for itself; without a listener it would end the process.
-  client.on('error', () => {});
-  void client.connect().catch(() => {});
+  const line = openLine(url);
 
   async function ask(name: keyof typeof scripts, keys: string[], values: string[] = []): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(gone()), name === 'renew' ? RENEWED_MS : ANSWER_MS);
+      timer = setTimeout(
+        () => {
+          reject(gone());
+          if (name === 'renew') line.anew();
+        },
+        name === 'renew' ? RENEWED_MS : ANSWER_MS,
+      );
     });
     try {
-      const answer = client.eval(scripts[name], { keys, arguments: values });
+      const answer = line.client().eval(scripts[name], { keys, arguments: values });
       // The one that comes too late is nobody's.
       answer.catch(() => {});
       return await Promise.race([answer, late]);
@@ -174,6 +209,6 @@ export function openRegistry(url: string): Registry {
         socket.once('connect', () => is(false));
         socket.once('error', (e: NodeJS.ErrnoException) => is(e.code === 'ECONNREFUSED'));
       }),
-    close: () => client.destroy(),
+    close: line.close,
   };
 }

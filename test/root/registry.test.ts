@@ -1,4 +1,6 @@
+// timeout: 120 s
 // The registry of nodes and homes on a real Redis: what one script at a time keeps true.
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Member, openRegistry, type Registry } from '../../root/cluster/registry.ts';
@@ -107,6 +109,38 @@ test('a Redis that stands still is told as away, soon', async (c) => {
   c.redis.signal('SIGCONT');
   assert.is(error, 'unavailable');
   assert.not(isRefused);
+});
+
+test('a connection whose other end is gone without a word is replaced', async ({ redis }) => {
+  const sockets: Socket[] = [];
+  const { hostname, port } = new URL(redis.url);
+  const between = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const s of [near, far]) sockets.push(s.on('error', () => {}));
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+  const url = new URL(redis.url);
+  url.host = `127.0.0.1:${(between.address() as AddressInfo).port}`;
+  const registry = openRegistry(url.href);
+  try {
+    await until(
+      tried(async () => (await registry.renew(a!, times.grant, [])).nodes.length > 0),
+      'the first renewal',
+    );
+    // As where a firewall forgets the connection: nothing comes through any more, and nobody is told.
+    for (const s of sockets) s.unpipe().resume();
+    assert.is(await registry.renew(a!, times.grant, []).catch((e) => e.code), 'unavailable');
+    await until(
+      tried(async () => (await registry.renew(a!, times.grant, [])).nodes.length > 0),
+      'a renewal on another connection',
+      10,
+    );
+  } finally {
+    registry.close();
+    for (const s of sockets) s.destroy();
+    between.close();
+  }
 });
 
 test.run();
