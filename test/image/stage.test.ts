@@ -3,7 +3,6 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countries } from '../../firmware/device/countries.ts';
 import { errorTable } from '../../firmware/protocol/errors.ts';
@@ -14,24 +13,16 @@ import { cache, top } from '../../image/build.ts';
 import { filesBelow } from '../../image/bundles.ts';
 import { carriedModules, makeSbom } from '../../image/sbom.ts';
 import { hostSnapshotPath, snapshotPath } from '../../image/snapshot.ts';
-import { cannotStage, type Staged, staged } from './staged.ts';
+import { suiteOfStaged } from './staged.ts';
 
-const test = suite('stage');
-const why = cannotStage();
-if (why) console.log(`SKIP stage: ${why}`);
-const check = why ? test.skip : test;
-let made: Staged;
-test.before(async () => {
-  if (!why) made = await staged();
-});
-test.after(() => made?.end());
+const { test, check, made } = suiteOfStaged('stage');
 
-const root = () => made.root;
+const root = () => made().root;
 const text = (file: string) => readFileSync(join(root(), file), 'utf8');
 const has = (file: string) => lstatSync(join(root(), file), { throwIfNoEntry: false }) !== undefined;
 
 check('no file tells where or by whom it was built', () => {
-  const told = [top, cache, made.dir, hostname()].filter((t) => t.length > 6);
+  const told = [top, cache, made().dir, hostname()].filter((t) => t.length > 6);
   for (const f of filesBelow(root())) {
     const path = join(root(), f);
     if (!lstatSync(path).isFile()) continue;
@@ -255,10 +246,10 @@ check(
     const d = JSON.parse(
       makeSbom({
         top,
-        base: made.base,
+        base: made().base,
         parts,
         root: root(),
-        modules: carriedModules(top, made.files),
+        modules: carriedModules(top, made().files),
         image,
       }),
     ) as {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { suite } from 'uvu';
 import { baseRoot } from '../../image/base.ts';
 import { cache, top } from '../../image/build.ts';
 import { bundles } from '../../image/bundles.ts';
@@ -12,7 +13,7 @@ import { type StageDevice, stage } from '../../image/stage.ts';
 import { debianTools } from '../../image/tools.ts';
 
 /** Why no root can be built here, or ''. */
-export function cannotStage(): string {
+function cannotStage(): string {
   const missing = ['/usr/bin/mmdebstrap', '/usr/bin/systemd-sysusers'].filter((f) => !existsSync(f));
   if (process.getuid?.() !== 0) return 'a root is built with root rights; run the tests as root';
   return missing.length > 0 ? `there is no ${missing.join(', no ')}` : '';
@@ -20,7 +21,7 @@ export function cannotStage(): string {
 
 export const packing = { date: 1_700_000_000, uuid: '6f0f5d0c-1c7e-4d55-9f33-3c1e0c3ff9a1' };
 
-export interface Staged {
+interface Staged {
   /** On the disk of the roots, as files of a staged root are links. */
   dir: string;
   /** Debian's part. */
@@ -36,7 +37,7 @@ export interface Staged {
   end(): void;
 }
 
-export async function staged(): Promise<Staged> {
+async function staged(): Promise<Staged> {
   mkdirSync(cache, { recursive: true });
   const dir = mkdtempSync(join(cache, 'stage-test-'));
   const base = await baseRoot(cache, packagesFor('amd64'), 'amd64');
@@ -55,4 +56,17 @@ export async function staged(): Promise<Staged> {
   const hash = await make('first');
   const end = () => rmSync(dir, { recursive: true, force: true });
   return { dir, base, files, native, root: join(dir, 'first'), hash, make, end };
+}
+
+/** A suite over a staged root, which is skipped where none can be built. */
+export function suiteOfStaged(name: string) {
+  const test = suite(name);
+  const why = cannotStage();
+  if (why) console.log(`SKIP ${name}: ${why}`);
+  let made: Staged | undefined;
+  test.before(async () => {
+    if (!why) made = await staged();
+  });
+  test.after(() => made?.end());
+  return { test, check: why ? test.skip : test, made: () => made! };
 }
