@@ -1,7 +1,7 @@
 // timeout: 300 s
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ask, call, heard, newTab, type RootProcess, signedIn, startRoot, until } from './kit.ts';
+import { ask, bound, call, heard, newTab, type RootProcess, signedIn, startRoot, until } from './kit.ts';
 
 const test = suite<{ root: RootProcess }>('crash');
 test.before(async (c) => {
@@ -12,11 +12,7 @@ test.after((c) => c.root.stop());
 test('after kill -9, and after SIGTERM, hub and browser come back by themselves and frames pass again', async ({
   root,
 }) => {
-  const { hub, tab } = await signedIn(root);
-  const line = hub.socket();
-  const owner = tab.socket();
-  await tab.offer();
-  await until(() => owner.last?.route === 'bound');
+  const { hub, tab, line, owner } = await bound(root);
   let ctr = 0;
   for (let round = 0; round < 4; round++) {
     const { generation } = owner.last!;

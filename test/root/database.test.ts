@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readConfig } from '../../root/config.ts';
 import { type Postgres, startPostgres } from '../lab/postgres.ts';
-import { call, heard, newHub, type RootProcess, signedIn, startRoot, until } from './kit.ts';
+import { bound, call, heard, newHub, type RootProcess, signedIn, startRoot, until } from './kit.ts';
 
 const test = suite<{ database: Postgres; root: RootProcess }>('root on PostgreSQL');
 test.before(async (c) => {
@@ -46,11 +46,7 @@ test('while the database is away frames pass, all else is told so, and it goes o
   root,
   database,
 }) => {
-  const { hub, tab } = await signedIn(root);
-  const line = hub.socket();
-  const owner = tab.socket();
-  await tab.offer();
-  await until(() => owner.last?.route === 'bound', 'the route');
+  const { hub, tab, line, owner } = await bound(root);
   const ready = () => call(root, 'GET', '/health/ready');
   assert.is((await ready()).status, 200);
   await database.signal('SIGKILL');

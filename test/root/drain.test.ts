@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { heedRestart } from '../../firmware/protocol/restart.ts';
 import { within } from '../lab/wait.ts';
-import { ask, call, heard, newHub, signedIn, startRoot, until } from './kit.ts';
+import { ask, bound, call, heard, newHub, startRoot, until } from './kit.ts';
 
 const test = suite('the end of root');
 
@@ -63,11 +63,7 @@ async function busy(root: { url: string; port: number; origin: string }) {
 
 test('readiness ends first, frames pass and answers are given until the end, and all are told', async () => {
   const root = await startRoot({ INGLE_ROOT_DRAIN: '30' });
-  const { hub, tab } = await signedIn(root);
-  const line = hub.socket();
-  const owner = tab.socket();
-  await tab.offer();
-  await until(() => owner.last?.route === 'bound', 'the route');
+  const { hub, tab, line, owner } = await bound(root);
   const latecomer = await newHub(root);
   const half = await busy(root);
   // It has begun once its connection is taken.

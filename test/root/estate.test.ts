@@ -9,6 +9,7 @@ import type { Root } from '../../root/root.ts';
 import { within } from '../lab/wait.ts';
 import {
   type Answer,
+  bound,
   call,
   heard,
   newHub,
@@ -163,11 +164,7 @@ test('a hub’s owner sees when its certificate ends and when its keys changed',
 
 test('a hub that is removed is out at once, and a stranger when it comes back', async ({ root }) => {
   const ask = asking(root);
-  const { hub, tab } = await signedIn(root);
-  const line = hub.socket();
-  const owner = tab.socket();
-  await tab.offer();
-  await until(() => owner.last?.route === 'bound', 'the route to be bound');
+  const { hub, tab, line, owner } = await bound(root);
   const closed = Promise.all([gone(line), gone(owner)]);
   const removed = await ask(tab, 'DELETE', `hubs/${hub.hub_id}`);
   assert.equal(removed.body, { ok: true, sessions: 1 });

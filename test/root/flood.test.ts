@@ -4,7 +4,17 @@ import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Line, message, openLine } from '../bench/_line.ts';
-import { call, heard, newAddress, newTab, type RootProcess, signedIn, startRoot, until } from './kit.ts';
+import {
+  bound,
+  call,
+  heard,
+  newAddress,
+  newTab,
+  type RootProcess,
+  signedIn,
+  startRoot,
+  until,
+} from './kit.ts';
 
 const test = suite<{ root: RootProcess }>('flood');
 test.before(async (c) => {
@@ -44,11 +54,7 @@ const gone = (line: Line) => line.tcp.destroyed || settled(line);
 
 /** A hub and a browser with a bound route that answer each other. */
 async function pair(root: RootProcess) {
-  const { hub, tab } = await signedIn(root);
-  const line = hub.socket();
-  const owner = tab.socket();
-  await tab.offer();
-  await until(() => owner.last?.route === 'bound', 'a bound route');
+  const { hub, tab, line, owner } = await bound(root);
   let ctr = 0;
   line.on('relay.to_hub', (m) => line.emit('relay.to_browser', m));
   return {

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { footprint, fuzz } from './fuzzed.ts';
 import { errorFault } from './fuzzed-answers.ts';
 import { endpoints, systematic } from './fuzzed-requests.ts';
-import { heard, type RootProcess, signedIn, startRoot, until } from './kit.ts';
+import { bound, heard, type RootProcess, signedIn, startRoot, until } from './kit.ts';
 
 /** Of `INGLE_SEED`, which draws others. */
 const SEED = Number(process.env['INGLE_SEED'] ?? 20261126);
@@ -22,11 +22,7 @@ test.after((c) => c.root.stop());
 test('whatever comes to any endpoint, socket or port, it is answered in the one shape, and nothing of it stays', async ({
   root,
 }) => {
-  const { hub, tab } = await signedIn(root);
-  const line = hub.socket();
-  const owner = tab.socket();
-  await tab.offer();
-  await until(() => owner.last?.route === 'bound', 'a bound route');
+  const { hub, tab, line, owner } = await bound(root);
   // Warm first: what a compiler and a database keep for good is no leak.
   await fuzz(root, { seed: SEED + 1, from: 0, to: 500, workers: 4 });
   const before = footprint(root);

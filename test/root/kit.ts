@@ -345,6 +345,16 @@ export async function signedIn(root: { url: string; origin: string; api?: string
   return { hub, tab };
 }
 
+/** The same with the sockets of both, and the route between them bound. */
+export async function bound(root: Parameters<typeof signedIn>[0]) {
+  const { hub, tab } = await signedIn(root);
+  const line = hub.socket();
+  const owner = tab.socket();
+  await tab.offer();
+  await until(() => owner.last?.route === 'bound', 'a bound route');
+  return { hub, tab, line, owner };
+}
+
 /** The first event of that name, as its arguments. */
 export function heard(s: Socket, event: string): Promise<unknown[]> {
   const first = new Promise<unknown[]>((resolve) => s.once(event, (...args: unknown[]) => resolve(args)));

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { rootApi } from '../../root/endpoints.ts';
 import { openHealth } from '../../root/health.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
-import { ask, call, newHub, newTab, type RootProcess, signedIn, startRoot, until } from './kit.ts';
+import { ask, bound, call, newHub, newTab, type RootProcess, startRoot, until } from './kit.ts';
 
 const test = suite<{ root: RootProcess; at: string }>('metrics of root');
 test.before(async (c) => {
@@ -32,11 +32,7 @@ test('connections, frames, drops, logins and codes are counted, and gone connect
   root,
   at,
 }) => {
-  const { hub, tab } = await signedIn(root);
-  const line = hub.socket();
-  const owner = tab.socket();
-  await tab.offer();
-  await until(() => owner.last?.route === 'bound', 'the route');
+  const { hub, tab, line, owner } = await bound(root);
   const before = await scrape(at);
   const [up, bytes] = [
     'ingle_root_frames_total{direction="up"}',

@@ -2,7 +2,7 @@
 import { io, type Socket } from 'socket.io-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ask, heard, newHub, newTab, type RootProcess, signedIn, startRoot, until } from './kit.ts';
+import { ask, bound, heard, newHub, newTab, type RootProcess, signedIn, startRoot, until } from './kit.ts';
 
 const test = suite<{ root: RootProcess }>('sockets');
 test.before(async (c) => {
@@ -11,12 +11,8 @@ test.before(async (c) => {
 test.after((c) => c.root.stop());
 
 /** A hub and a browser with a bound route, and what each hears. */
-async function bound(root: RootProcess) {
-  const { hub, tab } = await signedIn(root);
-  const line = hub.socket();
-  const owner = tab.socket();
-  await tab.offer();
-  await until(() => owner.last?.route === 'bound', 'a bound route');
+async function heardBoth(root: RootProcess) {
+  const { hub, tab, line, owner } = await bound(root);
   const atHub: number[] = [];
   const atBrowser: number[] = [];
   line.on('relay.to_hub', (m: { ctr: number }) => atHub.push(m.ctr));
@@ -109,7 +105,7 @@ test('a browser is told that its route is bound when it is, not with the next be
 });
 
 test('replayed, reordered and duplicated frames stop at root, in both directions', async ({ root }) => {
-  const x = await bound(root);
+  const x = await heardBoth(root);
   const { sid } = x.tab;
   for (const ctr of [1, 2, 2, 1, 5, 4, 6]) x.owner.emit('relay.to_hub', { sid, frame: frame(), ctr });
   for (const ctr of [10, 10, 9, 11]) x.line.emit('relay.to_browser', { sid, frame: frame(), ctr });
@@ -120,7 +116,7 @@ test('replayed, reordered and duplicated frames stop at root, in both directions
 });
 
 test('counters outlive both sockets', async ({ root }) => {
-  const x = await bound(root);
+  const x = await heardBoth(root);
   const { sid } = x.tab;
   x.owner.emit('relay.to_hub', { sid, frame: frame(), ctr: 7 });
   await until(() => x.atHub.length === 1);
@@ -139,8 +135,8 @@ test('counters outlive both sockets', async ({ root }) => {
 test('a malformed, oversized or foreign frame is dropped, told where asked, and the next one passes', async ({
   root,
 }) => {
-  const x = await bound(root);
-  const y = await bound(root);
+  const x = await heardBoth(root);
+  const y = await heardBoth(root);
   const { sid } = x.tab;
   const bad: unknown[] = [
     undefined,
@@ -172,8 +168,8 @@ test('a malformed, oversized or foreign frame is dropped, told where asked, and 
 });
 
 test('a packet beyond the transport limit ends that socket alone', async ({ root }) => {
-  const x = await bound(root);
-  const y = await bound(root);
+  const x = await heardBoth(root);
+  const y = await heardBoth(root);
   const gone = heard(x.owner, 'disconnect');
   x.owner.emit('relay.to_hub', { sid: x.tab.sid, frame: frame(256 * 1024), ctr: 1 });
   await gone;
@@ -225,8 +221,8 @@ test('unknown and out-of-order events are answered and change nothing', async ({
 });
 
 test('a hub cannot send to, or accept, a browser of another hub', async ({ root }) => {
-  const x = await bound(root);
-  const y = await bound(root);
+  const x = await heardBoth(root);
+  const y = await heardBoth(root);
   const sid = y.tab.sid;
   assert.is((await ask(x.line, 'pairing.accept', { sid })).error, 'not_found');
   assert.is((await ask(x.line, 'relay.to_browser', { sid, frame: frame(), ctr: 1 })).ok, false);
@@ -236,7 +232,7 @@ test('a hub cannot send to, or accept, a browser of another hub', async ({ root 
 });
 
 test('a newer socket takes over, of a browser and of a hub', async ({ root }) => {
-  const x = await bound(root);
+  const x = await heardBoth(root);
   const second = x.tab.socket({ announce: false });
   await heard(second, 'connect');
   const gone = heard(x.owner, 'disconnect');
@@ -262,7 +258,7 @@ test('a newer socket takes over, of a browser and of a hub', async ({ root }) =>
 });
 
 test('a browser that stops reading is cut off and the hub goes on with the others', async ({ root }) => {
-  const x = await bound(root);
+  const x = await heardBoth(root);
   const second = await newTab(root, { keys: x.tab.keys });
   await second.login();
   await second.offer();

@@ -4,32 +4,21 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { errorTable, fromBody } from '../../firmware/protocol/errors.ts';
 import { type Op, openOutbox } from '../../firmware/protocol/tunnel/outbox.ts';
-import { type RootProcess, startRoot, until } from '../root/kit.ts';
-import { accessOf, localApi, type Phone, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';
+import { until } from '../root/kit.ts';
+import { accessOf, type Home, type Phone, phone, signIn, withHub } from './kit.ts';
 
-interface World {
-  root: RootProcess;
-  api: Awaited<ReturnType<typeof localApi>>;
-  hub: UplinkProcess;
+interface World extends Home {
   p: Phone;
 }
 const test = suite<World>('kill -9');
+withHub(test);
 test.before(async (c) => {
-  c.root = await startRoot();
-  c.api = await localApi();
-  c.hub = await startUplink({ root: c.root.origin, apiPort: c.api.port, token: c.api.token });
-  const { hub_id } = await c.hub.enrolled();
   const code = await c.hub.calls.IssueCode({ new_passkey: false });
   const tab = await signIn(c.root, code.device_code);
-  c.p = await phone(c.root, tab, hub_id, accessOf(code.link).access);
+  c.p = await phone(c.root, tab, c.hubId, accessOf(code.link).access);
   await c.p.up();
 });
-test.after(async (c) => {
-  c.p?.close();
-  await c.hub?.stop();
-  await c.root?.stop();
-  await c.api?.stop();
-});
+test.after((c) => c.p?.close());
 
 function memory() {
   const ops = new Map<string, Op>();

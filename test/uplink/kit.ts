@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Test } from 'uvu';
 import { WebSocketServer } from 'ws';
 import { fromBase64url, toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
@@ -24,7 +25,7 @@ import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { privateBus } from '../lab/bus.ts';
 import { ended as end, child as tether } from '../lab/child.ts';
 import { programOf } from '../lab/program.ts';
-import { newTab, until } from '../root/kit.ts';
+import { newTab, type RootProcess, startRoot, until } from '../root/kit.ts';
 
 type Tab = Awaited<ReturnType<typeof newTab>>;
 type RootAt = { url: string; origin: string };
@@ -362,4 +363,27 @@ export async function phone(
   };
   phones.add(p);
   return p;
+}
+
+/** What `withHub` gives a suite. */
+export interface Home {
+  root: RootProcess;
+  api: Awaited<ReturnType<typeof localApi>>;
+  hub: UplinkProcess;
+  hubId: string;
+}
+
+/** A root and a hub that has enrolled there, from before a suite's first test until after its last. @param env root's */
+export function withHub<C extends Home>(test: Test<C>, env: Record<string, string> = {}): void {
+  test.before(async (c) => {
+    c.root = await startRoot(env);
+    c.api = await localApi();
+    c.hub = await startUplink({ root: c.root.origin, apiPort: c.api.port, token: c.api.token });
+    c.hubId = (await c.hub.enrolled()).hub_id;
+  });
+  test.after(async (c) => {
+    await c.hub?.stop();
+    await c.root?.stop();
+    await c.api?.stop();
+  });
 }

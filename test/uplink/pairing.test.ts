@@ -6,34 +6,21 @@ import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import { generate } from '../../firmware/protocol/noise/x25519.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { authenticator } from '../lab/authenticator.ts';
-import { openDatabase, type RootProcess, startRoot, until } from '../root/kit.ts';
-import { accessOf, localApi, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';
+import { openDatabase, until } from '../root/kit.ts';
+import { accessOf, type Home, phone, signIn, withHub } from './kit.ts';
 
-type Api = Awaited<ReturnType<typeof localApi>>;
-interface World {
-  root: RootProcess;
-  api: Api;
-  hub: UplinkProcess;
-  hubId: string;
+interface World extends Home {
   keys: ReturnType<typeof authenticator>;
   signals: { paired: string[]; failed: { reason: string; left: number }[] };
 }
 const test = suite<World>('pairing');
 
+withHub(test);
 test.before(async (c) => {
-  c.root = await startRoot();
-  c.api = await localApi();
-  c.hub = await startUplink({ root: c.root.origin, apiPort: c.api.port, token: c.api.token });
-  c.hubId = (await c.hub.enrolled()).hub_id;
   c.keys = authenticator(c.root.origin);
   c.signals = { paired: [], failed: [] };
   await c.hub.bus.onSignal(uplink1, 'Paired', (s) => c.signals.paired.push(s.browser));
   await c.hub.bus.onSignal(uplink1, 'PairingFailed', (s) => c.signals.failed.push(s));
-});
-test.after(async (c) => {
-  await c.hub?.stop();
-  await c.root?.stop();
-  await c.api?.stop();
 });
 
 /** A browser that has paired by link. */

@@ -5,26 +5,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { generate } from '../../firmware/protocol/noise/x25519.ts';
 import { authenticator } from '../lab/authenticator.ts';
-import { call, openDatabase, type RootProcess, signedIn, startRoot, until } from '../root/kit.ts';
-import { accessOf, localApi, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';
+import { call, openDatabase, type RootProcess, signedIn, until } from '../root/kit.ts';
+import { accessOf, type Home, phone, signIn, type UplinkProcess, withHub } from './kit.ts';
 
-const test = suite<{
-  root: RootProcess;
-  api: Awaited<ReturnType<typeof localApi>>;
-  hub: UplinkProcess;
-  hubId: string;
-}>('recovery');
-test.before(async (c) => {
-  c.root = await startRoot({ INGLE_ROOT_SURGE: '100000', INGLE_ROOT_GUESSES: '1000' });
-  c.api = await localApi();
-  c.hub = await startUplink({ root: c.root.origin, apiPort: c.api.port, token: c.api.token });
-  c.hubId = (await c.hub.enrolled()).hub_id;
-});
-test.after(async (c) => {
-  await c.hub?.stop();
-  await c.root?.stop();
-  await c.api?.stop();
-});
+const test = suite<Home>('recovery');
+withHub(test, { INGLE_ROOT_SURGE: '100000', INGLE_ROOT_GUESSES: '1000' });
 type Context = { root: RootProcess; hub: UplinkProcess; hubId: string };
 
 /** A browser that comes in by a code of the hub, with a passkey of its own or one that is there. */

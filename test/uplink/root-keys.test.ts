@@ -6,32 +6,20 @@ import * as assert from 'uvu/assert';
 import { run } from '../../firmware/system/exec.ts';
 import { authenticator } from '../lab/authenticator.ts';
 import { programOf } from '../lab/program.ts';
-import { call, type RootProcess, startRoot, until } from '../root/kit.ts';
-import { accessOf, localApi, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';
+import { call, until } from '../root/kit.ts';
+import { accessOf, type Home, phone, signIn, withHub } from './kit.ts';
 
-interface World {
-  root: RootProcess;
-  api: Awaited<ReturnType<typeof localApi>>;
-  hub: UplinkProcess;
-  hubId: string;
+interface World extends Home {
   keys: ReturnType<typeof authenticator>;
   p: Awaited<ReturnType<typeof phone>>;
 }
 const test = suite<World>('a root that changes its keys');
+withHub(test);
 test.before(async (c) => {
-  c.root = await startRoot();
-  c.api = await localApi();
-  c.hub = await startUplink({ root: c.root.origin, apiPort: c.api.port, token: c.api.token });
-  c.hubId = (await c.hub.enrolled()).hub_id;
   c.keys = authenticator(c.root.origin);
   c.p = await comesIn(c);
 });
-test.after(async (c) => {
-  c.p?.close();
-  await c.hub?.stop();
-  await c.root?.stop();
-  await c.api?.stop();
-});
+test.after((c) => c.p?.close());
 
 async function comesIn(c: World) {
   const code = await c.hub.calls.IssueCode({ new_passkey: false });

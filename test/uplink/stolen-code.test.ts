@@ -7,27 +7,12 @@ import { generate } from '../../firmware/protocol/noise/x25519.ts';
 import { linkTicket } from '../../firmware/protocol/pairing/ticket.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { authenticator } from '../lab/authenticator.ts';
-import { newTab, type RootProcess, startRoot, until } from '../root/kit.ts';
-import { accessOf, localApi, phone, signIn, startUplink, type UplinkProcess } from './kit.ts';
+import { newTab, until } from '../root/kit.ts';
+import { accessOf, type Home, phone, signIn, withHub } from './kit.ts';
 
-const test = suite<{
-  root: RootProcess;
-  api: Awaited<ReturnType<typeof localApi>>;
-  hub: UplinkProcess;
-  hubId: string;
-}>('a stolen code');
-test.before(async (c) => {
-  // No puzzles, which come before the budget of wrong codes.
-  c.root = await startRoot({ INGLE_ROOT_SURGE: '100000' });
-  c.api = await localApi();
-  c.hub = await startUplink({ root: c.root.origin, apiPort: c.api.port, token: c.api.token });
-  c.hubId = (await c.hub.enrolled()).hub_id;
-});
-test.after(async (c) => {
-  await c.hub?.stop();
-  await c.root?.stop();
-  await c.api?.stop();
-});
+const test = suite<Home>('a stolen code');
+// No puzzles, which come before the budget of wrong codes.
+withHub(test, { INGLE_ROOT_SURGE: '100000' });
 const digits = (secret: string) => secret.replace('-', '');
 const other = (secret: string, i: number) =>
   String((Number(digits(secret)) + i) % 1_000_000).padStart(6, '0');
