@@ -28,10 +28,13 @@ export function Told({ of, live }: { of: Glance | undefined; live: boolean }) {
   const now = value !== undefined && shown(value);
   const isOld = !live || Date.now() - of.at > OLD;
   return html`<span class=${`told${alert ? ' wants' : ''}`}>
-    <span class="now">${now && html`<strong style=${`--n:${now.length}`}>${now}</strong>`}${
-      spark &&
-      html`<svg class="spark" viewBox=${`-1 -2 ${W + 2} ${H + 4}`} preserveAspectRatio="none" aria-hidden="true"><path d=${path(spark)} /></svg>`
-    }</span>
+    ${
+      (now || spark) &&
+      html`<span class="now">${now && html`<strong style=${`--n:${now.length}`}>${now}</strong>`}${
+        spark &&
+        html`<svg class="spark" viewBox=${`-1 -2 ${W + 2} ${H + 4}`} preserveAspectRatio="none" aria-hidden="true"><path d=${path(spark)} /></svg>`
+      }</span>`
+    }
     <span class="line">${line !== undefined && shown(line)}${isOld && html`<span class="age" data-age>${line !== undefined && ' · '}${ago(of.at)}</span>`}</span>
   </span>`;
 }
