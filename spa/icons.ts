@@ -197,6 +197,8 @@ async function onChange(): Promise<void> {
   const box = await changes();
   if (!up) return box.offline();
   box.online();
+  // What came before it was live is read once more.
+  readSoon();
   // A hub that is older knows of no brand.
   currentLink()
     ?.request<Partial<Brand>>('GET', '/v1/brand')

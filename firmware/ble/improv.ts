@@ -46,6 +46,7 @@ export function bleImprov(
         ...(unlabelled ? ['unlabelled' as const] : []),
         ...(approval ? ['approval' as const] : []),
       ],
+      isThere: () => asking === mine,
       state: setState,
       error: (e) => asking === mine && setError(e),
       result(command, strings) {

@@ -8,8 +8,11 @@ export function isPassing(e: unknown): boolean {
   return e instanceof IngleError && passing.includes(e.code);
 }
 
-/** Tries again for `most` milliseconds: after a pause that grows, or at once when woken. */
-export function patience(most: number) {
+/**
+ * Tries again for `most` milliseconds: after a pause that grows, or at once when woken.
+ * @param isWanted whether anybody still waits for it
+ */
+export function patience(most: number, isWanted = () => true) {
   const waiting = new Set<() => void>();
   return {
     /** @throws IngleError the last failure, or the first that will not pass. */
@@ -19,7 +22,7 @@ export function patience(most: number) {
         try {
           return await work();
         } catch (e) {
-          if (!isPassing(e) || Date.now() > until) throw e;
+          if (!isPassing(e) || !isWanted() || Date.now() > until) throw e;
         }
         await new Promise<void>((resolve) => {
           const timer = setTimeout(go, pause);

@@ -20,6 +20,8 @@ export interface ImprovDeps {
   /** What was proved on this line or by this central, now. */
   proven(): readonly Proof[];
   identify?(): void;
+  /** Whether the peer that asks is still there; it is where nothing is said. */
+  isThere?(): boolean;
 }
 
 export interface ImprovDevice {
@@ -66,7 +68,7 @@ export function improvDevice(d: ImprovDeps): ImprovDevice {
 
   /** Where the person goes on: the pairing link, once root is reached. A hub that has just joined may take a while to. */
   async function next(): Promise<string[]> {
-    return patience(PAIRING_MS)
+    return patience(PAIRING_MS, d.isThere)
       .patiently(() => d.setup.PairingLink({}, PAIRING_MS))
       .then(
         (p) => [p.link],

@@ -80,6 +80,19 @@ test('a link is for who asked: whoever comes after is not told it, and cannot re
   await o.hub.stop();
 });
 
+test('a link is not asked for any longer once who asked has left', async () => {
+  const o = await open({ unlabelled: true });
+  o.hub.world.unlinked = 100;
+  await o.write(join('Home', 'secret pass'));
+  await until(() => o.hub.world.unlinked < 100, 'it to be asked for');
+  o.improv.left();
+  const left = o.hub.world.unlinked;
+  // The pauses between tries are 250, 500 and 1,000 ms.
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  assert.ok(left - o.hub.world.unlinked <= 1, `${left - o.hub.world.unlinked} more tries`);
+  await o.hub.stop();
+});
+
 test('why a network was not joined is for who asked: whoever comes after did nothing wrong', async () => {
   const o = await open({ unlabelled: true });
   o.hub.world.wifi = { ok: false, reason: 'wrong_password' };
