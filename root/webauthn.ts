@@ -66,7 +66,7 @@ export async function registrationChallenge(root: Root, session: Session) {
   const now = seconds();
   const given = { sid: session.sid, challenge: options.challenge, exp: now + CHALLENGE_TTL };
   await root.records.passkeys.beginRegistration(given, now);
-  // Wanted is the phone's own fingerprint or face first; other authenticators stay possible.
+  // The phone's own fingerprint or face is offered first; other authenticators stay possible.
   return { publicKeyCredentialCreationOptions: { ...options, hints: ['client-device'] } };
 }
 

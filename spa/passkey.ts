@@ -124,7 +124,7 @@ export async function createPasskey(options: unknown, sid: string): Promise<unkn
         userVerification: 'required',
       } as const,
       attestation: 'none' as const,
-      // Wanted is the phone's own fingerprint or face first; other authenticators stay possible.
+      // The phone's own fingerprint or face is offered first; other authenticators stay possible.
       hints: ['client-device'],
       timeout,
     };

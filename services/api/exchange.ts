@@ -193,7 +193,7 @@ function exchangeOf(res: HttpResponse, head: Head): Exchange {
 
 /**
  * @param o.grown throws where there is no room for so many bytes
- * @param o.refused is called when there was none
+ * @param o.refused is called when there was no room
  * @param o.dropped is called once such a body has come to its end, or is not waited for any longer
  * @param o.whole gets the body; one that is read at once is uWebSockets' own memory, which takes it back after this call
  */

@@ -51,6 +51,7 @@ test('the tile tells the network, and how many may come where nobody tells of it
   const brief = (k: Known) => (stateOf(k, 0)['brief'] as unknown as Localized).i18n;
   assert.is(brief(known)['en'], 'Joined: home');
   assert.is(brief({ ...known, wifi: away })['ru'], 'Подключён 1 браузер');
+  assert.is(stateOf({ ...known, wifi: away, browsers: away }, 0)['brief'], '', 'nothing where nobody tells');
 });
 
 test('a service that does not answer takes its own card only; sound is not missed before it was asked', () => {

@@ -40,11 +40,12 @@ export function stateOf(k: Known, now: number): JsonObject {
   const trouble = (a: describe.Asked<unknown> | undefined) =>
     (!a || 'said' in a ? '' : a.trouble) as unknown as Json;
   const named = (list: readonly { id: string; name: string }[]) => list.map(({ id, name }) => ({ id, name }));
+  const paired = 'said' in k.browsers ? t('paired', { n: browsersIn(k).length }) : '';
   const wifi = 'said' in k.wifi ? describe.wifiState(k.wifi.said, k.notes.wifi) : {};
   return {
     name: k.name,
     // What the tile tells: the network, or where there is no such service, who may come.
-    brief: wifi['text'] ?? (t('paired', { n: browsersIn(k).length }) as unknown as Json),
+    brief: wifi['text'] ?? (paired as unknown as Json),
     language: k.language,
     trouble: {
       wifi: trouble(k.wifi),
