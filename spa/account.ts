@@ -31,22 +31,26 @@ export function Account() {
   const [busy, setBusy] = useState(false);
   const box = useFocusInside();
   const asked = useRef(0);
+  const shown = useRef(0);
   const load = async () => {
     const nth = ++asked.current;
     const [now] = await Promise.all([account.all(), sheet]);
     // An answer that comes late would bring back what has gone meanwhile.
-    if (nth === asked.current) setAll(now);
+    if (nth < shown.current) return;
+    shown.current = nth;
+    setAll(now);
   };
+  const tell = (e: unknown) => setTrouble(troubleText(e));
   const order = async (work: () => Promise<unknown>): Promise<boolean> => {
     setBusy(true);
     setTrouble('');
     try {
       await work();
       // It may have been the end of this very session.
-      if (session()) await load();
+      if (session()) await load().catch(tell);
       return true;
     } catch (e) {
-      setTrouble(troubleText(e));
+      tell(e);
       return false;
     } finally {
       setBusy(false);

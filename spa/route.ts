@@ -65,6 +65,9 @@ function patience(ask: () => Promise<void>): (waits: boolean) => void {
   };
 }
 
+/** Before another try, milliseconds; not all browsers at once. */
+const pause = () => 500 + 1500 * Math.random();
+
 /** Opens the route of a signed-in session and keeps it open until `close`. */
 export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   const { sid, session_jwt, browser_key_id, e2e_pubkey } = o;
@@ -87,7 +90,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   const ask = () => post('/v1/browser/pairing/offer', { sid, e2e_pubkey }, session_jwt);
 
   /** Where it was refused for now, as by a root whose database is away: Socket.IO would not ask again by itself. */
-  const again = () => setTimeout(() => closed || socket.connect(), 500 + 1500 * Math.random());
+  const again = () => setTimeout(() => closed || socket.active || socket.connect(), pause());
 
   async function offer(): Promise<void> {
     try {

@@ -151,7 +151,7 @@ export function openRunning(o: RunningOptions) {
     o.gone?.();
     if (places.isStartable(id)) log.info('skill sleeps', { skill: id });
     else log.notice('skill is gone', { skill: id });
-    known.setAvailable(id, places.isStartable(id));
+    known.setAvailable(id, places.isStartable(id) && (!why.has(id) || isPassing(why.get(id))));
   }
 
   function viewersChanged(owner_id: string, skill_id: string): void {

@@ -125,7 +125,7 @@ export function keepGoing({ node, registry, ...o }: Options) {
     renewing ??= renew().finally(() => {
       renewing = undefined;
     });
-    if (!(await inTime(renewing))) await goOn(asked);
+    if (!(await inTime(renewing)) && !ended) await goOn(asked);
     began ||= !node.isGone;
     if (!ended) timer = setTimeout(beat, times.beat);
   }

@@ -116,18 +116,28 @@ const gone = () => new IngleError('unavailable', 'Redis does not answer. Try aga
 
 /** The connection to Redis, which comes back by itself when it breaks. */
 function openLine(url: string) {
-  let [closed, begun] = [false, 0];
+  let closed = false;
+  /** Since when there is none that answers. */
+  let away = Number.POSITIVE_INFINITY;
   function open() {
-    begun = performance.now();
-    const client = createClient({
+    away = performance.now();
+    const mine = createClient({
       url,
       disableOfflineQueue: true,
       socket: { connectTimeout: ANSWER_MS, reconnectStrategy: () => 200, noDelay: true },
     });
     // Each call says it for itself; without a listener it would end the process.
-    client.on('error', () => {});
-    void client.connect().catch(() => {});
-    return client;
+    mine.on('error', () => {});
+    mine.on('reconnecting', () => {
+      away = Math.min(away, performance.now());
+    });
+    mine.on('ready', () => {
+      // It may have been given up while it was being made.
+      if (closed || mine !== client) mine.destroy();
+      else away = Number.POSITIVE_INFINITY;
+    });
+    void mine.connect().catch(() => {});
+    return mine;
   }
   let client = open();
   /** A renewal has had no answer. Where the other end has gone without a word, TCP itself would notice minutes later. */
@@ -139,7 +149,7 @@ function openLine(url: string) {
   return {
     client() {
       // Nor does a connection have to answer that is still being made.
-      if (!client.isReady && performance.now() - begun > 2 * RENEWED_MS) anew();
+      if (performance.now() - away > 2 * RENEWED_MS) anew();
       return client;
     },
     anew,

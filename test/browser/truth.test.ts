@@ -107,10 +107,9 @@ test('a hub that stands still shows within 4 s; what is shown is dimmed and has 
   // It stands for a few seconds, so it is looked for before it comes, and measured before the picture.
   const marked = done.waitFor({ state: 'attached' });
   await press(page, 'Refresh');
-  await marked;
+  await Promise.all([marked, page.getByText(/Refreshed .*, once/).waitFor()]);
   const place = await refresh.boundingBox();
   await shot(page, 'done-on-the-button');
-  await page.getByText(/Refreshed .*, once/).waitFor();
   await done.waitFor({ state: 'detached' });
   assert.equal(await refresh.boundingBox(), place, 'nothing moves when its mark goes');
   freeze('uplink');

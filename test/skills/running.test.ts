@@ -1,7 +1,9 @@
 // Processes that have the names of skills, as the daemon tells of them.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { IngleError } from '../../firmware/protocol/errors.ts';
 import { openRunning, type RunningOptions } from '../../firmware/skills/running.ts';
+import { until } from '../lab/wait.ts';
 
 const test = suite('skills that run');
 
@@ -45,6 +47,23 @@ test('one that goes while it is taken up leaves its skill as it was: startable, 
     running.follow(id, '');
     assert.equal(said, []);
   }
+});
+
+test('one that may not be here is not startable again because it has gone', async () => {
+  const said: unknown[] = [];
+  const running = openRunning({
+    bus: { client: () => ({ Manifest: () => Promise.reject(new IngleError('forbidden', 'Not signed.')) }) },
+    log: { info() {}, warn() {} },
+    places: { isStartable: () => true },
+    known: { setAvailable: (id: string, is: boolean) => said.push([id, is]) },
+  } as unknown as RunningOptions);
+  running.follow('lamp', ':1.5');
+  await until(() => said.length > 0, 'it to be refused');
+  running.follow('lamp', '');
+  assert.equal(said, [
+    ['lamp', false],
+    ['lamp', false],
+  ]);
 });
 
 test.run();
