@@ -91,8 +91,16 @@ let held = [];
 const memory = () => { for (let i = 0; i < 1024; i++) held.push(Buffer.alloc(2 ** 20, i)); return { mib: held.length }; };
 
 const at = (path, f) => ({ method: 'POST', path: '/v1/' + path, async answer() { return { body: await f() }; } });
+// What takes a slow device longer than a request may take: begun by one, told by another.
+const later = (path, f) => {
+  let said = null;
+  return [
+    at(path, () => { said = null; setTimeout(async () => { said = await f(); }); return {}; }),
+    at(path + '/said', () => ({ said })),
+  ];
+};
 export const skill = { start: () => ({ endpoints: [
-  at('files', files), at('bus', bus), at('net', net), at('forks', forks), at('disk', disk), at('memory', memory),
+  at('files', files), at('bus', bus), at('net', net), ...later('forks', forks), ...later('disk', disk), at('memory', memory),
   at('loop', () => { for (;;); }), at('never', () => new Promise(() => {})), at('huge', () => 'x'.repeat(2 ** 28)), at('well', () => ({ well: true })),
 ] }) };`;
 export const hostile = code.trim();
