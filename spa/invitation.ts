@@ -1,7 +1,7 @@
 // A code that was just made: it takes the focus, can be copied, and is put away again.
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { failed } from './entrance.ts';
 import { app, toast } from './store.ts';
 
@@ -19,7 +19,8 @@ export function Invited(o: {
   children?: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [o.copies]);
+  // With the drawing, before anything else can be pressed.
+  useLayoutEffect(() => heading.current?.focus(), [o.copies]);
   const copy = () =>
     void navigator.clipboard
       .writeText(o.copies)
