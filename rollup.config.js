@@ -17,6 +17,7 @@ import commonjs from '@rollup/plugin-commonjs';
 import json from '@rollup/plugin-json';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
 import esbuild, { minify } from 'rollup-plugin-esbuild';
+import sqlite3 from 'sqlite3';
 import { scenarioApp } from './services/cli/rollup.app.js';
 import { isAbsent, native, nativeBanner, nativeModules } from './services/cli/rollup.native.js';
 import { page } from './services/cli/rollup.page.js';
@@ -25,7 +26,10 @@ import { schemas } from './services/cli/rollup.schemas.js';
 import { sdk } from './services/cli/rollup.sdk.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-const define = { INGLE_VERSION: JSON.stringify(version) };
+const define = {
+  INGLE_VERSION: JSON.stringify(version),
+  INGLE_SQLITE: JSON.stringify(sqlite3.VERSION),
+};
 
 /** Modules dependencies ask for at run time and do without. */
 const optional = [
@@ -214,8 +218,11 @@ for (const name of readdirSync('services').sort())
     if (name === 'scenario') targets.at(-1).plugins.push(scenarios('firmware/scenario/prototypes'));
   }
 for (const id of skills) {
-  add(`services/skills/${id}/skill.ts`, `dist/skills/${id}/skill.js`);
-  targets.at(-1).plugins.push(scenarioApp(`services/skills/${id}`), bundle(id));
+  const file = `dist/skills/${id}/skill.js`;
+  const p = program(`services/skills/${id}/skill.ts`, file);
+  // Its host runs CommonJS without Node's loader of modules (firmware/skills/load.ts).
+  const output = { ...p.output, format: 'cjs', banner: nativeBanner(file) };
+  targets.push({ ...p, plugins: [...p.plugins, scenarioApp(`services/skills/${id}`), bundle(id)], output });
 }
 // What has gone is not carried on: a service or a skill of an earlier build would be part of the next image.
 const services = readdirSync('services').filter((name) => name !== 'skills');

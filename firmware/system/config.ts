@@ -253,3 +253,6 @@ export function dataOf(c: Config, service: string): string {
 /** This build's version, set by the bundler; `0.0.0-dev` when run from sources. */
 export const version: string = typeof INGLE_VERSION === 'string' ? INGLE_VERSION : '0.0.0-dev';
 declare const INGLE_VERSION: string | undefined;
+/** Version of the SQLite that is built in, for those who tell it without loading it. */
+export const sqlite: string = typeof INGLE_SQLITE === 'string' ? INGLE_SQLITE : '-';
+declare const INGLE_SQLITE: string | undefined;

@@ -84,14 +84,6 @@ export async function openStore(file: string, migrations: readonly Migration[]):
   return store;
 }
 
-/** The version of the SQLite in use. */
-export async function sqliteVersion(): Promise<string> {
-  const db = new sqlite3.Database(':memory:');
-  const row = await plain(db).get<{ v: string }>('SELECT sqlite_version() AS v');
-  db.close();
-  return row?.v ?? '';
-}
-
 function plain(db: sqlite3.Database): Pick<Store, 'run' | 'all' | 'get'> {
   const bind = (values: Value[]) =>
     values.map((v) => (v instanceof Uint8Array ? Buffer.from(v.buffer, v.byteOffset, v.byteLength) : v));

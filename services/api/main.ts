@@ -18,9 +18,9 @@ import { installedIn } from '../../firmware/skills/installed.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import { readSlots, settleSlots, skillNames } from '../../firmware/skills/table.ts';
 import { lifecycle } from '../../firmware/supervisor/lifecycle.ts';
-import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
+import { dataOf, readConfig, sqlite, version } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
-import { openStore, sqliteVersion } from '../../firmware/system/store.ts';
+import { openStore } from '../../firmware/system/store.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
 import { openVault } from '../../firmware/system/vault.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
@@ -74,7 +74,6 @@ const boots = await openBoots({
   version,
   failed: (cause) => log.warn('the boots are not written down', { cause }),
 });
-const sqlite = await sqliteVersion();
 const signer = openSigner(join(data, 'document.key'));
 const observing = observe(bus);
 const lifetime = lifecycle(log);

@@ -1,4 +1,4 @@
-// What skills cost a hub: memory (PSS) of one that sleeps, one that idles and one that is looked at, a ready hub with
+// What skills cost a hub: memory (PSS) that one adds which sleeps, idles or is looked at, a ready hub with
 // twelve of them asleep, and the time from a tap to a live screen of one that sleeps, beside a bare Node process. The
 // hub's own programs run with the hub's flags under a D-Bus daemon that starts slots as systemd would; twelve skills
 // are installed from packages by the API. Rounds of both sides alternate; medians are given, and the least.
@@ -46,8 +46,8 @@ const manifest = (id: string) => ({
   version: '1.0.0',
   capabilities: { visual: true, ui: { title: id, modes: ['modal'], schema: 'ui/v0' } },
 });
-/** A counter with a screen; who looks sees that it is there by the number of its process. */
-const code = `export const skill = { start: (ctx) => ({
+/** A counter with a screen, as `ingle skill build` makes it; who looks sees that it is there by the number of its process. */
+const code = `exports.skill = { start: (ctx) => ({
   attached: (owner) => ctx.setView(owner, { schema: 'ui/v0', layout: { type: 'text', text: 'Counter' } }),
   watched: (owner, viewers) => viewers && ctx.setState(owner, { live: process.pid }),
   endpoints: [{ method: 'POST', path: '/v1/add', answer: () => ({ body: {}, state: (s) => ({ n: (s.n ?? 0) + 1 }) }) }],
@@ -56,9 +56,16 @@ const code = `export const skill = { start: (ctx) => ({
 const median = (all: readonly number[]) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)]!;
 const MB = (bytes: number) => Number((bytes / 1e6).toFixed(1));
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-/** PSS of a process, bytes (proc(5), smaps_rollup). */
-const pss = (pid: number) =>
-  1024 * Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]);
+/** Memory of a process, bytes: its PSS, and its own pages in it (proc(5), smaps_rollup). */
+function memoryOf(pid: number): { pss: number; own: number } {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const of = (what: string) => 1024 * Number(new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(text)![1]);
+  return { pss: of('Pss'), own: of('Private_Clean') + of('Private_Dirty') };
+}
+const pss = (pid: number) => memoryOf(pid).pss;
+/** Of what processes share, all their parts. */
+const sharedBy = (pids: readonly number[]) =>
+  pids.reduce((n, pid) => n + memoryOf(pid).pss - memoryOf(pid).own, 0);
 const sum = (all: readonly number[]) => all.reduce((a, b) => a + b, 0);
 
 const step = steps();
@@ -233,23 +240,28 @@ try {
   await step('they fall asleep', asleep);
   const ready = await step('rest', rested);
   const sleeping = sum([...awake().values()].map(pss));
+  // What is shared is not paid twice: others have Node's pages anyway.
+  const lasting = [process.pid, root.pid!, uplink.pid!, api.pid!];
+  const sharedBefore = sharedBy(lasting);
+  const adds = (pid: number) => memoryOf(pid).own + sharedBy([...lasting, pid]) - sharedBefore;
 
   const memory = await step('one awake, then watched', async () => {
     const [id = ''] = ids;
     // Kept awake by asking: an idle one goes after its time.
     await ask('POST', `/skills/${id}/v1/add`);
     await pause(2000);
-    const idle = sum([...awake().values()].map(pss));
-    const node = child(process.execPath, [...FLAGS, bare], { stdio: 'ignore', env: { ...malloc } });
+    const idle = sum([...awake().values()].map(adds));
     const seen = await look(id);
     await seen.live(undefined);
     await pause(REST_MS);
-    const watched = sum([...awake().values()].map(pss));
+    const watched = sum([...awake().values()].map(adds));
     const more = hubPss().api - ready.api;
-    const peer = pss(node.pid!);
     seen.end();
-    await ended(node, 'SIGKILL', 'the bare process');
     await asleep();
+    const node = child(process.execPath, [...FLAGS, bare], { stdio: 'ignore', env: { ...malloc } });
+    await pause(REST_MS);
+    const peer = adds(node.pid!);
+    await ended(node, 'SIGKILL', 'the bare process');
     return { idle, watched, more, peer };
   });
 

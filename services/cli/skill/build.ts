@@ -70,6 +70,20 @@ function checkOutput({ outputs }: Metafile, folder: string, t: DevText): void {
 }
 
 /**
+ * The bundle as CommonJS, which a hub starts sooner (firmware/skills/load.ts). One that waits at its top level or asks
+ * for its own address stays the module it is.
+ */
+async function started(module: Uint8Array): Promise<string> {
+  const text = Buffer.from(module).toString();
+  if (/\bimport\s*\.\s*meta\b/.test(text)) return text;
+  const { transform } = await import('esbuild');
+  return transform(text, { format: 'cjs', platform: 'node', target: 'node20', logLevel: 'silent' }).then(
+    (made) => made.code,
+    () => text,
+  );
+}
+
+/**
  * Builds a skill into a folder: skill.js and manifest.json, each replaced whole.
  * @param o.entry code in place of skill.ts
  * @param o.manifest in place of the folder's
@@ -90,7 +104,7 @@ export async function buildSkill(
     t,
   );
   checkOutput(metafile!, folder, t);
-  const code = outputFiles![0]!.contents;
+  const code = await started(outputFiles![0]!.contents);
   const { $schema: _, ...given } = o.manifest ?? manifest;
   // What the app asks of other skills its owner reads in the manifest.
   const shown = app?.contracts
@@ -101,7 +115,7 @@ export async function buildSkill(
   if (app) await writeWhole(join(out, 'scenario.json'), app.text, 0o644);
   else rmSync(join(out, 'scenario.json'), { force: true });
   await writeWhole(join(out, 'manifest.json'), `${JSON.stringify(shown, null, 2)}\n`, 0o644);
-  return { manifest, bytes: code.length };
+  return { manifest, bytes: Buffer.byteLength(code) };
 }
 
 export async function build(what: string, say: Say, t: DevText): Promise<void> {

@@ -3,7 +3,7 @@ import { release } from 'node:os';
 import type { JsonObject, Skill } from '../../../firmware/skills/sdk/skill.ts';
 import type { HubContext, HubSkill } from '../../../firmware/skills/skill.ts';
 import { readSlots, skillNames } from '../../../firmware/skills/table.ts';
-import { nameOf, readConfig, version } from '../../../firmware/system/config.ts';
+import { nameOf, readConfig, sqlite, version } from '../../../firmware/system/config.ts';
 import { messageBus, unitStates } from '../../../firmware/system/units.ts';
 import { hubStatusText } from '../../../firmware/text/hub_status.ts';
 import { type Language, translator } from '../../../firmware/text/i18n.ts';
@@ -23,7 +23,6 @@ function start(ctx: HubContext): Skill {
   const config = readConfig();
   const { kept } = config;
   const meter = openMeter();
-  let sqlite = '';
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
@@ -55,7 +54,7 @@ function start(ctx: HubContext): Skill {
         api: ctx.owners().length > 0,
       }),
       kept,
-      versions: { ingle: version, node: process.versions.node, kernel: release(), sqlite: sqlite || '-' },
+      versions: { ingle: version, node: process.versions.node, kernel: release(), sqlite },
     });
   }
 
@@ -76,14 +75,6 @@ function start(ctx: HubContext): Skill {
   ctx.timers
     .set('sample', { every: APART })
     .catch((cause) => ctx.log.warn('no history is kept while nobody looks', { cause }));
-  // The library's own word, asked once: SQLite is loaded for it and not used further here.
-  import('../../../firmware/system/store.ts')
-    .then((m) => m.sqliteVersion())
-    .then((v) => {
-      sqlite = v;
-      run();
-    })
-    .catch((cause) => ctx.log.warn('SQLite does not tell its version', { cause }));
 
   return {
     attached(owner) {
