@@ -144,6 +144,21 @@ export interface Rehearsed {
 
 export type Action = Answer<typeof skillsApi.actions>['actions'][number];
 
+/** What a sentence means, and what began with it. */
+export interface Meant {
+  /** Of what was spoken: somebody was there. */
+  heard?: boolean;
+  intent: string;
+  scenario_id: string;
+  run_id: string;
+}
+
+/** Phrases that nothing understood, the last one last, and those that were taught. */
+export interface Phrases {
+  unmatched: { phrase: string; count: number; at: number }[];
+  taught: { phrase: string; scenario_id: string }[];
+}
+
 /** What the page shows beside one scenario or run. `letters` are those of the owner's and admins. */
 export interface Known {
   scenarios: Scenario[];
@@ -153,6 +168,7 @@ export interface Known {
 }
 
 export const isManager = () => [null, 'owner', 'admin'].includes(app().role);
+export const isOwner = () => [null, 'owner'].includes(app().role);
 /** Guests are asked nothing of settings, plans and what others do. */
 export const isHousehold = () => app().role !== 'guest';
 
@@ -186,6 +202,22 @@ export const hub = {
     (await post<{ run_id: string }>(`/api/scenarios/dead-letters/${id}/replay`, { from })).run_id,
   discard: (id: string) => reached().request('DELETE', `/api/scenarios/dead-letters/${id}`),
   plan: (job: object) => post('/api/schedule/create', job),
+  understand: (text: string) => post<Meant>('/api/intent/recognize', { text }),
+  listen: () => post<Meant & { text: string }>('/api/voice/wake', { lang: app().language }),
+  hush: () => post('/api/voice/stop'),
+  async phrases(): Promise<Phrases> {
+    const { unmatched, rules, bindings } = await get<{
+      unmatched: Phrases['unmatched'];
+      rules: { intent: string; pattern?: string }[];
+      bindings: Record<string, string>;
+    }>('/api/intent/rules');
+    const taught = rules.flatMap(({ intent, pattern = '' }) =>
+      intent.startsWith('taught.') ? [{ phrase: pattern, scenario_id: bindings[intent] ?? '' }] : [],
+    );
+    return { unmatched, taught };
+  },
+  teach: (phrase: string, scenario_id: string) => post('/api/intent/teach', { phrase, scenario_id }),
+  forget: (phrase: string) => post('/api/intent/forget', { phrase }),
   unplan: (job_id: string) => post('/api/schedule/delete', { job_id }),
 };
 

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../firmware/protocol/errors.ts';
 import type { Known } from './scenarios-hub.ts';
 
-export type Tab = 'list' | 'week' | 'runs' | 'dead';
+export type Tab = 'list' | 'week' | 'runs' | 'dead' | 'teach';
 export type View = { at: Tab } | { at: 'one'; id: string } | { at: 'run'; id: string };
 
 /** Why something was not done, and what helps. */
@@ -17,6 +17,8 @@ export interface Page {
   /** Nothing can be asked of the hub now. */
   still: boolean;
   go(view: View): void;
+  /** Asks the hub what there is now. */
+  again(): void;
   /** Asks the hub for something, and then for what there is now; what went wrong is shown. */
   order(work: () => Promise<unknown>, trouble?: (code: ErrorCode) => Trouble | undefined): void;
   start(id: string): void;

@@ -6,14 +6,16 @@ import { glyph } from './glyphs.ts';
 import { Bones } from './open.ts';
 import { sheet as owner } from './owner.css';
 import { sheet } from './scenarios.css';
+import { Ask } from './scenarios-ask.ts';
 import { Letters } from './scenarios-dead.ts';
-import { hub, isHousehold, isManager, type Known, say } from './scenarios-hub.ts';
+import { hub, isHousehold, isManager, isOwner, type Known, say } from './scenarios-hub.ts';
 import { List } from './scenarios-list.ts';
 import { useLive } from './scenarios-live.ts';
 import { One } from './scenarios-one.ts';
 import { startsOf, useOrders } from './scenarios-orders.ts';
 import type { Page, Tab, Trouble, View } from './scenarios-page.ts';
 import { OneRun, Runs } from './scenarios-run.ts';
+import { Teach } from './scenarios-teach.ts';
 import { isOver } from './scenarios-told.ts';
 import { Week } from './scenarios-week.ts';
 import { useApp } from './store.ts';
@@ -26,6 +28,7 @@ function Tabs({ at, known, go }: { at: Tab; known: Known; go(to: Tab): void }) {
     ...(isHousehold() ? ['week' as const] : []),
     'runs',
     ...(isManager() ? ['dead' as const] : []),
+    ...(isOwner() ? ['teach' as const] : []),
   ];
   const onKeyDown = (e: KeyboardEvent & { currentTarget: HTMLElement }) => {
     const now = all.indexOf(at);
@@ -128,6 +131,7 @@ export function Scenarios() {
   };
   const page: Page = {
     ...{ known, go, order },
+    again: () => void again(),
     still: away || busy,
     ...startsOf({ order, go, again, known: () => now.current! }),
   };
@@ -148,10 +152,11 @@ export function Scenarios() {
     ${
       isTab
         ? html`<div role="tabpanel" id="scenarios-panel" class="v-stack" aria-labelledby=${`scenarios-${view.at}`} key=${view.at}>
-          ${view.at === 'list' && html`<${List} page=${page} />`}
+          ${view.at === 'list' && html`<${Ask} page=${page} /><${List} page=${page} />`}
           ${view.at === 'week' && html`<${Week} page=${page} />`}
           ${view.at === 'runs' && html`<${Runs} page=${page} />`}
           ${view.at === 'dead' && html`<${Letters} page=${page} />`}
+          ${view.at === 'teach' && html`<${Teach} page=${page} />`}
         </div>`
         : view.at === 'one'
           ? html`<${One} key=${view.id} id=${view.id} page=${page} />`

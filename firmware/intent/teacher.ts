@@ -105,3 +105,60 @@ export function taught(
     throw new IngleError('not_found', 'This phrase is not among those that were not understood.');
   return { rule: ruleFor(known, o), unmatched: all.filter((u) => u.phrase !== known) };
 }
+
+/** How the intents of taught phrases begin; what follows is the name of their scenario. */
+const TAUGHT = 'taught.';
+
+/** The owner's rules, as far as teaching changes them. */
+interface Taught {
+  rules: readonly Rule[];
+  /** Scenario ids by intent. */
+  bindings: Readonly<Record<string, string>>;
+}
+
+/** The intent that begins a scenario by taught phrases: the one it has, or a new one. */
+function intentFor(scenario_id: string, bindings: Taught['bindings']): string {
+  const own = Object.keys(bindings).find((i) => i.startsWith(TAUGHT) && bindings[i] === scenario_id);
+  if (own) return own;
+  const name = `${TAUGHT}${scenario_id.split('/').at(-1)}`;
+  let intent = name;
+  for (let n = 2; Object.hasOwn(bindings, intent); n++) intent = `${name}.${n}`;
+  return intent;
+}
+
+/**
+ * A phrase begins a scenario from now on.
+ * @throws IngleError `not_found` when the phrase is not in the list
+ */
+export function teach(
+  kept: Taught,
+  all: readonly Unmatched[],
+  phrase: string,
+  scenario_id: string,
+): Taught & { unmatched: readonly Unmatched[] } {
+  const intent = intentFor(scenario_id, kept.bindings);
+  const { rule, unmatched } = taught(all, phrase, { intent });
+  return { rules: [rule, ...kept.rules], bindings: { ...kept.bindings, [intent]: scenario_id }, unmatched };
+}
+
+/**
+ * A phrase is taken off the list, or begins no scenario any more.
+ * @throws IngleError `not_found` when it is neither in the list nor taught
+ */
+export function forget(
+  kept: Taught,
+  all: readonly Unmatched[],
+  phrase: string,
+): Taught & { unmatched: readonly Unmatched[] } {
+  const known = tokensOf(phrase).join(' ');
+  const unmatched = all.filter((u) => u.phrase !== known);
+  const rules = kept.rules.filter((r) => !(r.intent.startsWith(TAUGHT) && r.pattern === known));
+  if (unmatched.length === all.length && rules.length === kept.rules.length)
+    throw new IngleError(
+      'not_found',
+      'This phrase is neither taught nor among those that were not understood.',
+    );
+  const isUsed = (intent: string) => !intent.startsWith(TAUGHT) || rules.some((r) => r.intent === intent);
+  const bindings = Object.fromEntries(Object.entries(kept.bindings).filter(([intent]) => isUsed(intent)));
+  return { rules, bindings, unmatched };
+}

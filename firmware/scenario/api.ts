@@ -40,6 +40,8 @@ const ioOverride = T.Object(
 );
 const starting = ['not_found', 'forbidden', 'conflict', 'not_supported', 'timeout'] as const;
 
+const phrase = T.String({ minLength: 1, maxLength: 500, description: 'As `unmatched` or a rule has it.' });
+
 const spokenLanguage = T.Union([T.Literal('en'), T.Literal('ru')], {
   description: "Left out: the hub's own.",
 });
@@ -404,6 +406,24 @@ export const scenariosApi = localArea({
     doc: "The owner's rules, lists and bindings, those of the hub, and phrases that nothing understood.",
     answer: anyObject('rules, lists, bindings, house, unmatched.'),
     errors: ['forbidden', 'timeout'],
+  },
+  teach: {
+    method: 'POST',
+    path: '/api/intent/teach',
+    who: 'owner',
+    doc: 'A phrase that nothing understood begins a scenario from now on.',
+    body: T.Object({ phrase, scenario_id: scenarioId }, closed),
+    answer: ok,
+    errors: ['not_found', 'forbidden', 'timeout'],
+  },
+  forget: {
+    method: 'POST',
+    path: '/api/intent/forget',
+    who: 'owner',
+    doc: 'Takes a phrase off those that nothing understood, or has one that was taught begin nothing any more.',
+    body: T.Object({ phrase }, closed),
+    answer: ok,
+    errors: ['not_found', 'forbidden', 'timeout'],
   },
   setRules: {
     method: 'PUT',

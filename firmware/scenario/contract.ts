@@ -163,6 +163,18 @@ export const scenario1 = contract({
       out: {},
       errors: ['invalid_request', 'unavailable'],
     },
+    Teach: {
+      doc: 'A phrase that nothing understood begins a scenario from now on.',
+      in: { phrase: 's', scenario_id: 's' },
+      out: {},
+      errors: ['invalid_request', 'not_found', 'unavailable'],
+    },
+    Unteach: {
+      doc: 'Takes a phrase off those that nothing understood, or has one that was taught begin nothing any more.',
+      in: { phrase: 's' },
+      out: {},
+      errors: ['not_found', 'unavailable'],
+    },
     Metrics: {
       doc: 'Counts since the service started, and what goes on now.',
       in: {},

@@ -1,6 +1,7 @@
 // What the methods of io.ingle.Scenario1 share: what they work on, and records as the bus has them.
 
 import type { Family } from '../observe/exposition.ts';
+import type { Queue } from '../protocol/queue.ts';
 import { fromVariant, type Implementation as Serves, toDict, type Variant } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
@@ -58,6 +59,8 @@ export interface Parts {
   taken: ErrandsTaken;
   voice: Voice;
   sayable: Sayable;
+  /** Changes of rules and of phrases that nothing understood, one after the other. */
+  teaching: Queue;
   changed(what: string): void;
 }
 

@@ -1,6 +1,6 @@
 // What is said to the hub, for io.ingle.Scenario1: rules, what a sentence means and starts, the conversation.
 import type { RuleSet } from '../intent/schema.ts';
-import { type Unmatched, withUnmatched } from '../intent/teacher.ts';
+import { forget, stillUnmatched, teach, type Unmatched, withUnmatched } from '../intent/teacher.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { type Language, languages, pickLanguage } from '../text/i18n.ts';
 import type { Ways } from './builtin.ts';
@@ -25,12 +25,35 @@ const keptRules = async (records: Records): Promise<KeptRules> =>
     bindings: {},
   };
 
+const keptUnmatched = async (records: Records): Promise<readonly Unmatched[]> =>
+  ((await records.memory(unmatchedKey))[unmatchedKey] ?? []) as unknown as Unmatched[];
+
 function useRules({ household, sayable }: Parts, { rules, lists, bindings }: KeptRules): void {
   household.setRules(
     { rules: [...rules, ...houseRules.rules], lists: { ...houseRules.lists, ...lists } },
     bindings,
   );
   sayable.changed();
+}
+/** Rules are in force and on the disk once this settles, and what they understand is no longer among the phrases. */
+async function keep(p: Parts, rules: KeptRules, all?: readonly Unmatched[]): Promise<void> {
+  const { records, household, o } = p;
+  const before = await keptRules(records);
+  useRules(p, rules);
+  const at = { now: localNow(o.clock.wall(), o.zone), user: '' };
+  const unmatched = stillUnmatched(all ?? (await keptUnmatched(records)), (phrase) =>
+    Boolean(household.recognize(phrase, at)),
+  );
+  try {
+    await records.write([
+      { op: 'memory', key: rulesKey, value: rules as unknown as Value },
+      { op: 'memory', key: unmatchedKey, value: unmatched as unknown as Value },
+    ]);
+  } catch (e) {
+    // What is not on the disk would be gone at the next start.
+    useRules(p, before);
+    throw e;
+  }
 }
 export async function loadRules(p: Parts): Promise<void> {
   try {
@@ -53,7 +76,7 @@ function localNow(wall: number, zone: string): string {
 
 /** What a text means, and the run it starts; phrases that nothing understands are kept for the owner. */
 export async function understand(
-  { o, household, runs, records, tell }: Parts,
+  { o, household, runs, records, teaching, tell }: Parts,
   {
     text,
     asker,
@@ -71,10 +94,12 @@ export async function understand(
   const now = localNow(o.clock.wall(), o.zone);
   const found = household.recognize(text, { now, user: asker.user });
   if (!found) {
-    const all = ((await records.memory(unmatchedKey))[unmatchedKey] ?? []) as unknown as Unmatched[];
-    const next = withUnmatched(all, text, o.clock.wall());
-    if (next !== all)
-      await records.write([{ op: 'memory', key: unmatchedKey, value: next as unknown as Value }]);
+    await teaching.add(async () => {
+      const all = await keptUnmatched(records);
+      const next = withUnmatched(all, text, o.clock.wall());
+      if (next !== all)
+        await records.write([{ op: 'memory', key: unmatchedKey, value: next as unknown as Value }]);
+    });
     return { intent: '', slots: {}, scenario_id: '', run_id: '' };
   }
   const { intent, slots, scenario_id } = found;
@@ -135,14 +160,29 @@ export function saidMethods(p: Parts) {
       return { ...found, slots: dict(slots) };
     },
     async Rules() {
-      const unmatched = (await records.memory(unmatchedKey))[unmatchedKey] ?? [];
+      const unmatched = await keptUnmatched(records);
       return { rules: dict({ ...(await keptRules(records)), unmatched, house: houseRules.rules }) };
     },
     async SetRules({ rules }) {
       const { bindings = {}, lists = {}, rules: own = [] } = json(rules) as unknown as Partial<KeptRules>;
-      const next: KeptRules = { rules: own, lists, bindings };
-      useRules(p, next);
-      await records.write([{ op: 'memory', key: rulesKey, value: next as unknown as Value }]);
+      await p.teaching.add(() => keep(p, { rules: own, lists, bindings }));
+      return {};
+    },
+    async Teach({ phrase, scenario_id }) {
+      p.library.find(scenario_id);
+      await p.teaching.add(async () => {
+        const kept = await keptRules(records);
+        const { rules, bindings, unmatched } = teach(kept, await keptUnmatched(records), phrase, scenario_id);
+        await keep(p, { ...kept, rules: [...rules], bindings: { ...bindings } }, unmatched);
+      });
+      return {};
+    },
+    async Unteach({ phrase }) {
+      await p.teaching.add(async () => {
+        const kept = await keptRules(records);
+        const { rules, bindings, unmatched } = forget(kept, await keptUnmatched(records), phrase);
+        await keep(p, { ...kept, rules: [...rules], bindings: { ...bindings } }, unmatched);
+      });
       return {};
     },
   } satisfies Partial<Methods>;

@@ -1,5 +1,6 @@
 // io.ingle.Scenario1 on the bus: the engine, the scheduler, the library and the household, over one store.
 import { IngleError } from '../protocol/errors.ts';
+import { openQueue } from '../protocol/queue.ts';
 import type { Bus, Served } from '../system/bus.ts';
 import { builtinActions } from './builtin.ts';
 import { scenario1 } from './contract.ts';
@@ -134,6 +135,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   let served: Served<typeof scenario1> | undefined;
   const parts: Parts = {
     ...{ o, records, library, runs, schedule, household, metrics, tell, subnet, taken, voice, sayable },
+    teaching: openQueue(),
     changed: (what) => served?.emit('Changed', { what }),
   };
   await loadRules(parts);

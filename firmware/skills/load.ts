@@ -61,9 +61,9 @@ export async function loadSkill(
     const e = new IngleError('timeout', `The skill "${slot.skill_id}" does not finish loading.`);
     timer = setTimeout(() => reject(e), LOAD_MS);
   });
-  const { skill } = (await Promise.race([load(file), late]).finally(() =>
-    clearTimeout(timer),
-  )) as { skill?: Partial<HubSkill> };
+  const { skill } = (await Promise.race([load(file), late]).finally(() => clearTimeout(timer))) as {
+    skill?: Partial<HubSkill>;
+  };
   if (typeof skill?.start !== 'function')
     throw new IngleError('invalid_request', `The bundle of "${slot.skill_id}" exports no skill.`);
   return { manifest, skill: skill as HubSkill };

@@ -300,6 +300,14 @@ function planHandlers(o: ScenariosOfApi) {
       return { state: state as VoiceState, unspoken: unspoken.map(plain), unknown };
     },
     rules: async () => plain((await service.Rules({}, CALL_MS).catch(away)).rules),
+    async teach({ body: { phrase, scenario_id } }) {
+      await service.Teach({ phrase, scenario_id: idOf(scenario_id) }, CALL_MS).catch(away);
+      return { ok: true };
+    },
+    async forget({ body }) {
+      await service.Unteach(body, CALL_MS).catch(away);
+      return { ok: true };
+    },
     async setRules({ body }) {
       await service.SetRules({ rules: toDict(body) }, CALL_MS).catch(away);
       return { ok: true };

@@ -36,8 +36,7 @@ function line(): Duplex {
   const hear = (message: Buffer): Buffer => {
     if (message[1] !== METHOD_CALL || !message.includes(daemon)) return message;
     const serial = message.readUInt32LE(8);
-    if (message.includes('Hello\0'))
-      return answer(serial, 's', Buffer.from('\x04\0\0\0:1.1\0', 'latin1'));
+    if (message.includes('Hello\0')) return answer(serial, 's', Buffer.from('\x04\0\0\0:1.1\0', 'latin1'));
     return message.includes('ListActivatableNames\0')
       ? answer(serial, 'as', Buffer.alloc(4))
       : answer(serial, 'u', Buffer.from([1, 0, 0, 0]));

@@ -64,6 +64,7 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
       scenario_id: 'home/quiet_hours',
       user: 'me',
       title: 'Hello',
+      phrase: 'make it so',
       tag: 'a',
       rules: [],
     },

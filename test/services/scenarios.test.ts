@@ -271,6 +271,41 @@ test('what is said starts the scenario of its intent, with what was said in its 
   assert.is((await say('какая погода', { start: false })).body.intent, 'weather');
 });
 
+test('the owner teaches a phrase that nothing understood, takes it back, and takes one off the list', async ({
+  hub,
+}) => {
+  const say = async (text: string) =>
+    (await hub.ask('POST', '/api/intent/recognize', { body: { text, start: false } })).body;
+  const teach = (phrase: string, scenario_id: string) =>
+    hub.ask('POST', '/api/intent/teach', { body: { phrase, scenario_id } });
+  const forget = (phrase: string) => hub.ask('POST', '/api/intent/forget', { body: { phrase } });
+  const unmatched = async () =>
+    (await hub.ask('GET', '/api/intent/rules')).body.unmatched.map((u: { phrase: string }) => u.phrase);
+  await Promise.all(['Make it cosy!', 'make it loud', 'Сделай уютно'].map(say));
+  assert.equal((await teach('make it grand', 'test/hello')).body.error, 'not_found', 'nobody said that');
+  assert.equal((await teach('make it cosy', 'test/nothing')).body.error, 'not_found');
+  // Both at once: neither takes the other's rule away.
+  const both = await Promise.all([teach('Make it cosy', 'test.hello'), teach('сделай уютно', 'test/hello')]);
+  assert.equal(
+    both.map((r) => r.status),
+    [200, 200],
+    JSON.stringify(both),
+  );
+  for (const text of ['make it cosy', 'Сделай уютно!'])
+    assert.equal((await say(text)).scenario_id, 'test/hello', text);
+  assert.is((await unmatched()).includes('make it loud'), true);
+  assert.is((await unmatched()).includes('make it cosy'), false);
+  await hub.kill('scenario');
+  await hub.startService('scenario', scenario1.bus);
+  assert.equal((await say('make it cosy')).scenario_id, 'test/hello', 'also after a start');
+  assert.is((await forget('Make it cosy')).status, 200);
+  assert.equal((await say('make it cosy')).intent, '');
+  assert.equal((await say('сделай уютно')).scenario_id, 'test/hello', 'another phrase of it stays');
+  assert.is((await forget('make it loud')).status, 200);
+  assert.is((await forget('make it loud')).body.error, 'not_found');
+  assert.is((await unmatched()).at(-1), 'make it cosy', 'and is kept again');
+});
+
 test('a run that failed is a dead letter, is replayed once and can be discarded', async ({ hub }) => {
   await push(hub, 'fails', [prints('ok', 'fine'), { id: 'bad', call: 'nothing.like_this', timeout: '5s' }]);
   const { body } = await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/fails' } });
