@@ -30,6 +30,10 @@ function Tabs({ at, known, go }: { at: Tab; known: Known; go(to: Tab): void }) {
     ...(isManager() ? ['dead' as const] : []),
     ...(isOwner() ? ['teach' as const] : []),
   ];
+  // On a phone not all of them are in sight.
+  useEffect(() => {
+    document.getElementById(`scenarios-${at}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [at]);
   const onKeyDown = (e: KeyboardEvent & { currentTarget: HTMLElement }) => {
     const now = all.indexOf(at);
     const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: all.length - 1 }[e.key];

@@ -4,10 +4,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compileIntents, recognize } from '../../firmware/intent/match.ts';
 import {
+  forget,
   MAX_UNMATCHED,
   ruleFor,
   stillUnmatched,
   taught,
+  teach,
   type Unmatched,
   withUnmatched,
 } from '../../firmware/intent/teacher.ts';
@@ -95,6 +97,42 @@ test('a phrase that is bound becomes a rule and leaves the list', () => {
   assert.equal(
     stillUnmatched(again, (p) => recognize(c, p, { now }) !== undefined).map((u) => u.phrase),
     ['make tea'],
+  );
+});
+
+test('a scenario that is taught has an intent of its own, until its last phrase is forgotten', () => {
+  const all = heard('make it cosy', 'cosy please', 'good old radio');
+  const none = { rules: [], bindings: {} };
+  const one = teach(none, all, 'Make it cosy!', 'home/evening');
+  assert.equal(one.bindings, { 'taught.evening': 'home/evening' });
+  const two = teach(one, one.unmatched, 'cosy please', 'home/evening');
+  assert.equal(two.bindings, one.bindings, 'the same intent');
+  const three = teach(two, two.unmatched, 'good old radio', 'acme/evening');
+  assert.equal(three.bindings, { 'taught.evening': 'home/evening', 'taught.evening.2': 'acme/evening' });
+  assert.equal(three.unmatched, []);
+  const said = (rules: typeof three.rules, text: string) =>
+    recognize(compileIntents({ rules: [...rules] }), text, { now })?.intent;
+  assert.is(said(three.rules, 'Good old radio'), 'taught.evening.2');
+  const four = forget(three, [], 'make it cosy');
+  assert.equal(
+    [said(four.rules, 'make it cosy'), said(four.rules, 'cosy please')],
+    [undefined, 'taught.evening'],
+  );
+  assert.equal(four.bindings, three.bindings, 'another phrase has it');
+  assert.equal(forget(four, [], 'cosy please').bindings, { 'taught.evening.2': 'acme/evening' });
+});
+
+test('to forget leaves the rules and bindings that nobody taught', () => {
+  const own = { rules: [{ intent: 'tea', pattern: 'make tea' }], bindings: { tea: 'home/tea' } };
+  assert.is(
+    codeOf(() => forget(own, heard('make coffee'), 'make tea')),
+    'not_found',
+  );
+  const left = forget(own, heard('make coffee', 'make cocoa'), 'Make coffee');
+  assert.equal([left.rules, left.bindings], [own.rules, own.bindings]);
+  assert.equal(
+    left.unmatched.map((u) => u.phrase),
+    ['make cocoa'],
   );
 });
 

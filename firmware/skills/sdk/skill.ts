@@ -234,7 +234,7 @@ export interface Migration {
   storage: SkillStorage;
 }
 
-/** What `skill.js` of a bundle exports as `skill`. Its manifest lies beside it. */
+/** What `skill.js` of a bundle exports as `skill`, CommonJS or a module. Its manifest lies beside it. */
 export interface SkillDefinition<C extends SkillContext = SkillContext> {
   /** The title in a language, where it is not the manifest's. */
   title?: (language: Language) => string;
