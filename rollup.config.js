@@ -221,7 +221,7 @@ for (const id of skills) {
   const file = `dist/skills/${id}/skill.js`;
   const p = program(`services/skills/${id}/skill.ts`, file);
   // Its host runs CommonJS without Node's loader of modules (firmware/skills/load.ts).
-  const output = { ...p.output, format: 'cjs', banner: nativeBanner(file) };
+  const output = { ...p.output, format: 'cjs', banner: `'use strict';\n${nativeBanner(file)}` };
   targets.push({ ...p, plugins: [...p.plugins, scenarioApp(`services/skills/${id}`), bundle(id)], output });
 }
 // What has gone is not carried on: a service or a skill of an earlier build would be part of the next image.

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { compileFunction } from 'node:vm';
+import vm from 'node:vm';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import type { Config } from '../system/config.ts';
 import type { Implementation } from '../system/contract.ts';
@@ -34,7 +34,10 @@ export async function loadBundle(file: string): Promise<unknown> {
   let run: Run;
   try {
     const names = ['exports', 'require', 'module', '__filename', '__dirname'];
-    run = compileFunction(readFileSync(file, 'utf8'), names, { filename: file }) as Run;
+    // Node before 20.10 has no way to import() from here.
+    const importModuleDynamically = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+    const options = { filename: file, importModuleDynamically };
+    run = vm.compileFunction(readFileSync(file, 'utf8'), names, options) as Run;
   } catch (e) {
     if (!(e instanceof SyntaxError)) throw e;
     return import(pathToFileURL(file).href);

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { skill1, skillBusName } from '../../firmware/skills/contract.ts';
+import { loadBundle } from '../../firmware/skills/load.ts';
 import { parseTable } from '../../firmware/skills/slots.ts';
 import { fromVariant } from '../../firmware/system/contract.ts';
 import { marked } from '../../services/cli/skill/dev.ts';
@@ -88,6 +89,24 @@ test('what is wrong with a skill is said with its place: code, manifest, a faili
   for (const words of ['build', 'test', 'dev'])
     await gives(words === 'dev' ? 69 : 66, `skill ${words} .`, /manifest|npm start/);
   await gives(69, 'skill dev lamp', /Start one in another terminal.*npm start/);
+});
+
+test('what is built is strict CommonJS, also with import(); what only a module can be stays one', async () => {
+  const file = join(dir, 'lamp/dist/skill.js');
+  const built = async (before: string) => {
+    const mend = edit('skill.ts', 'export const skill', `${before}\nexport const skill`);
+    await gives(0, 'skill build lamp', /is built/);
+    mend();
+    const loaded = (await loadBundle(file)) as { skill: object; more(): Promise<unknown> };
+    assert.type(loaded.skill, 'object');
+    return { text: readFileSync(file, 'utf8'), more: await loaded.more() };
+  };
+  const common = await built("export const more = async () => typeof (await import('node:os')).cpus;");
+  assert.match(common.text, /^["']use strict["'];/);
+  assert.is(common.more, 'function');
+  const asModule = await built('export const more = async () => import.meta.url;');
+  assert.match(asModule.text, /^export \{/m);
+  assert.match(String(asModule.more), /skill\.js$/);
 });
 
 test('the title says developer mode in each language, within its bounds', () => {

@@ -77,10 +77,13 @@ async function started(module: Uint8Array): Promise<string> {
   const text = Buffer.from(module).toString();
   if (/\bimport\s*\.\s*meta\b/.test(text)) return text;
   const { transform } = await import('esbuild');
-  return transform(text, { format: 'cjs', platform: 'node', target: 'node20', logLevel: 'silent' }).then(
-    (made) => made.code,
-    () => text,
-  );
+  const made = await transform(text, {
+    ...{ format: 'cjs', platform: 'node', target: 'node20', logLevel: 'silent' },
+    // A module is strict, and imports what it likes when it likes.
+    banner: "'use strict';",
+    supported: { 'dynamic-import': false },
+  }).catch(() => undefined);
+  return made?.code ?? text;
 }
 
 /**
