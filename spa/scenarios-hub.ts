@@ -202,7 +202,8 @@ export const hub = {
     (await post<{ run_id: string }>(`/api/scenarios/dead-letters/${id}/replay`, { from })).run_id,
   discard: (id: string) => reached().request('DELETE', `/api/scenarios/dead-letters/${id}`),
   plan: (job: object) => post('/api/schedule/create', job),
-  understand: (text: string) => post<Meant>('/api/intent/recognize', { text }),
+  /** Whoever writes reads the answer. */
+  understand: (text: string) => post<Meant>('/api/intent/recognize', { text, out: ['phone'] }),
   listen: () => post<Meant & { text: string }>('/api/voice/wake', { lang: app().language }),
   hush: () => post('/api/voice/stop'),
   async phrases(): Promise<Phrases> {

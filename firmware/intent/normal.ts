@@ -15,7 +15,8 @@ const form =
 function numeral(token: string): string {
   const plain = token.replace('−', '-');
   if (/^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(plain)) return plain.replaceAll(',', '');
-  return plain.replace(',', '.');
+  // All of them, so that words that are read once more stay as they are.
+  return plain.replaceAll(',', '.');
 }
 
 /** A word, and where it stands in the text it is of. */

@@ -54,6 +54,9 @@ export const stillUnmatched = (
   isUnderstood: (phrase: string) => boolean,
 ): readonly Unmatched[] => all.filter((u) => !isUnderstood(u.phrase));
 
+/** A phrase as the list has it. */
+const knownAs = (phrase: string): string => tokensOf(phrase).join(' ');
+
 /** Words of the phrase that become a slot, by their places: `from` the first, `to` the one behind the last. */
 export interface Mark {
   from: number;
@@ -100,7 +103,7 @@ export function taught(
   phrase: string,
   o: Parameters<typeof ruleFor>[1],
 ): { rule: Rule; unmatched: readonly Unmatched[] } {
-  const known = tokensOf(phrase).join(' ');
+  const known = knownAs(phrase);
   if (!all.some((u) => u.phrase === known))
     throw new IngleError('not_found', 'This phrase is not among those that were not understood.');
   return { rule: ruleFor(known, o), unmatched: all.filter((u) => u.phrase !== known) };
@@ -150,7 +153,7 @@ export function forget(
   all: readonly Unmatched[],
   phrase: string,
 ): Taught & { unmatched: readonly Unmatched[] } {
-  const known = tokensOf(phrase).join(' ');
+  const known = knownAs(phrase);
   const unmatched = all.filter((u) => u.phrase !== known);
   const rules = kept.rules.filter((r) => !(r.intent.startsWith(TAUGHT) && r.pattern === known));
   if (unmatched.length === all.length && rules.length === kept.rules.length)

@@ -341,6 +341,13 @@ export const scenariosApi = localArea({
         text: T.String({ minLength: 1, maxLength: 500 }),
         ctx: T.Optional(anyObject('What the run is given besides the slots.')),
         start: T.Optional(T.Boolean({ description: 'False: tell the meaning and start nothing.' })),
+        out: T.Optional(
+          T.Array(T.Enum(['voice', 'text', 'phone', 'console']), {
+            maxItems: 4,
+            uniqueItems: true,
+            description: 'Where the scenario answers; left out: where it would by itself.',
+          }),
+        ),
       },
       closed,
     ),

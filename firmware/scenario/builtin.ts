@@ -32,6 +32,8 @@ export interface Ways {
   }): Promise<Value>;
   /** The skills that a person may use, with their actions. */
   offers(o: { user: string; role: string }): Promise<Offer[]>;
+  /** How the hub is: what its own skill says of it. */
+  health(): Promise<Value>;
   /** One request over https, to one of its hosts. */
   fetch: HttpWays['fetch'];
   publish(topic: string, payload: Value): void;
@@ -61,6 +63,7 @@ async function say(
   const { out, fallback } = asked.ctx.io;
   const ways = [...new Set([...out, ...fallback])];
   let last: unknown = new IngleError('unavailable', 'There is no way to tell the person.');
+  let printed = '';
   for (const way of ways.length > 0 ? ways : ['voice'])
     try {
       if (way === 'voice') {
@@ -68,12 +71,18 @@ async function say(
         if (interrupted) return { by: way, interrupted, text };
       } else if (way === 'phone')
         await w.notify({ id: asked.key, user: asked.ctx.user, title: t, body: null });
-      else w.print(t, 'info');
+      else {
+        if (!printed) w.print(t, 'info');
+        printed ||= way;
+        // Nobody has to be at a console: unless that was asked for, the person is told by what comes after it as well.
+        if (!out.includes(way)) continue;
+      }
       return { by: way };
     } catch (e) {
       last = e;
       if (asked.signal.aborted) break;
     }
+  if (printed && !asked.signal.aborted) return { by: printed };
   throw last;
 }
 
@@ -203,6 +212,11 @@ function skills(w: Ways): Table {
         });
         return null;
       },
+    },
+    'hub.health': {
+      doc: 'How the hub is: text, and alert, which is empty while all is well.',
+      interrupted: 'again',
+      perform: () => w.health(),
     },
     'slot.call': {
       doc: 'A method of the skill that is bound to a slot.',

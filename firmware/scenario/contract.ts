@@ -120,8 +120,8 @@ export const scenario1 = contract({
       errors: [],
     },
     Recognize: {
-      doc: 'What a text means, and starts the scenario of the intent. intent is empty where nothing matches.',
-      in: { text: 's', asker, ctx: 'a{sv}', start: 'b' },
+      doc: 'What a text means, and starts the scenario of the intent. intent is empty where nothing matches. out: where the scenario answers, empty for where it would by itself.',
+      in: { text: 's', asker, ctx: 'a{sv}', start: 'b', out: 'as' },
       out: { intent: 's', slots: 'a{sv}', scenario_id: 's', run_id: 's' },
       errors: ['invalid_request', 'forbidden', 'conflict', 'not_supported', 'unavailable'],
     },

@@ -217,7 +217,9 @@ async function startOf(s: State, id: string, asker: Asker, asking: Asking): Prom
  * turned off. One that nobody has touched may be asked for: whoever speaks wants it now.
  */
 function scenarioOf(s: State, intent: string, user: string): string | null {
-  if (Object.hasOwn(s.bindings, intent)) return s.bindings[intent]!;
+  // A scenario that was removed is none.
+  const isHere = (id: string) => s.library.active().some((p) => p.id === id);
+  if (Object.hasOwn(s.bindings, intent) && isHere(s.bindings[intent]!)) return s.bindings[intent]!;
   const isOff = (id: string, p: Prototype) => {
     const { rev, implementation } = s.library.implementation(userOf(p, user), id);
     return rev > 0 && implementation.enabled === false;

@@ -86,13 +86,13 @@ export const houseRules: RuleSet = {
       intent: 'shopping_add',
       patterns: {
         en: [
-          '(add|put) {item} (to|on) [the] (shopping list|list)',
-          'we need [more] {item}',
+          '(add|put) {thing} (to|on) [the] (shopping list|list)',
+          'we need [more] {thing}',
           '[open] [the] shopping list',
         ],
         ru: [
-          '(добавь|запиши) {item} в [список] (покупки|покупок)',
-          '(нужно|надо) купить {item}',
+          '(добавь|запиши) {thing} в [список] (покупки|покупок)',
+          '(нужно|надо) купить {thing}',
           '[открой] список покупок',
         ],
       },

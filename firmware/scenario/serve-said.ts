@@ -39,12 +39,11 @@ function useRules({ household, sayable }: Parts, { rules, lists, bindings }: Kep
 async function keep(p: Parts, rules: KeptRules, all?: readonly Unmatched[]): Promise<void> {
   const { records, household, o } = p;
   const before = await keptRules(records);
+  const phrases = all ?? (await keptUnmatched(records));
   useRules(p, rules);
-  const at = { now: localNow(o.clock.wall(), o.zone), user: '' };
-  const unmatched = stillUnmatched(all ?? (await keptUnmatched(records)), (phrase) =>
-    Boolean(household.recognize(phrase, at)),
-  );
   try {
+    const at = { now: localNow(o.clock.wall(), o.zone), user: '' };
+    const unmatched = stillUnmatched(phrases, (phrase) => Boolean(household.recognize(phrase, at)));
     await records.write([
       { op: 'memory', key: rulesKey, value: rules as unknown as Value },
       { op: 'memory', key: unmatchedKey, value: unmatched as unknown as Value },
@@ -83,18 +82,23 @@ export async function understand(
     ctx,
     start,
     starting,
+    out = [],
   }: {
     text: string;
     asker: Asker;
     ctx: Record<string, Value>;
     start: boolean;
     starting?: (run_id: string) => void;
+    /** Where it answers, where that is not the scenario's own choice. */
+    out?: string[];
   },
 ) {
   const now = localNow(o.clock.wall(), o.zone);
   const found = household.recognize(text, { now, user: asker.user });
   if (!found) {
     await teaching.add(async () => {
+      // It was taught meanwhile.
+      if (household.recognize(text, { now, user: asker.user })) return;
       const all = await keptUnmatched(records);
       const next = withUnmatched(all, text, o.clock.wall());
       if (next !== all)
@@ -106,7 +110,8 @@ export async function understand(
   tell('intent.detected', { intent, scenario_id, user: asker.user });
   let run_id = '';
   if (start && scenario_id !== null) {
-    const asking: Asking = { ctx: { ...ctx, ...slots }, origin: `intent:${intent}` };
+    const io = out.length > 0 ? { io: { out } } : {};
+    const asking: Asking = { ctx: { ...ctx, ...slots }, ...io, origin: `intent:${intent}` };
     const begin = await household.startOf(scenario_id, asker, asking);
     run_id = crypto.randomUUID();
     starting?.(run_id);
@@ -150,12 +155,13 @@ export function saidMethods(p: Parts) {
       const { unspoken } = household.speech(language, (w) => !unknown.includes(w));
       return { state: voice.state, unspoken: unspoken.map(dict), unknown: [...unknown] };
     },
-    async Recognize({ text, asker, ctx, start }) {
+    async Recognize({ text, asker, ctx, start, out }) {
       const { slots, ...found } = await understand(p, {
         text,
         asker: askerFrom(asker),
         ctx: json(ctx),
         start,
+        out,
       });
       return { ...found, slots: dict(slots) };
     },

@@ -145,6 +145,13 @@ export function waysOf(o: WaysOptions): Ways {
         return ask(at + encodeURIComponent(action), `${id} path`, isRead ? undefined : given, who);
       }
     },
+    async health() {
+      // The skill's screen is the owner's alone; this one word of it is anybody's who may run a scenario.
+      const { health } = (await ask('/skills/hub_status/v1/status/summary', '', undefined, {})) as {
+        health: Value;
+      };
+      return health;
+    },
     async offers({ user, role }) {
       const who = await principal(user, role);
       // Skills that declare no actions have paths, which steps may call as well.

@@ -1,7 +1,7 @@
 // Loads a slot's skill from its bundle, and what stands in for one that is not there or does not load.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
@@ -20,6 +20,7 @@ const LOAD_MS = 15_000;
 export type Load = (file: string) => Promise<unknown>;
 
 type Run = (
+  this: object,
   exports: object,
   require: NodeJS.Require,
   module: { exports: object },
@@ -30,20 +31,23 @@ type Run = (
  * What a bundle exports. CommonJS is run here: Node's loader takes 10 of the 80 ms in which a skill wakes (D116). What
  * does not compile as that is a module, or as wrong as Node will say.
  */
-export async function loadBundle(file: string): Promise<unknown> {
+export async function loadBundle(path: string): Promise<unknown> {
+  const file = resolve(path);
   let run: Run;
   try {
     const names = ['exports', 'require', 'module', '__filename', '__dirname'];
-    // Node before 20.10 has no way to import() from here.
+    // Node before 20.12 has no way to import() from here.
     const importModuleDynamically = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
     const options = { filename: file, importModuleDynamically };
-    run = vm.compileFunction(readFileSync(file, 'utf8'), names, options) as Run;
+    // A line for a shell is none of a function's.
+    const text = readFileSync(file, 'utf8').replace(/^\ufeff?#!/, '//');
+    run = vm.compileFunction(text, names, options) as Run;
   } catch (e) {
     if (!(e instanceof SyntaxError)) throw e;
     return import(pathToFileURL(file).href);
   }
   const module = { exports: {} };
-  run(module.exports, createRequire(file), module, file, dirname(file));
+  run.call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
   return module.exports;
 }
 

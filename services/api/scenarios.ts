@@ -280,9 +280,9 @@ function planHandlers(o: ScenariosOfApi) {
       };
     },
     async recognize(asked) {
-      const { text, ctx = {}, start = true } = asked.body;
+      const { text, ctx = {}, start = true, out = [] } = asked.body;
       const { slots, ...found } = await service
-        .Recognize({ text, asker: askerOf(asked), ctx: toDict(ctx), start }, CALL_MS)
+        .Recognize({ text, asker: askerOf(asked), ctx: toDict(ctx), start, out }, CALL_MS)
         .catch(away);
       return { ...found, slots: plain(slots) };
     },

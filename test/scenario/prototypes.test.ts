@@ -23,6 +23,7 @@ const hubs = [
   'profile.set_name',
   'skills.run',
   'skills.handle',
+  'hub.health',
   'notify',
   'schedule.at',
   'schedule.cancel',

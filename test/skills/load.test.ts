@@ -41,7 +41,13 @@ for (const [what, text, gives] of [
     'export const skill = { start: () => typeof import.meta.url };',
     'string',
   ],
-  ['a first line for a shell', '#!/usr/bin/env node\nexport const skill = { start: () => 6 };', 6],
+  ['a first line for a shell', '#!/usr/bin/env node\nexports.skill = { start: () => 8 };', 8],
+  ['what `this` is', 'this.skill = { start: () => 9 };', 9],
+  [
+    'a module with a first line for a shell',
+    '#!/usr/bin/env node\nexport const skill = { start: () => 6 };',
+    6,
+  ],
 ] as const)
   test(what, async () => assert.is(await skillOf(text), gives));
 

@@ -75,12 +75,12 @@ test('a skill that starts from a snapshot has its own start: environment, log, c
     join(skills, 'counter/manifest.json'),
     JSON.stringify({ id: 'counter', version: '1.0.0', capabilities }),
   );
-  writeFileSync(join(skills, 'counter/more.js'), 'export const more = 2;');
+  writeFileSync(join(skills, 'counter/more.cjs'), 'exports.more = 2;');
   writeFileSync(
     join(skills, 'counter/skill.js'),
-    `import { basename } from 'node:path';
-    export const skill = { start: (ctx) => ({ endpoints: [{ method: 'GET', path: '/v1/which', answer: async () => ({ body: {
-      id: ctx.id, pid: process.pid, said: process.env.SAID ?? '', more: (await import('./more.js')).more, at: basename(import.meta.url),
+    `const { basename } = require('node:path');
+    exports.skill = { start: (ctx) => ({ endpoints: [{ method: 'GET', path: '/v1/which', answer: async () => ({ body: {
+      id: ctx.id, pid: process.pid, said: process.env.SAID ?? '', more: require('./more.cjs').more, at: basename(__filename),
       } }) }] }) };`,
   );
   const bus = await privateBus({ quiet: true });

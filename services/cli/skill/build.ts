@@ -70,18 +70,17 @@ function checkOutput({ outputs }: Metafile, folder: string, t: DevText): void {
 }
 
 /**
- * The bundle as CommonJS, which a hub starts sooner (firmware/skills/load.ts). One that waits at its top level or asks
- * for its own address stays the module it is.
+ * The bundle as CommonJS, which a hub starts sooner (firmware/skills/load.ts). One that waits at its top level, asks for
+ * its own address or imports on demand stays the module it is.
  */
 async function started(module: Uint8Array): Promise<string> {
   const text = Buffer.from(module).toString();
-  if (/\bimport\s*\.\s*meta\b/.test(text)) return text;
+  if (/\bimport\s*(?:\.\s*meta\b|\()/.test(text)) return text;
   const { transform } = await import('esbuild');
   const made = await transform(text, {
     ...{ format: 'cjs', platform: 'node', target: 'node20', logLevel: 'silent' },
-    // A module is strict, and imports what it likes when it likes.
+    // A module is strict.
     banner: "'use strict';",
-    supported: { 'dynamic-import': false },
   }).catch(() => undefined);
   return made?.code ?? text;
 }

@@ -21,21 +21,28 @@ function start(ctx: SkillContext): Skill {
     ctx.setState(owner_id, { items: items() as unknown as JsonObject, count, brief: brief ?? nothing });
   };
 
+  // One after the other: each begins with what the one before has left.
+  const change = (action: string, payload: JsonObject) =>
+    line.add(async () => {
+      const change = changeOf(action, payload);
+      if (!change) throw new IngleError('invalid_request', 'The list takes put, got, back and clear.');
+      const next = changed(items(), change);
+      if (!next)
+        throw new IngleError('conflict', `The list holds ${MAX_ITEMS} things. Empty the basket first.`);
+      await ctx.storage.set(stored, next as unknown as JsonObject);
+      for (const owner_id of ctx.owners()) show(owner_id);
+      return { body: {} };
+    });
+
   return {
     attached: show,
-    // One after the other: each begins with what the one before has left.
-    action: ({ action_id, payload }) =>
-      line.add(async () => {
-        const change = changeOf(action_id, payload);
-        if (!change) throw new IngleError('invalid_request', 'The list takes put, got, back and clear.');
-        const next = changed(items(), change);
-        if (!next)
-          throw new IngleError('conflict', `The list holds ${MAX_ITEMS} things. Empty the basket first.`);
-        await ctx.storage.set(stored, next as unknown as JsonObject);
-        for (const owner_id of ctx.owners()) show(owner_id);
-        return { body: {} };
-      }),
+    action: ({ action_id, payload }) => change(action_id, payload),
     endpoints: [
+      {
+        method: 'POST',
+        path: '/v1/actions/put',
+        answer: ({ body }) => change('put', body as JsonObject),
+      },
       {
         method: 'GET',
         path: '/v1/items',
