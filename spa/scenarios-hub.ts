@@ -196,7 +196,7 @@ export const hub = {
     (await post<{ steps: Rehearsed[] }>(`/api/scenarios/${dotted(id)}/rehearse`)).steps,
   run: (run_id: string) =>
     get<{ run: Run; journal: Line[] }>(`/api/scenario/status?run_id=${encodeURIComponent(run_id)}`),
-  order: (run_id: string, what: 'stop' | 'pause' | 'resume') =>
+  order: (run_id: string, what: 'stop' | 'pause' | 'resume' | 'happened') =>
     post(`/api/scenarios/instances/${encodeURIComponent(run_id)}/${what}`),
   replay: async (id: string, from: 'start' | 'step') =>
     (await post<{ run_id: string }>(`/api/scenarios/dead-letters/${id}/replay`, { from })).run_id,

@@ -145,8 +145,22 @@ function Body({ got, steps, page, again }: { got: Got; steps: Step[]; page: Page
   const { run, journal } = got;
   const s = page.known.scenarios.find((x) => x.id === run.scenario_id);
   const waits = waitsOf(run, page.known);
+  // A person can say that it has: a medicine is taken, and no device tells of that.
+  const isOutside = run.waits?.for === 'event' && run.waits.topic?.startsWith('external.');
+  const happened = () =>
+    page.order(
+      async () => {
+        await hub.order(run.run_id, 'happened');
+        await again();
+      },
+      (code) => (code === 'conflict' ? { text: say('over_already') } : undefined),
+    );
   return html`
-    ${waits && html`<p class="note">${glyph('info')}<span>${waits}</span></p>`}
+    ${
+      waits &&
+      html`<div class="note">${glyph('info')}<div class="v-stack tight"><span>${waits}</span>
+        ${isOutside && html`<div><button type="button" class="button second" id=${`happened-${run.run_id}`} disabled=${page.still} onClick=${happened}>${say('happened')}</button></div>`}</div></div>`
+    }
     <${Failed} run=${run} page=${page} steps=${steps} />
     <${Orders} run=${run} page=${page} again=${again} />
     <section class="v-card" aria-labelledby="timeline"><h4 id="timeline">${say('timeline')}</h4>

@@ -190,6 +190,10 @@ export const scenariosApi = localArea({
   kill: order('kill', 'Ends an instance at once; nothing is undone.'),
   pause: order('pause', 'Lets an instance begin nothing new; its waits go on.'),
   resume: order('resume', 'Lets a paused instance go on.'),
+  happened: order(
+    'happened',
+    'Tells an instance that waits for an event from outside that it has happened; no other hears it.',
+  ),
   stopByActivity: {
     method: 'POST',
     path: '/api/scenarios/instances/stopByActivity',
@@ -492,7 +496,7 @@ export const scenariosApi = localArea({
   },
 });
 
-function order<const W extends 'stop' | 'kill' | 'pause' | 'resume'>(what: W, doc: string) {
+function order<const W extends 'stop' | 'kill' | 'pause' | 'resume' | 'happened'>(what: W, doc: string) {
   return {
     method: 'POST',
     path: `/api/scenarios/instances/{iid}/${what}`,

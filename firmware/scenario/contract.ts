@@ -60,7 +60,7 @@ export const scenario1 = contract({
       errors: ['not_found', 'forbidden', 'conflict', 'invalid_request', 'not_supported'],
     },
     Order: {
-      doc: 'stop, pause, resume or kill, of an instance. user: whose it must be, or empty.',
+      doc: 'stop, pause, resume or kill, of an instance; happened: what it waits for from outside has. user: whose it must be, or empty.',
       in: { run_id: 's', what: 's', user: 's' },
       out: {},
       errors: ['not_found', 'conflict', 'invalid_request', 'unavailable'],

@@ -219,7 +219,8 @@ async function listen(e: Engine, r: Live, need: WaitNeed | HeldNeed): Promise<()
   });
 }
 
-async function hear(e: Engine, r: Live, seq: number, payload: Value): Promise<void> {
+/** A run is told of an event; nothing comes of it where it waits for another, or no more. */
+export async function hear(e: Engine, r: Live, seq: number, payload: Value): Promise<void> {
   const now = r.course.need();
   if (e.stopped || now.kind === 'end' || now.seq !== seq) return;
   const counts = r.course.counts(payload);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { IngleError } from '../protocol/errors.ts';
 import { leftSince } from './clock.ts';
 import { openCourse } from './course.ts';
-import { endOps, isBehind, kick, over, ready, unlock, wake } from './drive.ts';
+import { endOps, hear, isBehind, kick, over, ready, unlock, wake } from './drive.ts';
 import type { Given } from './errand.ts';
 import { type Errands, openErrands } from './errands-given.ts';
 import type { Value } from './expression.ts';
@@ -57,6 +57,11 @@ export interface Runs extends Errands {
    * cannot be compiled
    */
   start(s: Start): Promise<RunRow>;
+  /**
+   * What a run waits for has happened, as a person says: only this run hears it.
+   * @throws IngleError `not_found`, `conflict` unless it waits for an event from outside that needs no more than that
+   */
+  happened(run_id: string): Promise<void>;
   /** @throws IngleError `not_found`, `conflict` for a state that does not take the order */
   order(run_id: string, what: InstanceOrder, why?: string, wish?: number): Promise<void>;
   /** Stops every run that has begun an activity. @returns their ids */
@@ -111,6 +116,7 @@ export function openEngine(given: EngineOptions): Runs {
     adopt: (given, via) => adopt(e, given, via),
     abandon: (run_id) => abandon(e, run_id),
     start: (s) => start(e, s),
+    happened: (run_id) => happened(e, run_id),
     order: (run_id, what, why, wish) => order(e, run_id, what, why, wish),
     async stopByActivity(activity) {
       const of = [...e.runs.values()].filter((r) => r.course.activities().has(activity));
@@ -285,6 +291,21 @@ async function order(
     return;
   }
   stirred(e, r);
+}
+
+/** How topics begin that programs outside of the hub publish; other topics are the hub's own word. */
+const OUTSIDE = 'external.';
+
+async function happened(e: Engine, run_id: string): Promise<void> {
+  const r = e.runs.get(run_id);
+  if (!r && !(await e.o.records.run(run_id))) throw new IngleError('not_found', 'There is no such instance.');
+  const need = r && r.row.away === null ? r.course.need() : undefined;
+  if (!r || need?.kind !== 'wait' || !need.topic.startsWith(OUTSIDE))
+    throw new IngleError('conflict', 'The run waits for nothing that a person can tell it.');
+  await hear(e, r, need.seq, {});
+  const now = r.course.need();
+  if (now.kind !== 'end' && now.seq === need.seq)
+    throw new IngleError('conflict', 'The run waits for more than that it has happened.');
 }
 
 async function kill(e: Engine, r: Live, why: string): Promise<void> {

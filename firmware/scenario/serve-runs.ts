@@ -48,12 +48,12 @@ export function runMethods(p: Parts) {
       };
     },
     async Order({ run_id, what, user }) {
-      if (!['stop', 'pause', 'resume', 'kill'].includes(what))
-        throw new IngleError('invalid_request', 'An order is stop, pause, resume or kill.', {
+      if (!['stop', 'pause', 'resume', 'kill', 'happened'].includes(what))
+        throw new IngleError('invalid_request', 'An order is stop, pause, resume, kill or happened.', {
           pointer: '/what',
         });
       await own(run_id, user);
-      await runs.order(run_id, what as InstanceOrder);
+      await (what === 'happened' ? runs.happened(run_id) : runs.order(run_id, what as InstanceOrder));
       return {};
     },
     StopByActivity: async ({ activity }) => ({ stopped: await runs.stopByActivity(activity) }),

@@ -196,6 +196,7 @@ function runHandlers(o: ScenariosOfApi) {
     kill: (asked) => order(asked, asked.params.iid, 'kill'),
     pause: (asked) => order(asked, asked.params.iid, 'pause'),
     resume: (asked) => order(asked, asked.params.iid, 'resume'),
+    happened: (asked) => order(asked, asked.params.iid, 'happened'),
     async stopByActivity(asked) {
       forManagers(asked);
       return service.StopByActivity(asked.body, CALL_MS).catch(away);

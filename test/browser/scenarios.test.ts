@@ -345,6 +345,9 @@ test('a run that waits says for what, is paused, resumed and stopped', async () 
   await it.getByRole('button', { name: /Watch the run/ }).click();
   await win(page).getByRole('button', { name: 'Stop' }).click();
   await stands(page, 'CANCELED');
+  await win(page).getByRole('button', { name: 'Run again' }).click();
+  await win(page).getByRole('button', { name: 'It has happened' }).click();
+  await stands(page, 'DONE');
 });
 
 test('one that is stopped undoes what it did, and says so', async () => {
@@ -430,6 +433,8 @@ test('a phrase that nothing understood is taught by a choice, begins its scenari
   await teach.click();
   const taught = win(page).locator('[data-taught="make it cosy"]');
   await taught.getByText('begins Quiet hours').waitFor();
+  const place = () => page.evaluate(() => document.activeElement?.id);
+  await until(async () => (await place()) === 'phrases', 'the focus to go on with the list');
   await both(page, '18-taught');
   const said = async () => {
     const body = { text: 'make it cosy', start: false };
@@ -440,7 +445,7 @@ test('a phrase that nothing understood is taught by a choice, begins its scenari
   await taught.getByRole('button', { name: /^Forget/ }).click();
   await taught.waitFor({ state: 'detached' });
   assert.is(await said(), '');
-  // Nobody has lost their place: the next phrase is there, and can be dismissed.
+  // The next phrase is there, and can be dismissed.
   await tabs(page);
   await tab(page, 'Phrases').click();
   await phrase.getByRole('button', { name: /^Dismiss/ }).click();

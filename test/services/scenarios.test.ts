@@ -101,6 +101,52 @@ test('what goes on is there after kill -9 of the service, and ends', async ({ hu
   assert.is(printed.filter((p) => p === 'long a').length, 1);
 });
 
+test('a person says that what a run waits for has happened: only their run goes on, once', async ({
+  hub,
+}) => {
+  await push(
+    hub,
+    'taken',
+    [
+      { id: 'w', do: 'wait_for', topic: 'external.taken', timeout: '1h' },
+      prints('p', 'taken by ${ctx.user.role}'),
+    ],
+    { roles: ['adult', 'kid'], multiUser: true },
+  );
+  await push(hub, 'choosy', [
+    { id: 'w', do: 'wait_for', topic: 'external.taken', where: '$.payload.dose == 2', timeout: '1h' },
+  ]);
+  await push(hub, 'resting', [{ id: 'd', do: 'delay', for: '1h' }]);
+  const begin = async (name: string, as?: never) => {
+    const { run_id } = (
+      await hub.ask('POST', '/api/scenario/run', { body: { id: `test/${name}` }, ...(as ? { as } : {}) })
+    ).body;
+    await until(async () => (await status(hub, run_id)).run.waits, `${name} to wait`);
+    return run_id as string;
+  };
+  const tell = async (run_id: string, as?: never) =>
+    (
+      await hub.ask('POST', `/api/scenarios/instances/${run_id}/happened`, {
+        body: {},
+        ...(as ? { as } : {}),
+      })
+    ).status;
+  const [kids, adults, choosy, resting] = [
+    await begin('taken', kid),
+    await begin('taken', adult),
+    await begin('choosy'),
+    await begin('resting'),
+  ];
+  assert.is(await tell(adults, kid), 404, 'it is not theirs');
+  assert.is(await tell(kids, kid), 200);
+  await over(hub, kids, 'DONE');
+  assert.is(await tell(kids, kid), 409, 'it is over');
+  assert.ok((await status(hub, adults)).run.waits, 'nobody else was told');
+  assert.equal([await tell(choosy), await tell(resting)], [409, 409], 'that takes more than a word');
+  for (const id of [adults, choosy, resting])
+    await hub.ask('POST', `/api/scenarios/instances/${id}/stop`, { body: {} });
+});
+
 test('orders: pause, resume, stop, and what a state does not take', async ({ hub }) => {
   await push(hub, 'orders', [{ id: 'd', do: 'delay', for: '1h' }]);
   const { body } = await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/orders' } });
