@@ -36,6 +36,8 @@ export interface Scenario {
   /** Secrets and devices that its steps name, and whether the hub keeps one. */
   secrets: Record<string, boolean>;
   devices: Record<string, boolean>;
+  /** Sentences that begin it, by language. */
+  says?: Record<string, string[]>;
   problems: { pointer: string; code: string; says: string; values?: Values; repaired: boolean }[];
 }
 

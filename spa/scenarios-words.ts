@@ -58,6 +58,7 @@ export function lengthOf(ms: number): string {
 export const weekday = (n: number) =>
   format({ weekday: 'long', timeZone: 'UTC' }, Date.UTC(2023, 0, 1 + (n % 7)));
 export const listed = (all: string[]) => new Intl.ListFormat(app().language).format(all);
+const eitherOf = (all: string[]) => new Intl.ListFormat(app().language, { type: 'disjunction' }).format(all);
 
 /** A time table in words, as far as it is one of the everyday ones. */
 function tableOf(cron: string): string {
@@ -79,12 +80,17 @@ function tableOf(cron: string): string {
 }
 
 /** How it begins by itself; that of another time zone says so. */
-export function startsOf({ triggers = [] }: Scenario): string[] {
-  return triggers.map((t) => {
-    if (t.type === 'intent') return say('by_intent');
+export function startsOf({ triggers = [], says = {} }: Scenario): string[] {
+  const spoken = (says[app().language] ?? []).map((text) => say('step_says', { text }));
+  const byWords = spoken.length > 0 ? say('by_words', { words: eitherOf(spoken) }) : say('by_intent');
+  // Also one that somebody was taught to begin by words.
+  const taught = spoken.length > 0 && !triggers.some((t) => t.type === 'intent') ? [byWords] : [];
+  const made = triggers.map((t) => {
+    if (t.type === 'intent') return byWords;
     if (t.type === 'event') return say('by_event', { topic: t.topic });
     return t.zone ? `${tableOf(t.cron)} (${t.zone})` : tableOf(t.cron);
   });
+  return [...made, ...taught];
 }
 
 export const mayRun = ({ roles }: Scenario): string =>

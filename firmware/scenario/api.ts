@@ -52,7 +52,7 @@ export const scenariosApi = localArea({
     path: '/api/scenarios/prototypes',
     who: 'token',
     doc: 'The scenarios that the caller may start, with their versions, parameters, slots and triggers.',
-    answer: T.Object({ prototypes: list('A prototype.') }),
+    answer: T.Object({ prototypes: list('A prototype; `says` has sentences that begin it, by language.') }),
     errors: ['timeout'],
   },
   use: {

@@ -1,6 +1,7 @@
 // Whose scenarios run, when and how: roles, what a run is given, triggers of people's scenarios, and what is said to the hub.
 import { parseMilliseconds } from '../documents/duration.ts';
 import { compileIntents, type Recognized, recognize } from '../intent/match.ts';
+import { languageOf, samplesOf } from '../intent/sample.ts';
 import type { RuleSet } from '../intent/schema.ts';
 import { type Speech, speechGrammar } from '../intent/speech.ts';
 import { IngleError } from '../protocol/errors.ts';
@@ -76,6 +77,8 @@ export interface Household {
     text: string,
     o: { now: string; user: string; language?: Language },
   ): (Recognized & { scenario_id: string | null }) | undefined;
+  /** Sentences that begin a scenario for somebody, a few in each language: what they may say. */
+  examples(id: string, user: string): Record<Language, string[]>;
   /** @throws IngleError `invalid_request` with every fault */
   setRules(rules: RuleSet, bindings: Readonly<Record<string, string>>): void;
   /** The grammar of what can be said in a language, of words that the recogniser knows. */
@@ -121,6 +124,7 @@ export function openHousehold(o: HouseholdOptions): Household {
       const found = recognize(s.rules, text, at);
       return found && { ...found, scenario_id: scenarioOf(s, found.intent, user) };
     },
+    examples: (id, user) => examplesOf(s, id, user),
     setRules(rules, bindings) {
       s.rules = compileIntents(rules);
       s.bindings = bindings;
@@ -228,6 +232,21 @@ function scenarioOf(s: State, intent: string, user: string): string | null {
   return (
     s.library.active().find(({ id, prototype: p }) => p.triggers?.some(has) && !isOff(id, p))?.id ?? null
   );
+}
+
+/** Sentences of a scenario that are shown in each language. */
+const EXAMPLES = 2;
+
+function examplesOf(s: State, id: string, user: string): Record<Language, string[]> {
+  const said: Record<Language, string[]> = { en: [], ru: [] };
+  const begins = new Map<string, boolean>();
+  for (const p of s.rules.patterns) {
+    const { intent } = p.rule;
+    if (!begins.has(intent)) begins.set(intent, scenarioOf(s, intent, user) === id);
+    const some = said[languageOf(p)];
+    if (begins.get(intent) && some.length < EXAMPLES) some.push(...samplesOf(s.rules, p, { most: 1 }));
+  }
+  return said;
 }
 
 async function settle(s: State): Promise<void> {

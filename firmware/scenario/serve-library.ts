@@ -27,6 +27,7 @@ function listed(
     multiUser: multiUser ?? false,
     policy: policy ?? 'single',
     versions: p.library.versions(id),
+    says: p.household.examples(id, user),
     enabled: rev > 0 && implementation.enabled !== false,
     unbound: Object.entries(slots ?? {}).flatMap(([slot, { optional }]) =>
       optional || bound[slot]?.skill || Object.hasOwn(chosen, slot) ? [] : [slot],

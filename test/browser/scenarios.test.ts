@@ -401,6 +401,9 @@ test('what is written to the hub begins its scenario, and one that cannot listen
   await open(page);
   const field = win(page).getByLabel('What you would say to the hub');
   const came = (tone: string) => win(page).locator(`[data-came="${tone}"]`);
+  await item(page, 'home/timer_alarm')
+    .getByText(/when somebody says or writes “.*timer.*”/)
+    .waitFor();
   await field.fill('Set a timer for one hour');
   await field.press('Enter');
   await came('ok').getByText('has begun').waitFor();

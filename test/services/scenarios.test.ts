@@ -341,6 +341,14 @@ test('the owner teaches a phrase that nothing understood, takes it back, and tak
     assert.equal((await say(text)).scenario_id, 'test/hello', text);
   assert.is((await unmatched()).includes('make it loud'), true);
   assert.is((await unmatched()).includes('make it cosy'), false);
+  const { prototypes } = (await hub.ask('GET', '/api/scenarios/prototypes')).body;
+  const says = (id: string) => prototypes.find((p: { id: string }) => p.id === id).says;
+  assert.equal(
+    says('test/hello'),
+    { en: ['make it cosy'], ru: ['сделай уютно'] },
+    'what may be said is shown',
+  );
+  assert.match(says('home/timer_alarm').en[0], /timer/);
   await hub.kill('scenario');
   await hub.startService('scenario', scenario1.bus);
   assert.equal((await say('make it cosy')).scenario_id, 'test/hello', 'also after a start');
