@@ -3,6 +3,7 @@
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
 import type { Bus } from '../system/bus.ts';
+import { isTurnedAway } from '../system/bus-errors.ts';
 import type { Store } from '../system/store.ts';
 import type { Answer, SkillRequest } from './answer.ts';
 import { skill1 } from './contract.ts';
@@ -152,11 +153,20 @@ export async function followSkills(
       }),
     async request(skill_id, r) {
       if (!known.all.has(skill_id)) throw new IngleError('not_found', `There is no skill "${skill_id}".`);
-      if (running.isAsleep(skill_id)) await running.wake(skill_id);
-      const l = running.live.get(skill_id);
-      if (!l?.isAttached(r.owner_id) || !known.all.get(skill_id)?.available)
-        throw sleeps(skill_id, running.why(skill_id));
-      return l.request(r);
+      const there = async () => {
+        if (running.isAsleep(skill_id)) await running.wake(skill_id);
+        const l = running.live.get(skill_id);
+        if (!l?.isAttached(r.owner_id) || !known.all.get(skill_id)?.available)
+          throw sleeps(skill_id, running.why(skill_id));
+        return l;
+      };
+      const l = await there();
+      return l.request(r).catch(async (e) => {
+        if (!isTurnedAway(e)) throw e;
+        // It was about to sleep, and has given up its name already: the next process answers.
+        if (running.live.get(skill_id) === l) running.disown(skill_id);
+        return (await there()).request(r);
+      });
     },
     async change(installed) {
       const before = new Map(places.all);

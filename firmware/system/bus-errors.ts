@@ -25,6 +25,13 @@ export function isAbsent(e: unknown): boolean {
   );
 }
 
+/**
+ * Whether the daemon let a call to a process not through. Its rules go by names, so one of ours that has given up its name
+ * is reached by nobody; the call has done nothing.
+ */
+export const isTurnedAway = (e: unknown): boolean =>
+  (Object(e) as Partial<IngleError>).details?.['dbus'] === 'org.freedesktop.DBus.Error.AccessDenied';
+
 /** Details of more characters do not cross the bus: what is left is the sentence. */
 const MAX_DETAILS = 16 * 1024;
 

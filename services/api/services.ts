@@ -95,8 +95,9 @@ export function serviceEndpoints(o: {
   const order =
     (member: 'Start' | 'Stop' | 'Restart') =>
     async ({ params: { name } }: { params: { name: string } }) => {
-      const { after } = await ask(name, (s) => s[member]({ unit: name }, ASK_MS));
+      // Before the order: it may be this process that ends of it.
       const unit = (await known()).find((u) => u.unit === name) ?? nameless(name);
+      const { after } = await ask(name, (s) => s[member]({ unit: name }, ASK_MS));
       return { ok: true as const, service: withDetail(unit, after) };
     };
   const handlers: Handlers<typeof servicesApi, Asked, Response> = {
