@@ -90,7 +90,7 @@ test('kids and guests reach nothing but their own desktop, and people no elevate
         '/api/scenario/status',
         '/api/scenarios/instances',
       ],
-      ...['kill', 'pause', 'resume', 'stop'].map((o) => `/api/scenarios/instances/{iid}/${o}`),
+      ...['happened', 'kill', 'pause', 'resume', 'stop'].map((o) => `/api/scenarios/instances/{iid}/${o}`),
       ...['/api/scenarios/prototypes', '/api/scenarios/{id}/rehearse', '/api/scenarios/{id}/run'],
       ...[
         '/api/skills/actions',

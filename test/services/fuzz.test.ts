@@ -65,6 +65,7 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
       user: 'me',
       title: 'Hello',
       phrase: 'make it so',
+      out: ['phone'],
       tag: 'a',
       rules: [],
     },
