@@ -9,6 +9,7 @@ import type { Answer, SkillRequest } from './answer.ts';
 import { skill1 } from './contract.ts';
 import { documents } from './documents.ts';
 import { type Known, openKnown } from './known.ts';
+import type { Live } from './live.ts';
 import { openOwners } from './owners.ts';
 import { type Installed, openPlaces } from './places.ts';
 import { openRunning, type Running, type RunningOptions } from './running.ts';
@@ -75,6 +76,26 @@ async function followNames(
     if (owner) follow(name, owner as string);
   }
   return unfollow;
+}
+
+/**
+ * Asks the process that is there. One that was about to sleep may have given up its name already, so that the daemon lets
+ * nothing through to it: the next process answers.
+ * @param gone is told of the one that counts no more
+ */
+export async function askedOf(
+  there: () => Promise<Pick<Live, 'request'>>,
+  r: SkillRequest,
+  gone: (l: Pick<Live, 'request'>) => void,
+): Promise<Answer> {
+  const l = await there();
+  try {
+    return await l.request(r);
+  } catch (e) {
+    if (!isTurnedAway(e)) throw e;
+    gone(l);
+    return (await there()).request(r);
+  }
 }
 
 /** @throws IngleError why the skill does not start, or that it did not until `signal` */
@@ -160,12 +181,8 @@ export async function followSkills(
           throw sleeps(skill_id, running.why(skill_id));
         return l;
       };
-      const l = await there();
-      return l.request(r).catch(async (e) => {
-        if (!isTurnedAway(e)) throw e;
-        // It was about to sleep, and has given up its name already: the next process answers.
+      return askedOf(there, r, (l) => {
         if (running.live.get(skill_id) === l) running.disown(skill_id);
-        return (await there()).request(r);
       });
     },
     async change(installed) {

@@ -2,6 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { askedOf } from '../../firmware/skills/follow.ts';
 import { openRunning, type RunningOptions } from '../../firmware/skills/running.ts';
 import { until } from '../lab/wait.ts';
 
@@ -64,6 +65,42 @@ test('one that may not be here is not startable again because it has gone', asyn
     ['lamp', false],
     ['lamp', false],
   ]);
+});
+
+test('what a leaving process is not let to hear, the next one answers; what was heard is asked once', async () => {
+  const turnedAway = new IngleError('forbidden', 'Rejected send message', {
+    dbus: 'org.freedesktop.DBus.Error.AccessDenied',
+  });
+  const r = { id: 'a', owner_id: 'o', method: 'POST', path: '/v1/add', body: new Uint8Array() };
+  const answer = { status: 200 } as never;
+  const asked: string[] = [];
+  const process = (name: string, cause?: Error) => ({
+    async request() {
+      asked.push(name);
+      if (cause) throw cause;
+      return answer;
+    },
+  });
+  const gone: unknown[] = [];
+  const old = process('old', turnedAway);
+  const both = [old, process('new')];
+  assert.is(
+    await askedOf(
+      async () => both.shift()!,
+      r,
+      (l) => gone.push(l),
+    ),
+    answer,
+  );
+  assert.equal([asked.splice(0), gone], [['old', 'new'], [old]]);
+  for (const cause of [new IngleError('forbidden', 'Not yours.'), new IngleError('timeout', 'Late.')]) {
+    const e = await askedOf(
+      async () => process('it', cause),
+      r,
+      () => assert.unreachable(),
+    ).catch((e) => e);
+    assert.equal([e, asked.splice(0)], [cause, ['it']]);
+  }
 });
 
 test.run();
