@@ -43,7 +43,7 @@ const MAX_FAILURES = 50;
 /** A cursor is a word of letters, digits and a few signs, and no option of a program. */
 const cursorForm = /^[a-z][\w:;=-]{0,255}$/;
 /** The answer to an order that ends what carries it has this time to get out, milliseconds. */
-const FIRST_MS = 500;
+const FIRST_MS = 2000;
 
 /**
  * @param o.known secrets this hub is known to hold, taken out of logs
