@@ -23,16 +23,17 @@ export function patience(most: number, isWanted = () => true) {
           return await work();
         } catch (e) {
           if (!isPassing(e) || !isWanted() || Date.now() > until) throw e;
+          await new Promise<void>((resolve) => {
+            const timer = setTimeout(go, pause);
+            function go(): void {
+              clearTimeout(timer);
+              waiting.delete(go);
+              resolve();
+            }
+            waiting.add(go);
+          });
+          if (!isWanted()) throw e;
         }
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(go, pause);
-          function go(): void {
-            clearTimeout(timer);
-            waiting.delete(go);
-            resolve();
-          }
-          waiting.add(go);
-        });
       }
     },
     /** Something that was missing is there: what waits tries again now. */

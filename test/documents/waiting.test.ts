@@ -24,6 +24,24 @@ test('what may yet succeed is tried again when woken, and what never will is not
   assert.is(said, refused);
 });
 
+test('nothing is tried for who leaves during a pause', async () => {
+  const missing = new IngleError('unavailable', 'Not yet.');
+  let tries = 0;
+  let isThere = true;
+  const waits = patience(60_000, () => isThere);
+  const said = waits
+    .patiently(() => {
+      tries++;
+      return Promise.reject(missing);
+    })
+    .catch((e) => e);
+  await new Promise((ok) => setImmediate(ok));
+  isThere = false;
+  waits.wake();
+  assert.is(await said, missing);
+  assert.is(tries, 1);
+});
+
 test('pauses double from a quarter of a second to five seconds, and stay there', async () => {
   const own = globalThis.setTimeout;
   const pauses: number[] = [];
