@@ -78,11 +78,19 @@ const latin = {
   }),
 };
 
-/** dbus-next loads an XML library for what it is not asked here: contracts describe themselves (system/served.ts). */
-const withoutXml = {
-  name: 'without-xml',
-  resolveId: (id) => (id === 'xml2js' ? '\0xml2js' : null),
-  load: (id) => (id === '\0xml2js' ? 'export class Builder {}\nexport class Parser {}' : null),
+/**
+ * What dbus-next loads for what it is not asked here: contracts describe themselves (system/served.ts), numbers of 64 bits
+ * are the language's own (system/bus.ts), and no daemon is a program of ours.
+ */
+const unasked = {
+  xml2js: 'export class Builder {}\nexport class Parser {}',
+  jsbi: 'export const BigInt = undefined;',
+  'event-stream': 'export const duplex = undefined;',
+};
+const withoutUnasked = {
+  name: 'without-unasked',
+  resolveId: (id) => (Object.hasOwn(unasked, id) ? `\0${id}` : null),
+  load: (id) => (id[0] === '\0' && unasked[id.slice(1)]) || null,
 };
 
 /** The SDK of MCP loads a checker of schemas for what only clients are asked; the hub checks inputs by its own. */
@@ -104,7 +112,7 @@ function program(input, file, external_ = external) {
     // What a bundle imports for its effects is listed in package.json files we do not control; builtins have none.
     treeshake: { moduleSideEffects: (id, isExternal) => !isExternal || nativeModules.includes(id) },
     plugins: [
-      withoutXml,
+      withoutUnasked,
       withoutAjv,
       native(),
       esbuild({ target: 'node20', define, include: /\.[jt]sx?$/, sourceMap: false }),

@@ -4,7 +4,7 @@ import type { Library } from '../documents/library.ts';
 import type { Problem } from '../ui/tree.ts';
 import { contentCheck, documentKey, documents } from './documents.ts';
 
-interface Document {
+export interface Document {
   doc: string;
   update: Uint8Array;
 }
@@ -12,7 +12,7 @@ interface Document {
 export interface AttachmentOptions {
   id: string;
   library: Library;
-  /** Gives the skill what is stored for an owner, and takes what it has beyond that. */
+  /** Gives the skill what is stored for an owner and how many look at it, and takes what it has beyond that. */
   attach(body: { owner_id: string; documents: Document[] }): Promise<{ documents: Document[] }>;
   /** Stores an update of the skill soon. */
   gather(owner_id: string, doc: string, update: Uint8Array): void;

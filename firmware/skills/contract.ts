@@ -23,13 +23,13 @@ export const skill1 = contract({
       errors: [],
     },
     Attach: {
-      doc: 'Hands the skill an owner and the stored states of its documents (`doc` is `<doc_type>:<branch>`, each with a Yjs update). From then on it keeps them up to date by `Update`. Answers what the stored states lacked.',
-      in: { owner_id: 's', documents: [stored] },
+      doc: 'Hands the skill an owner, the stored states of its documents (`doc` is `<doc_type>:<branch>`, each with a Yjs update) and how many view them. From then on it keeps them up to date by `Update`. Answers what the stored states lacked; what it does to them before it answers is in the answer alone.',
+      in: { owner_id: 's', viewers: 'u', documents: [stored] },
       out: { documents: [stored] },
       errors: ['invalid_request'],
     },
     Watch: {
-      doc: 'How many viewers the documents of an owner have; a skill may do less with none.',
+      doc: 'Other than Attach said, so many view the documents of an owner now; a skill may do less with none.',
       in: { owner_id: 's', viewers: 'u' },
       out: {},
       errors: [],

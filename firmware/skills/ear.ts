@@ -34,14 +34,11 @@ export function openEar(o: EarOptions, on: Signals) {
   /** Matched by its own bus connection, so a skill that floods is unheard at the daemon. */
   async function hear(): Promise<void> {
     const from = { sender: o.owner, path: skill1.path, interface: skill1.name };
-    const stops = await Promise.all(
-      (['Update', 'DueChanged', 'Said'] as const).map((member) =>
-        bus.match({ ...from, member }, (s) => on[member](s.body as never)),
-      ),
-    );
-    const all = async () => void (await Promise.all(stops.map((stop) => stop())));
-    if (ended) await all();
-    else unlisten = all;
+    const stop = await bus.match(from, ({ member, body }) => {
+      if (Object.hasOwn(on, member)) on[member as keyof Signals](body as never);
+    });
+    if (ended) await stop();
+    else unlisten = stop;
   }
 
   function mute(): void {

@@ -145,17 +145,33 @@ export function startHost(
     interest.stop();
   }
 
+  function watch(owner_id: string, viewers: number): void {
+    served.serve(owner_id).viewers = viewers;
+    try {
+      skill.watched?.(owner_id, viewers);
+    } catch (cause) {
+      // Its documents are what they are; who looks need not suffer for it.
+      log.warn('the skill fails when somebody looks', { viewers, cause: cause as Error });
+    }
+  }
+
   const implementation: Answers = {
     Manifest: () => ({
       manifest: toDict(shownManifest(manifest, definition, language) as unknown as Record<string, unknown>),
     }),
-    Attach({ owner_id, documents }) {
+    Attach({ owner_id, viewers, documents }) {
       const fresh = !served.find(owner_id);
       const s = served.serve(owner_id);
       const stored = new Map(documents.map((d) => [d.doc, d.update]));
       takeStored(s, stored);
-      if (fresh) skill.attached?.(owner_id);
-      if (fresh && served.owners().length === 1) startTimers();
+      s.answering = true;
+      try {
+        if (fresh) skill.attached?.(owner_id);
+        if (fresh && served.owners().length === 1) startTimers();
+        watch(owner_id, viewers);
+      } finally {
+        s.answering = false;
+      }
       return { documents: lackedBy(s, stored) };
     },
     Due: () => ({ at: timers.next() }),
@@ -164,8 +180,7 @@ export function startHost(
       return {};
     },
     Watch({ owner_id, viewers }) {
-      served.serve(owner_id).viewers = viewers;
-      skill.watched?.(owner_id, viewers);
+      watch(owner_id, viewers);
       return {};
     },
     Told({ doc, refused, problems }) {

@@ -9,7 +9,7 @@ import { isToClient, type ToClient } from '../ui/topic-names.ts';
 import { toClient } from '../ui/topics.ts';
 import type { Problem } from '../ui/tree.ts';
 import { type Answer, isRemembered, type SkillRequest } from './answer.ts';
-import { attachments } from './attachments.ts';
+import { attachments, type Document } from './attachments.ts';
 import { skill1 } from './contract.ts';
 import { contentCheck, documentKey, documents, problemsOf } from './documents.ts';
 import { type EarOptions, openEar } from './ear.ts';
@@ -17,7 +17,7 @@ import { type EarOptions, openEar } from './ear.ts';
 export interface Live {
   /** Hears what it sends, from now on. */
   hear(): Promise<void>;
-  /** Gives the skill what is stored for an owner, and takes what was lacking. */
+  /** Gives the skill what is stored for an owner and how many look at it, and takes what was lacking. */
   attach(owner_id: string): Promise<void>;
   isAttached(owner_id: string): boolean;
   /** What the skill says of an owner is heard no more. */
@@ -37,6 +37,8 @@ export interface Live {
 
 export interface LiveOptions extends EarOptions {
   library: Library;
+  /** How many look at an owner's documents now. */
+  viewers(owner_id: string): number;
   /** It tells a person something. */
   onSaid?(owner_id: string, topic: ToClient, payload: JsonObject): void;
   /** Another timer of it is the next; it may sleep once this has settled. */
@@ -49,7 +51,7 @@ const REQUEST_MS = 25_000;
 export function openLive(o: LiveOptions): Live {
   const { id, bus, library, log } = o;
   const caller: Caller<typeof skill1> = bus.client(skill1, { busName: o.owner });
-  const attached = attachments({ id, library, attach: (body) => caller.Attach(body, 10_000), gather, tell });
+  const attached = attachments({ id, library, attach, gather, tell });
   const viewersOf = new Map<string, number>();
   let [latest, saying] = [0, Promise.resolve()];
   let inFlight = 0;
@@ -64,6 +66,14 @@ export function openLive(o: LiveOptions): Live {
     { Update: updated, DueChanged: ([at]) => due(at), Said: said },
   );
   const isStored = (owner_id: string) => ear.hears && attached.isSettled(owner_id);
+
+  async function attach(body: { owner_id: string; documents: Document[] }) {
+    const { owner_id } = body;
+    const viewers = o.viewers(owner_id);
+    const answer = await caller.Attach({ ...body, viewers }, 10_000);
+    viewersOf.set(owner_id, viewers);
+    return answer;
+  }
 
   function said([owner_id, topic, text]: [string, string, string]): void {
     if (ear.ended || !attached.has(owner_id) || !isToClient(topic) || !ear.spend(text.length)) return;
@@ -136,7 +146,6 @@ export function openLive(o: LiveOptions): Live {
     },
     watch(owner_id, viewers) {
       if (!attached.has(owner_id)) return;
-      // The first word is said whatever it is: the skill may remember what an API before this one said.
       if (viewersOf.get(owner_id) === viewers) return;
       viewersOf.set(owner_id, viewers);
       caller.Watch({ owner_id, viewers }).catch((cause) => log.debug('Watch failed', { skill: id, cause }));

@@ -58,6 +58,11 @@ function accepted({ places, known, look }: RunningOptions, id: string, said: Man
   return titled(manifest, said);
 }
 
+/** How many look at what a skill shows an owner. */
+function viewersOf(library: Library, owner_id: string, skill_id: string): number {
+  return library.peek(documentKey(owner_id, skill_id, 'state:main'))?.members.size ?? 0;
+}
+
 interface Comer {
   isWanted(): boolean;
   appear(): Promise<void>;
@@ -116,6 +121,7 @@ export function openRunning(o: RunningOptions) {
     if (newest.get(id) !== owner) return;
     const l = openLive({
       ...{ id, owner, bus, library, log },
+      viewers: (owner_id) => viewersOf(library, owner_id, id),
       onMuted: () => known.setAvailable(id, false),
       onDue: (at) => o.due(id, at),
       onSaid: (owner_id, topic, payload) => o.said?.(id, owner_id, topic, payload),
@@ -155,7 +161,7 @@ export function openRunning(o: RunningOptions) {
   }
 
   function viewersChanged(owner_id: string, skill_id: string): void {
-    const viewers = library.peek(documentKey(owner_id, skill_id, 'state:main'))?.members.size ?? 0;
+    const viewers = viewersOf(library, owner_id, skill_id);
     if (viewers > 0) rouse(skill_id);
     live.get(skill_id)?.watch(owner_id, viewers);
   }

@@ -7,10 +7,14 @@ import type { Answer } from './answer.ts';
 export interface Served {
   documents: Map<string, Y.Doc>;
   viewers: number;
+  /** What changes now is in an answer, and no update of its own. */
+  answering: boolean;
   /** Answers under way or given, by idempotency id. */
   answers: Map<string, Promise<Answer>>;
 }
 
+/** Bytes of a Yjs update without anything: no structs, no deletions. */
+const EMPTY = 2;
 /** The documents a skill has; more come with branches. */
 const names = ['view:main', 'state:main'];
 export type ServedOwners = ReturnType<typeof servedOwners>;
@@ -23,11 +27,11 @@ export function servedOwners(update: (owner_id: string, doc: string, update: Uin
     const known = served.get(owner_id);
     if (known) return known;
     if (!isOwnerId(owner_id)) throw new IngleError('invalid_request', 'That is no owner id.');
-    const s: Served = { documents: new Map(), viewers: 0, answers: new Map() };
+    const s: Served = { documents: new Map(), viewers: 0, answering: false, answers: new Map() };
     for (const name of names) {
       const doc = new Y.Doc();
       doc.on('update', (change: Uint8Array, origin: unknown) => {
-        if (origin !== 'stored') update(owner_id, name, change);
+        if (origin !== 'stored' && !s.answering) update(owner_id, name, change);
       });
       s.documents.set(name, doc);
     }
@@ -63,11 +67,12 @@ export function takeStored({ documents }: Served, stored: ReadonlyMap<string, Ui
   }
 }
 
-/** What is stored nowhere yet. */
+/** What is stored nowhere yet, by document. */
 export function lackedBy({ documents }: Served, stored: ReadonlyMap<string, Uint8Array>) {
-  return [...documents].map(([name, doc]) => {
+  const all = [...documents].map(([name, doc]) => {
     const given = stored.get(name);
     const vector = given ? Y.encodeStateVectorFromUpdate(given) : undefined;
     return { doc: name, update: Y.encodeStateAsUpdate(doc, vector) };
   });
+  return all.filter(({ update }) => update.length > EMPTY);
 }

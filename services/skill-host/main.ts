@@ -4,4 +4,4 @@ import { startService } from '../../firmware/system/service.ts';
 import { run, slotNamed } from './run.ts';
 
 const slot = slotNamed();
-await run(slot, await startService(`skill ${slot}`));
+await run(slot, startService(`skill ${slot}`));

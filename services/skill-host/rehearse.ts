@@ -115,8 +115,8 @@ export async function rehearse(): Promise<void> {
     await caller.Manifest({});
     await bus.listActivatableNames();
     // Nothing is stored for the first owner; the second one's documents are there, as they mostly are.
-    const { documents } = await caller.Attach({ owner_id, documents: [] });
-    await caller.Attach({ owner_id: `${owner_id}_again`, documents });
+    const { documents } = await caller.Attach({ owner_id, viewers: 0, documents: [] });
+    await caller.Attach({ owner_id: `${owner_id}_again`, viewers: 1, documents });
     await caller.Watch({ owner_id, viewers: 1 });
     await caller.Due({});
     await caller.Kept({ at: 0 });

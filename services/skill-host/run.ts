@@ -10,9 +10,11 @@ const IDLE_MS = 2 * 60_000;
 /** Number of the slot that the command line names. */
 export const slotNamed = (): number => Number(process.argv[2]);
 
-/** Serves a slot until its service ends. */
-export async function run(slot: number, life: Service): Promise<void> {
-  const served = await serveSlot(slot, { ...life, config: readConfig() });
+/** Serves a slot until its service ends. @param coming its files are read while the line to the bus comes up */
+export async function run(slot: number, coming: Promise<Service>): Promise<void> {
+  const config = readConfig();
+  const life = await coming;
+  const served = await serveSlot(slot, { ...life, config });
   life.onStop(served.stop);
   if ((await life.bus.listActivatableNames()).includes(skillBusName(slot)))
     life.leaveWhenIdle(IDLE_MS, served.isNeeded);

@@ -7,7 +7,7 @@ import { run, slotNamed } from './run.ts';
 
 startupSnapshot.setDeserializeMainFunction(() => {
   const slot = slotNamed();
-  void startService(`skill ${slot}`).then((life) => run(slot, life));
+  void run(slot, startService(`skill ${slot}`));
 });
 rehearse().catch((cause: Error) => {
   // One of a rehearsal that failed could be anything.

@@ -11,6 +11,7 @@ import { openLive } from '../../firmware/skills/live.ts';
 import { lackedBy, servedOwners, takeStored } from '../../firmware/skills/served.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import { logger } from '../../firmware/system/log.ts';
+import type { Heard, Match } from '../../firmware/system/match.ts';
 import { until } from '../lab/wait.ts';
 
 const test = suite('a skill that runs');
@@ -26,11 +27,12 @@ const codeOf = (work: Promise<unknown>) =>
 
 /** A skill that has counted to `count` while no API heard it, and that API, whose disk is held by `slow`. */
 function world(count: number) {
-  const on = new Map<string, (s: { body: unknown }) => void>();
+  const on = new Set<(s: Heard) => void>();
   const isLost = new Set<number>();
   let sent = 0;
   const served = servedOwners((...body) => {
-    if (!isLost.has(sent++)) on.get('Update')?.({ body });
+    if (isLost.has(sent++)) return;
+    for (const f of on) f({ member: 'Update', body } as unknown as Heard);
   });
   served.serve(owner);
   const counted = () => Number(readContent(served.document(owner, 'state:main'))['n'] ?? 0);
@@ -73,15 +75,16 @@ function world(count: number) {
   };
   const bus = {
     client: () => process,
-    async match({ member }: { member: string }, f: (s: { body: unknown }) => void) {
-      on.set(member, f);
-      return async () => void on.delete(member);
+    async match(_: Match, f: (s: Heard) => void) {
+      on.add(f);
+      return async () => void on.delete(f);
     },
   } as unknown as Bus;
   const muted = { times: 0 };
   const live = openLive({
     ...{ id: 'lamp', owner: ':1.7', bus, log: logger('test') },
     library: { open: async (key) => rooms.get(key)!, peek: (key) => rooms.get(key) } as Library,
+    viewers: () => 0,
     onMuted: () => void muted.times++,
     onHeard: () => live.attach(owner),
     onDue: async () => {},

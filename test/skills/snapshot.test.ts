@@ -112,7 +112,7 @@ test('a skill that starts from a snapshot has its own start: environment, log, c
     await until(async () => (await asker.listNames()).includes(busName), 'the skill');
     const caller = asker.client(skill1, { busName });
     const owner_id = 'o-test';
-    await caller.Attach({ owner_id, documents: [] });
+    await caller.Attach({ owner_id, viewers: 0, documents: [] });
     const ask = async (method: string, path: string, body: object = {}) => {
       const r = { id: path, owner_id, method, path, headers: {}, body: Buffer.from(JSON.stringify(body)) };
       return JSON.parse(Buffer.from((await caller.Request(r)).body).toString());

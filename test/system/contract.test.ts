@@ -101,7 +101,7 @@ test('naming the fields has changed nothing on the wire', () => {
   assert.is(out(uplink1.methods.Offered)['changes'], 'a(sss)');
   assert.equal(out(uplink1.methods.ListBrowsers), { browsers: 'a(ssxx)' });
   assert.equal(out(update1.methods.Sticks), { bundles: 'a(st)' });
-  assert.equal(wire(skill1.methods.Attach.in), { owner_id: 's', documents: 'a(say)' });
+  assert.equal(wire(skill1.methods.Attach.in), { owner_id: 's', viewers: 'u', documents: 'a(say)' });
   assert.equal(out(skill1.methods.Attach), { documents: 'a(say)' });
   // Some VM steps and `busctl` read by position: the first field of a device is its id, the last whether it is usable.
   assert.equal(Object.keys(audio1.methods.Enumerate.out.sinks[0]), [

@@ -159,7 +159,7 @@ function ownersDocuments() {
       const docs = owners.get(owner_id) ?? new Map(['view:main', 'state:main'].map((d) => [d, new Y.Doc()]));
       owners.set(owner_id, docs);
       const documents = [...docs].map(([doc, y]) => ({ doc, update: Y.encodeStateAsUpdate(y) }));
-      const lacked = await host().implementation.Attach({ owner_id, documents }, caller);
+      const lacked = await host().implementation.Attach({ owner_id, viewers: 0, documents }, caller);
       for (const { doc, update } of lacked.documents) Y.applyUpdate(docs.get(doc)!, update);
     },
     update: (owner_id: string, doc: string, update: Uint8Array): void =>
