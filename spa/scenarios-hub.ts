@@ -27,7 +27,7 @@ export interface Scenario {
   slots?: Record<string, { cap: string; optional?: boolean; title?: Localizable }>;
   triggers?: Trigger[];
   multiUser: boolean;
-  policy: 'single' | 'queue' | 'replace';
+  policy: 'single' | 'queue' | 'replace' | 'beside';
   enabled: boolean;
   /** Slots that must have a skill before it runs. */
   unbound: string[];

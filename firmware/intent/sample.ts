@@ -1,6 +1,6 @@
 // Sentences that a pattern can say: all of them where they are few, else some, the same for the same seed. Pure.
 import type { Language } from '../text/i18n.ts';
-import { scriptOf } from './kinds.ts';
+import { scriptOf, type TypeName } from './kinds.ts';
 import type { Compiled } from './match.ts';
 import type { Parsed } from './schema.ts';
 import { pruned, type Saying, type Scope, saying, scopeOfKind, scopeOfTypes, spokenTree } from './spoken.ts';
@@ -13,6 +13,14 @@ export const MAX_SAMPLES = 1000;
 const anyWords: Record<Language, readonly string[]> = {
   en: ['milk', 'oat milk', 'the blue door', 'something else'],
   ru: ['молоко', 'черный хлеб', 'синяя дверь', 'что то другое'],
+};
+
+/** What a slot of a type takes in the plain sentence of a pattern. */
+const plainWords: Record<TypeName, Record<Language, string>> = {
+  number: { en: 'ten', ru: 'десять' },
+  time: { en: 'at half past seven', ru: 'в половине восьмого' },
+  date: { en: 'tomorrow', ru: 'завтра' },
+  duration: { en: 'ten minutes', ru: 'десять минут' },
 };
 
 /** Numbers of [0, 1) by mulberry32 (Tommy Ettinger, public domain). */
@@ -71,6 +79,25 @@ function* inRow(parts: readonly Node[], scope: Scope, how: Saying): Generator<st
 /** The language in which a pattern is sampled: its own, else that of its script. */
 export const languageOf = ({ language, text }: Pick<Parsed, 'language' | 'text'>): Language =>
   language ?? scriptOf(text);
+
+/** The first of everything that has to be said. */
+function plain(node: Node, scope: Scope, how: Saying): string[] {
+  if (node.kind === 'word') return [node.word];
+  if (node.kind === 'sequence') return node.parts.flatMap((n) => plain(n, scope, how));
+  if (node.kind === 'optional') return [];
+  if (node.kind === 'choice') return plain(node.of[0]!, scope, how);
+  if (Object.hasOwn(plainWords, node.type)) return [plainWords[node.type as TypeName][how.language]];
+  const tree = slotTree(node.type, scope, how);
+  return plain(tree.node, tree.scope, how);
+}
+
+/** The sentence to show for a pattern; undefined when a slot cannot be said in the pattern's language. */
+export function plainSample(compiled: Pick<Compiled, 'types'>, pattern: Parsed): string | undefined {
+  const how = saying(languageOf(pattern), true);
+  const scope = scopeOfTypes(compiled.types);
+  const node = pruned(pattern.node, scope, how, new Set());
+  return node && plain(node, scope, how).join(' ');
+}
 
 /**
  * At most `most` different sentences of a pattern, in words as `tokensOf` has them: the first of all when there are no

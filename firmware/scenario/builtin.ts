@@ -1,12 +1,14 @@
 // The hub's own actions: it speaks, listens and prints, asks skills, tells a person, keeps names, plans what comes later.
 import { parseMilliseconds } from '../documents/duration.ts';
 import { IngleError } from '../protocol/errors.ts';
+import { pickLanguage } from '../text/i18n.ts';
 import type { Action, Actions, Asked } from './action.ts';
-import type { Value } from './expression.ts';
+import { textOf, type Value } from './expression.ts';
 import { type HttpWays, httpActions } from './http-action.ts';
 import { chosenFor, localizedText } from './localized.ts';
 import type { Offer } from './offers.ts';
 import type { Records } from './records.ts';
+import { nextTimeOfDay, tellTimes } from './time-of-day.ts';
 import type { Interruption } from './voice.ts';
 
 /** What actions reach of the hub. Each throws IngleError; `unavailable` and `not_supported` where nothing is there. */
@@ -40,6 +42,10 @@ export interface Ways {
   schedule(o: { job_id: string; user: string; scenario_id: string; at: number; ctx: Value }): Promise<void>;
   unschedule(job_id: string): Promise<void>;
   now(): number;
+  /** The time zone of the hub, as Europe/Berlin. */
+  zone: string;
+  /** Ends what somebody's runs have begun; the activities that were ended. */
+  end(activity: string, user: string): Promise<string[]>;
 }
 
 const text = (asked: Asked, name: string): string => localizedText(asked.args[name] ?? '', asked.ctx.locale);
@@ -285,6 +291,38 @@ function keeping(w: Ways, records: Pick<Records, 'memory' | 'write'>): Table {
   };
 }
 
+function times(w: Ways): Table {
+  const wordsOf = (asked: Asked, at: readonly number[]) =>
+    tellTimes(at, { ...w, language: pickLanguage([asked.ctx.locale]), now: w.now() });
+  return {
+    'time.next': {
+      doc: 'When a time of day comes next: time (HH:MM), date (YYYY-MM-DD). Answers at, null where it is over, and words.',
+      interrupted: 'again',
+      async perform(a) {
+        const at = nextTimeOfDay({ time: need(a, 'time'), date: text(a, 'date') }, { ...w, now: w.now() });
+        return at === null ? { at, words: '' } : { at: new Date(at).toISOString(), words: wordsOf(a, [at]) };
+      },
+    },
+    'time.words': {
+      doc: 'How times are told: at, an ISO 8601 time or a list of them. Answers words.',
+      interrupted: 'again',
+      async perform(a) {
+        const at = [a.args['at'] ?? []].flat().map((t) => Date.parse(textOf(t)));
+        if (at.some(Number.isNaN)) throw new IngleError('invalid_request', 'It needs "at", ISO 8601 times.');
+        return { words: wordsOf(a, at) };
+      },
+    },
+    'activity.stop': {
+      doc: "Ends what the person's runs have begun: activity. Answers stopped: of each what follows on its slash.",
+      interrupted: 'again',
+      async perform(a) {
+        const names = await w.end(need(a, 'activity'), a.ctx.user);
+        return { stopped: names.map((name) => name.slice(name.indexOf('/') + 1)).sort() };
+      },
+    },
+  };
+}
+
 /** A name of an action of a skill: `<skill>.<action>`. */
 const ofSkill = /^([a-z][a-z0-9_]{0,47})\.([a-z][a-z0-9_]{0,47})$/;
 
@@ -294,7 +332,7 @@ export function builtinActions(
   hostsOf: HttpWays['hostsOf'],
 ): Actions & { names(): string[] } {
   const table: Table = {
-    ...{ ...voice(w), ...skills(w), ...keeping(w, records) },
+    ...{ ...voice(w), ...skills(w), ...keeping(w, records), ...times(w) },
     ...httpActions({ fetch: w.fetch, hostsOf }),
   };
   return {

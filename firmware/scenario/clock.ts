@@ -32,7 +32,14 @@ export function systemClock(boot: string): Clock {
     wall: Date.now,
     up: () => Number(process.hrtime.bigint() / 1_000_000n),
     after(ms, work) {
-      const timer = setTimeout(work, Math.min(LONGEST, Math.max(0, ms)));
+      let timer: NodeJS.Timeout;
+      const wait = (left: number) => {
+        timer = setTimeout(
+          left > LONGEST ? () => wait(left - LONGEST) : work,
+          Math.min(LONGEST, Math.max(0, left)),
+        );
+      };
+      wait(ms);
       return () => clearTimeout(timer);
     },
   };

@@ -172,7 +172,12 @@ function needOf(r: Run, n: Act | Delay | Wait | Held): Need {
     n.kind === 'act' && n.locks.length > 0
       ? { scope: n.key, names: n.locks }
       : r.frames.findLast((f) => f.locks)?.locks;
-  const common = { key: n.key, seq: ++r.seq, ...(locks ? { locks } : {}) };
+  const activity = n.activity ? filled(r, n.activity) : null;
+  const common = {
+    ...{ key: n.key, seq: ++r.seq },
+    ...(locks ? { locks } : {}),
+    ...(typeof activity === 'string' && activity ? { activity } : {}),
+  };
   if (n.kind === 'act') return actNeed(r, n, common);
   if (n.kind === 'delay') {
     if (n.for) return { kind: 'delay', ...common, ms: timeOf(r, n.for)! };
@@ -194,9 +199,8 @@ function needOf(r: Run, n: Act | Delay | Wait | Held): Need {
     : { kind: 'held', ...more, ms: timeOf(r, n.for)!, away: n.away };
 }
 
-function actNeed(r: Run, n: Act, common: { key: string; seq: number; locks?: Locks }): ActNeed {
+function actNeed(r: Run, n: Act, common: Pick<ActNeed, 'key' | 'seq' | 'locks' | 'activity'>): ActNeed {
   const timeout = timeOf(r, n.timeout);
-  const activity = n.activity ? filled(r, n.activity) : null;
   return {
     kind: 'act',
     ...common,
@@ -208,7 +212,6 @@ function actNeed(r: Run, n: Act, common: { key: string; seq: number; locks?: Loc
     isUndoable: n.compensate !== undefined,
     ...(n.slot === undefined ? {} : { slot: n.slot }),
     ...(timeout === undefined ? {} : { timeout }),
-    ...(typeof activity === 'string' && activity ? { activity } : {}),
   };
 }
 
@@ -313,8 +316,10 @@ function answer(r: Run, need: Need, e: Entry): void {
     else if (e.kind === 'done' || e.kind === 'error')
       if (need.kind === 'act') acted(r, r.node as Act, need, e);
       else undid(r, need, e);
-  } else if (e.kind === 'asleep') r.current = { ...need, asleep: e };
-  else if (e.kind === 'holding' && need.kind === 'held') {
+  } else if (e.kind === 'asleep') {
+    r.current = { ...need, asleep: e };
+    if (need.activity !== undefined) r.activities.add(need.activity);
+  } else if (e.kind === 'holding' && need.kind === 'held') {
     const { holding: _, ...rest } = need;
     r.current = e.from ? { ...rest, holding: e.from } : rest;
   } else if (e.kind === 'woke') woke(r, need, e);

@@ -64,8 +64,11 @@ export interface Runs extends Errands {
   happened(run_id: string): Promise<void>;
   /** @throws IngleError `not_found`, `conflict` for a state that does not take the order */
   order(run_id: string, what: InstanceOrder, why?: string, wish?: number): Promise<void>;
-  /** Stops every run that has begun an activity. @returns their ids */
-  stopByActivity(activity: string): Promise<string[]>;
+  /**
+   * Stops every run that has begun an activity, or one below it (`alarm/a` of `alarm`): of one person, where one is named.
+   * @returns what was stopped, and which of it each run had begun
+   */
+  stopByActivity(activity: string, user?: string): Promise<{ run_id: string; begun: string[] }[]>;
   /** Runs a dead letter anew: from its start, or from the step that failed where nothing was undone. */
   replay(id: string, from: 'start' | 'step'): Promise<RunRow>;
   view(run_id: string): Promise<RunView | undefined>;
@@ -118,13 +121,7 @@ export function openEngine(given: EngineOptions): Runs {
     start: (s) => start(e, s),
     happened: (run_id) => happened(e, run_id),
     order: (run_id, what, why, wish) => order(e, run_id, what, why, wish),
-    async stopByActivity(activity) {
-      const of = [...e.runs.values()].filter((r) => r.course.activities().has(activity));
-      await Promise.all(
-        of.map((r) => order(e, r.row.run_id, 'stop', `Its activity "${activity}" was stopped.`)),
-      );
-      return of.map((r) => r.row.run_id);
-    },
+    stopByActivity: (activity, user) => stopByActivity(e, activity, user),
     replay: (id, from) => replay(e, id, from),
     async view(run_id) {
       const r = e.runs.get(run_id);
@@ -170,7 +167,8 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
   const program = e.o.compile(s.source);
   const away = (await e.o.place?.(program.constraints)) ?? null;
   const policy = s.policy ?? 'single';
-  const chain = `${s.scenario_id} ${s.user}`;
+  const run_id = s.run_id ?? crypto.randomUUID();
+  const chain = policy === 'beside' ? `run ${run_id}` : `${s.scenario_id} ${s.user}`;
   const before = [...e.runs.values()].filter((r) => r.row.chain === chain);
   if (before.length > 0 && policy === 'single' && !s.force)
     throw new IngleError(
@@ -181,7 +179,7 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
       },
     );
   const row: RunRow = {
-    run_id: s.run_id ?? crypto.randomUUID(),
+    run_id,
     ...{ scenario_id: s.scenario_id, version: s.version, user: s.user, ctx: s.ctx, origin: s.origin },
     ...{ priority: s.priority ?? 'NORM', state: 'PENDING', current_step: null, started_at: e.o.clock.wall() },
     ...{ finished_at: null, error: null, trace_id: traceId(), program: hashOf(s.source), chain, policy },
@@ -190,8 +188,7 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
   const course = openCourse(program, row);
   const r = liveOf(row, course);
   // In its chain from now on, so that of two that start at once the second sees the first.
-  e.runs.set(row.run_id, r);
-  const { run_id } = row;
+  e.runs.set(run_id, r);
   const entries = (s.from ?? []).map((entry, n): Op => ({ op: 'entry', run_id, n, entry }));
   try {
     await e.o.records.write([
@@ -212,6 +209,19 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
       void order(e, b.row.run_id, 'stop', 'Another start took its place.').catch(() => {});
   begin(e, r);
   return row;
+}
+
+async function stopByActivity(e: Engine, activity: string, user?: string) {
+  const isOf = (name: string) => name === activity || name.startsWith(`${activity}/`);
+  const all = [...e.runs.values()].flatMap(({ row, course }) => {
+    const begun = [...course.activities()].filter(isOf);
+    const isTheirs = user === undefined || row.user === user;
+    return begun.length > 0 && isTheirs && !course.ending ? [{ run_id: row.run_id, begun }] : [];
+  });
+  await Promise.all(
+    all.map(({ run_id }) => order(e, run_id, 'stop', `Its activity "${activity}" was stopped.`)),
+  );
+  return all;
 }
 
 /** Here, or where it is to be done. */

@@ -1,8 +1,8 @@
 // Whose scenarios run, when and how: roles, what a run is given, triggers of people's scenarios, and what is said to the hub.
 import { parseMilliseconds } from '../documents/duration.ts';
 import { compileIntents, type Recognized, recognize } from '../intent/match.ts';
-import { languageOf, samplesOf } from '../intent/sample.ts';
-import type { RuleSet } from '../intent/schema.ts';
+import { languageOf, plainSample } from '../intent/sample.ts';
+import type { Parsed, RuleSet } from '../intent/schema.ts';
 import { type Speech, speechGrammar } from '../intent/speech.ts';
 import { IngleError } from '../protocol/errors.ts';
 import type { Log } from '../system/log.ts';
@@ -234,18 +234,28 @@ function scenarioOf(s: State, intent: string, user: string): string | null {
   );
 }
 
-/** Sentences of a scenario that are shown in each language. */
+/** So many sentences of a scenario are shown in each language, and more where it has more intents: one of each. */
 const EXAMPLES = 2;
 
 function examplesOf(s: State, id: string, user: string): Record<Language, string[]> {
   const said: Record<Language, string[]> = { en: [], ru: [] };
   const begins = new Map<string, boolean>();
+  const told = new Set<string>();
+  const others: Parsed[] = [];
+  const tell = (p: Parsed) => {
+    const sentence = plainSample(s.rules, p);
+    if (sentence !== undefined) said[languageOf(p)].push(sentence);
+  };
   for (const p of s.rules.patterns) {
     const { intent } = p.rule;
     if (!begins.has(intent)) begins.set(intent, scenarioOf(s, intent, user) === id);
-    const some = said[languageOf(p)];
-    if (begins.get(intent) && some.length < EXAMPLES) some.push(...samplesOf(s.rules, p, { most: 1 }));
+    if (!begins.get(intent)) continue;
+    const first = `${intent} ${languageOf(p)}`;
+    if (told.has(first)) others.push(p);
+    else tell(p);
+    told.add(first);
   }
+  for (const p of others) if (said[languageOf(p)].length < EXAMPLES) tell(p);
   return said;
 }
 

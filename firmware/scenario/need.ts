@@ -41,6 +41,7 @@ interface Common {
   key: string;
   seq: number;
   locks?: Locks;
+  activity?: string;
 }
 
 interface Doing extends Common {
@@ -50,7 +51,6 @@ interface Doing extends Common {
   retries: Retries;
   /** Milliseconds. */
   timeout?: number;
-  activity?: string;
   /** From 1. */
   attempt: number;
   /** When it may be tried again, Unix milliseconds. */

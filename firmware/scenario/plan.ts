@@ -90,7 +90,7 @@ function nodeOf(s: Step, pointer: string, place: string, depth: number, p: Plann
   if (kind === 'set') return { kind: 'set', ...common };
   if (kind === 'include') throw bad('An include is put in place before a scenario is compiled.', pointer);
   if (kind === 'delay' || kind === 'wait_for' || kind === 'held_for')
-    return { ...common, ...waitOf(s, kind, pointer) };
+    return { ...common, ...activityOf(s, pointer), ...waitOf(s, kind, pointer) };
   return { ...common, ...actOf(s, kind, pointer, locks, p) };
 }
 
@@ -139,6 +139,8 @@ function hoist(own: readonly string[], steps: readonly Node[]): { locks: string[
 
 const timeOf = (text: string | undefined, pointer: string): Template | undefined =>
   text === undefined ? undefined : templateOf(text, pointer);
+const activityOf = (s: Step, pointer: string): { activity?: Template } =>
+  given({ activity: timeOf(s.activityId, `${pointer}/activityId`) });
 const given = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, v]) => v !== undefined)) as never;
 
@@ -194,9 +196,9 @@ function actOf(
     retries: retriesOf(s.retries, `${pointer}/retries`),
     locks,
     onError: s.onError ?? 'fail',
+    ...activityOf(s, pointer),
     ...given({
       timeout: timeOf(s.timeout, `${pointer}/timeout`),
-      activity: s.activityId === undefined ? undefined : templateOf(s.activityId, `${pointer}/activityId`),
       compensate: c && {
         action: c.call ?? c.method ?? '',
         ...(c.call === undefined && c.slot !== undefined ? { slot: c.slot } : {}),

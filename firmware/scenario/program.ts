@@ -52,19 +52,23 @@ export interface Each extends Common {
 export interface Assign extends Common {
   kind: 'set';
 }
-export interface Delay extends Common {
+/** What waits, and is an activity from when it does. */
+interface Waiting extends Common {
+  activity?: Template;
+}
+export interface Delay extends Waiting {
   kind: 'delay';
   for?: Template;
   until?: Template;
 }
-export interface Wait extends Common {
+export interface Wait extends Waiting {
   kind: 'wait';
   topic: string;
   where?: Expression;
   timeout?: Template;
   otherwise: 'go' | 'fail';
 }
-export interface Held extends Common {
+export interface Held extends Waiting {
   kind: 'held';
   topic: string;
   where: Expression;

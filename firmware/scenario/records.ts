@@ -28,7 +28,7 @@ export interface RunRow {
   program: string;
   /** Runs of one chain stand in each other's way, as their policy says. */
   chain: string;
-  policy: 'single' | 'queue' | 'replace';
+  policy: 'single' | 'queue' | 'replace' | 'beside';
   /** The member of the subnet that does it; null: this hub. */
   away: string | null;
   /** The hub it is done for, until that has the end of its journal. */

@@ -3,6 +3,10 @@ import type { RuleSet } from '../intent/schema.ts';
 
 export const houseRules: RuleSet = {
   lists: {
+    rings: [
+      { out: 'timer', says: { en: ['timer', 'timers'], ru: ['таймер', 'таймеры'] } },
+      { out: 'alarm', says: { en: ['alarm', 'alarms'], ru: ['будильник', 'будильники'] } },
+    ],
     stations: [
       { out: 'jazz', says: { en: ['jazz', 'jazz radio'], ru: ['джаз', 'радио джаз'] } },
       { out: 'news', says: { en: ['news', 'the news'], ru: ['новости'] } },
@@ -24,6 +28,33 @@ export const houseRules: RuleSet = {
         ru: [
           '[пожалуйста] (поставь|включи|заведи) таймер на {length:duration}',
           'таймер на {length:duration}',
+        ],
+      },
+    },
+    {
+      intent: 'set_alarm',
+      patterns: {
+        en: [
+          '[please] wake me [up] ([{day:date}] {time:time}|{time:time} {day:date})',
+          '[please] (set|make) [(a|an|the|my)] alarm [for] ([{day:date}] {time:time}|{time:time} {day:date})',
+          'alarm [for] ([{day:date}] {time:time}|{time:time} {day:date})',
+        ],
+        ru: [
+          '[пожалуйста] (разбуди меня|разбуди) ([{day:date}] {time:time}|{time:time} {day:date})',
+          '[пожалуйста] (поставь|включи|заведи) будильник ([{day:date}] {time:time}|{time:time} {day:date})',
+          'будильник ([{day:date}] {time:time}|{time:time} {day:date})',
+        ],
+      },
+    },
+    {
+      intent: 'cancel_alarm',
+      patterns: {
+        en: [
+          '[please] (cancel|stop|turn off|switch off|delete) [all] [(the|my)] {cancel:rings} [[for] ([{day:date}] {time:time}|{time:time} {day:date})]',
+          '[please] turn [all] [(the|my)] {cancel:rings} off',
+        ],
+        ru: [
+          '[пожалуйста] (отмени|останови|выключи|отключи|убери) [(все|мой|мои)] {cancel:rings} [([{day:date}] {time:time}|{time:time} {day:date})]',
         ],
       },
     },

@@ -147,7 +147,12 @@ const step = T.Object(
         uniqueItems: true,
       }),
     ),
-    activityId: T.Optional(words(100, 'What the step begins, for stop by activity.')),
+    activityId: T.Optional(
+      words(
+        100,
+        'What the step begins, for stop by activity; alarm/a and alarm/b are ended by alarm as well.',
+      ),
+    ),
     onError: T.Optional(
       T.Enum(['fail', 'go'], { description: 'Whether the run fails with the step (default) or goes on.' }),
     ),
@@ -283,9 +288,9 @@ export const prototypeSchema = T.Object(
     ),
     hosts: T.Optional(hosts('From where http.fetch may fetch, by name; from nowhere where it is left out.')),
     policy: T.Optional(
-      T.Enum(['single', 'queue', 'replace'], {
+      T.Enum(['single', 'queue', 'replace', 'beside'], {
         description:
-          'A start while one goes on for the same person: refused (default), later, or in its place.',
+          'A start while one goes on for the same person: refused (default), later, in its place, or beside it.',
       }),
     ),
     priority: T.Optional(T.Enum(['LOW', 'NORM', 'HIGH'])),

@@ -35,7 +35,7 @@ export interface ServeOptions {
   builtin: readonly { id: string; version: string; prototype: Prototype; readme: string }[];
   zone: string;
   locale: string;
-  ways(schedule: () => Schedule): Ways;
+  ways(schedule: () => Schedule): Omit<Ways, 'end'>;
   ear: Ear;
   askerOf(user: string): Promise<Asker | undefined>;
   /** What this hub has, as has:mic; constraints name it. */

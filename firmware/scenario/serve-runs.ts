@@ -56,7 +56,9 @@ export function runMethods(p: Parts) {
       await (what === 'happened' ? runs.happened(run_id) : runs.order(run_id, what as InstanceOrder));
       return {};
     },
-    StopByActivity: async ({ activity }) => ({ stopped: await runs.stopByActivity(activity) }),
+    StopByActivity: async ({ activity }) => ({
+      stopped: (await runs.stopByActivity(activity)).map((s) => s.run_id),
+    }),
     async Runs({ scenario_id, user, limit }) {
       const live = new Map(runs.live().map((v) => [v.row.run_id, v]));
       const of = { ...(scenario_id ? { scenario_id } : {}), ...(user ? { user } : {}) };

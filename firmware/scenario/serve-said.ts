@@ -122,7 +122,7 @@ export async function understand(
 
 /** What a run says in a conversation stops when somebody speaks; everything else is said to its end. */
 export const speaking =
-  (ways: Ways, voice: () => Voice): Ways['speak'] =>
+  (ways: Pick<Ways, 'speak'>, voice: () => Voice): Ways['speak'] =>
   (text, lang, of) =>
     voice().isOf(of.run_id)
       ? voice().speak(text, pickLanguage([lang]), of.phrases)

@@ -2,7 +2,7 @@
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
 import type { Bus, Served } from '../system/bus.ts';
-import { builtinActions } from './builtin.ts';
+import { builtinActions, type Ways } from './builtin.ts';
 import { scenario1 } from './contract.ts';
 import { openEngine, type Runs } from './engine.ts';
 import { openTaken } from './errands-taken.ts';
@@ -88,6 +88,8 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   let voice: Voice | undefined;
   const subnet = openScenarioSubnet({ bus, clock, log, has: new Set(o.has), runs: () => runs });
   const ways = o.ways(() => schedule!);
+  const end: Ways['end'] = async (activity, user) =>
+    (await runs.stopByActivity(activity, user)).flatMap(({ begun }) => begun);
   const hostsOf = async (run_id: string) => {
     const row = await records.run(run_id);
     const source = row && (await records.program(row.program));
@@ -97,7 +99,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     ...{ records, clock, topics, log, tell, limits: o.limits, quotas: o.quotas },
     actions: tellingIo(
       opening(
-        builtinActions({ ...ways, speak: speaking(ways, () => voice!) }, records, hostsOf),
+        builtinActions({ ...ways, end, speak: speaking(ways, () => voice!) }, records, hostsOf),
         ({ ctx, scenario_id }) => household!.bindingsOf(ctx.user, scenario_id),
       ),
       tell,

@@ -23,6 +23,7 @@ export interface WaysOptions {
   token(): string;
   schedule(): Schedule;
   now(): number;
+  zone: string;
 }
 
 /** Speech of one text takes no longer, milliseconds. */
@@ -63,7 +64,7 @@ export function askers(bus: Bus): (user: string) => Promise<Asker | undefined> {
   };
 }
 
-export function waysOf(o: WaysOptions): Ways {
+export function waysOf(o: WaysOptions): Omit<Ways, 'end'> {
   const { bus } = o;
   const audio = bus.client(audio1);
   const uplink = bus.client(uplink1);
@@ -111,6 +112,7 @@ export function waysOf(o: WaysOptions): Ways {
 
   return {
     now: o.now,
+    zone: o.zone,
     speak: (text, lang) =>
       audio
         .Say({ text: text.slice(0, 1000), lang, slow: false, sink_id: '' }, SAY_MS)

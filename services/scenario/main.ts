@@ -43,6 +43,8 @@ const builtin = existsSync(file)
   : [];
 const address = `http://${config.api.host}:${config.api.port}`;
 
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 // Costs nothing where nobody asks for it.
 const { otlp } = config.telemetry;
 const traces =
@@ -64,11 +66,11 @@ const scenarios = await serveScenarios(bus, {
   vault: openVault(join(data, 'scenario.key'), 'ingle scenarios/1'),
   limits: config.scenario.limits,
   quotas: config.scenario.quotas,
-  zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  zone,
   locale: config.language,
   ways: (schedule) =>
     waysOf({
-      ...{ bus, schedule, api: address, now: clock.wall },
+      ...{ bus, schedule, api: address, now: clock.wall, zone },
       token: () => readToken(join(dataOf(config, 'api'), 'token')),
     }),
   ear: earOf(bus),

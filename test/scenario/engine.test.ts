@@ -108,7 +108,7 @@ test('what was done is undone in reverse order when a run is stopped, and its ca
   await settle();
   assert.equal(lab.runs.live()[0]?.waits, { for: 'time' });
   assert.equal(await lab.runs.stopByActivity('nothing'), []);
-  assert.equal(await lab.runs.stopByActivity('music-b'), [run.run_id]);
+  assert.equal(await lab.runs.stopByActivity('music-b'), [{ run_id: run.run_id, begun: ['music-b'] }]);
   const row = await lab.runs.ended(run.run_id);
   assert.is(row?.state, 'CANCELED');
   assert.equal(lab.did(), ['test.do(a)', 'test.do(b)', 'test.undo(b)', 'test.undo(a)']);

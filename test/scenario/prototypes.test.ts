@@ -27,6 +27,9 @@ const hubs = [
   'notify',
   'schedule.at',
   'schedule.cancel',
+  'time.next',
+  'time.words',
+  'activity.stop',
 ];
 const outside = (externalTopic as unknown as { pattern: string }).pattern;
 /** Topics that the hub's skills publish. */

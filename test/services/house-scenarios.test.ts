@@ -1,4 +1,4 @@
-// timeout: 240 s
+// timeout: 300 s
 // Scenarios that come with the hub do what they are for, with the hub's own skills: each would run and prove nothing
 // where a skill has no such path, or a sentence gives another name than the scenario reads.
 import { readFileSync } from 'node:fs';
@@ -112,6 +112,36 @@ test('a medicine is confirmed by whoever it is for', async ({ house, said }) => 
     ['remind', 'thanks'],
     'and not reminded again',
   );
+});
+
+test('alarms are set and cancelled by a sentence, and wait over a kill of the service', async ({
+  house,
+  printed,
+}) => {
+  const answered = async (text: string) => {
+    printed.length = 0;
+    const { run_id } = await say(house, text, ['console']);
+    await until(() => printed.length > 0, 'the answer');
+    return { answer: printed.join(' '), run_id };
+  };
+  const sets = ['wake me at 7:30', 'Поставь будильник на восемь утра'];
+  const alarms = [];
+  for (const text of sets) alarms.push(await answered(text));
+  assert.match(alarms[0]!.answer, /^The alarm is set: (today at|tomorrow at|on .* at) 07:30\.$/);
+  for (const { run_id } of alarms)
+    await until(async () => (await stands(house, run_id)).waits?.for === 'time', 'the alarm');
+  house.kill('scenario');
+  const { answer } = await until(
+    tried(() => answered('stop the alarm')),
+    'the hub to answer again',
+  );
+  assert.match(answer, /^The alarm is cancelled: /);
+  for (const time of ['07:30', '08:00']) assert.ok(answer.includes(` at ${time}`), answer);
+  for (const { run_id } of alarms) {
+    await until(async () => (await stands(house, run_id)).finished_at, 'the end of the alarm');
+    assert.is((await stands(house, run_id)).state, 'CANCELED');
+  }
+  assert.is((await answered('отмени будильник')).answer, 'There is no such alarm.', 'the hub speaks English');
 });
 
 test('what cannot be said aloud reaches the phone, and so does the answer to who has written', async ({

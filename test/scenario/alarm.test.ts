@@ -1,0 +1,201 @@
+// The timer and alarm of the house: when an alarm rings, what ends it, and what is said of both.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compileIntents, recognize } from '../../firmware/intent/match.ts';
+import { builtinActions, type Ways } from '../../firmware/scenario/builtin.ts';
+import type { Value } from '../../firmware/scenario/expression.ts';
+import { localizedText } from '../../firmware/scenario/localized.ts';
+import { houseRules } from '../../firmware/scenario/rules.ts';
+import { nextTimeOfDay, tellTimes } from '../../firmware/scenario/time-of-day.ts';
+import { type HandClock, handClock, type Lab, openLab, settle } from './lab.ts';
+import { stored } from './stored.ts';
+
+const test = suite('timers and alarms');
+const zone = 'Europe/Berlin';
+const at = (iso: string) => Date.parse(iso);
+const next = (time: string, now: string, date = '') => {
+  const found = nextTimeOfDay({ time, date }, { zone, now: at(now) });
+  return found === null ? null : new Date(found).toISOString();
+};
+
+test('a time of day comes today if it is still to come, else tomorrow', () => {
+  assert.is(next('07:30', '2026-11-28T06:00+01:00'), '2026-11-28T06:30:00.000Z');
+  assert.is(next('07:30', '2026-11-28T07:30+01:00'), '2026-11-29T06:30:00.000Z');
+  assert.is(next('00:00', '2026-11-28T23:59+01:00'), '2026-11-28T23:00:00.000Z');
+});
+
+test('it is a time on the wall where the hub is, also over a change of the clocks', () => {
+  assert.is(next('07:30', '2026-10-24T22:00+02:00'), '2026-10-25T06:30:00.000Z', 'the clocks go back');
+  assert.is(next('07:30', '2027-03-27T22:00+01:00'), '2027-03-28T05:30:00.000Z', 'they go forward');
+  assert.is(next('02:30', '2026-10-24T22:00+02:00'), '2026-10-25T00:30:00.000Z', 'of two the first');
+  const leftOut = next('02:30', '2027-03-27T22:00+01:00')!;
+  assert.ok(leftOut.startsWith('2027-03-28T01:'), `of none, right after the change: ${leftOut}`);
+});
+
+test('a time on a date that is over does not come', () => {
+  const now = '2026-11-28T12:00+01:00';
+  assert.is(next('07:30', now, '2026-12-04'), '2026-12-04T06:30:00.000Z');
+  assert.is(next('07:30', now, '2027-02-14'), '2027-02-14T06:30:00.000Z');
+  assert.is(next('07:30', now, '2026-11-28'), null);
+  assert.is(next('07:30', now, '2029-01-01'), null);
+  assert.throws(() => next('24:30', now), /HH:MM/);
+  assert.throws(() => next('07:30', now, 'friday'), /YYYY-MM-DD/);
+});
+
+test('times are told from where the person stands', () => {
+  const now = at('2026-11-28T12:00+01:00');
+  const times = ['2026-11-28T20:00Z', '2026-11-29T06:30Z', '2026-12-04T08:00Z'].map(at);
+  const told = (language: 'en' | 'ru') => tellTimes(times, { zone, now, language });
+  assert.is(told('en'), 'today at 21:00, tomorrow at 07:30, on 4 December at 09:00');
+  assert.is(told('ru'), 'сегодня в 21:00, завтра в 07:30, 4 декабря в 09:00');
+});
+
+const rules = compileIntents(houseRules);
+const now = '2026-11-28T20:04';
+const understood = (text: string) => {
+  const r = recognize(rules, text, { now });
+  return r && [r.intent, r.slots];
+};
+
+test('alarms and what cancels them are said in many ways', () => {
+  for (const [text, slots] of [
+    ['Wake me at 7:30', { time: '07:30' }],
+    ['set an alarm for seven', { time: '07:00' }],
+    ['Set the alarm for tomorrow at seven', { time: '07:00', day: '2026-11-29' }],
+    ['wake me up at half past six on friday', { time: '06:30', day: '2026-12-04' }],
+    ['разбуди меня в 7:30', { time: '07:30' }],
+    ['Поставь будильник на семь', { time: '07:00' }],
+    ['разбуди меня завтра в половине восьмого', { time: '07:30', day: '2026-11-29' }],
+  ] as const)
+    assert.equal(understood(text), ['set_alarm', slots], text);
+  for (const [text, slots] of [
+    ['cancel the timer', { cancel: 'timer' }],
+    ['Stop the alarm', { cancel: 'alarm' }],
+    ['turn my alarms off', { cancel: 'alarm' }],
+    ['cancel the alarm for 7:30', { cancel: 'alarm', time: '07:30' }],
+    ['отмени таймер', { cancel: 'timer' }],
+    ['выключи все будильники', { cancel: 'alarm' }],
+    ['отмени будильник на 7:30', { cancel: 'alarm', time: '07:30' }],
+  ] as const)
+    assert.equal(understood(text), ['cancel_alarm', slots], text);
+  assert.equal(understood('wake me in ten minutes'), ['set_timer', { length: 600 }]);
+  assert.equal(understood('stop'), ['voice.stop', {}]);
+});
+
+const prototype = stored()
+  .prototypes.find((p) => p.id === 'home/timer_alarm')!
+  .versions.get('1.1.0')!.prototype;
+
+/** A hub with this one scenario, a hand on its clock, and everybody's words written down. */
+async function hub(clock: HandClock = handClock(at('2026-11-28T20:04+01:00')), before?: Lab) {
+  const said: string[] = [];
+  let lab: Lab;
+  const ways = {
+    ...{ now: clock.wall, zone },
+    speak: async (text: string) => (said.push(text), { interrupted: false, text: '' }),
+    // Somebody who hears the alarm for 07:30 says stop.
+    async listen({ seconds }: { seconds: number }) {
+      if (said.at(-1)!.includes('07:30')) return { heard: true, text: 'stop' };
+      await new Promise<void>((done) => clock.after(seconds * 1000, done));
+      return { heard: false, text: '' };
+    },
+    notify: async ({ body }: { body: Value }) => void said.push(`phone: ${localizedText(body, 'en')}`),
+    end: async (activity: string, user: string) =>
+      (await lab.runs.stopByActivity(activity, user)).flatMap((s) => s.begun),
+  } as Partial<Ways> as Ways;
+  const table = builtinActions(ways, { memory: async () => ({}), write: async () => {} }, async () => []);
+  const actions = Object.fromEntries(table.names().map((name) => [name, table.find(name)!]));
+  lab = await openLab({
+    clock,
+    actions,
+    limits: { max_concurrent_per_scenario: 1 },
+    ...(before ? { store: before.store } : {}),
+  });
+  if (before) await lab.runs.recover();
+  const say = async (text: string, user = 'ann', locale = 'en') => {
+    const [, slots] = understood(text)!;
+    said.length = 0;
+    const { steps, ...more } = prototype;
+    const ctx = { ...(slots as Record<string, Value>), locale };
+    await lab.start(steps, more, { user, ctx });
+    await settle();
+    return said.join(' ');
+  };
+  return { lab, clock, said, say };
+}
+
+test('several alarms wait at once, each is told, rings at its time and leaves the others alone', async () => {
+  const { said, say, clock, lab } = await hub();
+  assert.is(await say('wake me at 7:30'), 'The alarm is set: tomorrow at 07:30.');
+  assert.is(await say('set an alarm for nine in the evening'), 'The alarm is set: today at 21:00.');
+  assert.is(await say('поставь таймер на десять минут', 'ann', 'ru'), 'Таймер поставлен. Минут: 10.');
+  assert.is(lab.runs.size, 3);
+  said.length = 0;
+  await clock.pass(11 * 60_000);
+  assert.is(said[0], 'Время вышло. Скажите «стоп».');
+  said.length = 0;
+  await clock.pass(47 * 60_000);
+  assert.is(said.length, 6, 'five times, and on the phone');
+  assert.is(said[0], 'The alarm for 21:00. Say stop.');
+  assert.is(said[5], 'phone: The alarm for 21:00 rang, and nobody said stop.');
+  said.length = 0;
+  await clock.pass(at('2026-11-29T07:29+01:00') - clock.wall());
+  assert.equal(said, []);
+  await clock.pass(60_000);
+  assert.equal(said, ['The alarm for 07:30. Say stop.'], 'once, as somebody says stop');
+  assert.is(lab.runs.size, 0);
+});
+
+test('an alarm is cancelled by whoever set it, and it is said which', async () => {
+  const { say, clock, said, lab } = await hub();
+  assert.is(await say('cancel the alarm'), 'There is no such alarm.');
+  for (const text of ['wake me at 7:30', 'wake me at eight', 'set a timer for ten minutes']) await say(text);
+  await say('wake me at six', 'bob');
+  assert.is(await say('cancel the alarm for 7:45'), 'There is no such alarm.');
+  assert.is(await say('cancel the alarm for 7:30'), 'The alarm is cancelled: tomorrow at 07:30.');
+  await say('wake me at 7:15');
+  assert.is(
+    await say('выключи будильник', 'ann', 'ru'),
+    'Будильник отменён: завтра в 07:15, завтра в 08:00.',
+  );
+  assert.is(await say('отмени таймер', 'ann', 'ru'), 'Таймер отменён. Минут: 10.');
+  assert.is(await say('отмени таймер', 'ann', 'ru'), 'Такого таймера нет.');
+  said.length = 0;
+  await clock.pass(24 * 3_600_000);
+  assert.is(said[0], 'The alarm for 06:00. Say stop.', 'that of somebody else rings');
+  assert.is(said.at(-1)!.startsWith('phone: The alarm for 06:00'), true, 'and no other');
+  assert.is(lab.runs.size, 0);
+});
+
+test('an alarm that rings is ended by a sentence too', async () => {
+  const { say, said, clock, lab } = await hub();
+  await say('set an alarm for nine in the evening');
+  await clock.pass(56 * 60_000 + 1000);
+  assert.is(said.at(-1), 'The alarm for 21:00. Say stop.');
+  await say('stop the alarm');
+  await clock.pass(60_000);
+  assert.equal(said, ['The alarm is cancelled: today at 21:00.']);
+  assert.is(lab.runs.size, 0);
+});
+
+test('alarms survive a restart, and can be cancelled after it; one that was missed rings when the hub is back', async () => {
+  const { say, lab, clock } = await hub();
+  await say('wake me at eight');
+  await say('set an alarm for nine in the evening');
+  const after = await hub(clock.restart(2 * 3_600_000), lab);
+  await settle();
+  assert.is(after.said[0], 'The alarm for 21:00. Say stop.');
+  await after.clock.pass(60_000);
+  assert.is(await after.say('cancel my alarms'), 'The alarm is cancelled: tomorrow at 08:00.');
+});
+
+test('a time that is over is told as such', async () => {
+  const { say, lab } = await hub();
+  assert.is(
+    await say('wake me today at seven in the morning'),
+    'This time is over, or more than a year away. Say another one.',
+  );
+  assert.is(lab.runs.size, 0);
+});
+
+test.run();
