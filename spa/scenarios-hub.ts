@@ -41,6 +41,16 @@ export interface Scenario {
   problems: { pointer: string; code: string; says: string; values?: Values; repaired: boolean }[];
 }
 
+/** A version that is on the hub, and what its use would make of what people changed. */
+export interface Version {
+  version: string;
+  used: boolean;
+  publisher: string;
+  /** Unix milliseconds; 0 for one of the image. */
+  installed_at: number;
+  changes: { user: string; name: string | null; problems: Scenario['problems'] }[];
+}
+
 export interface Failure {
   code: string;
   message: string;
@@ -192,6 +202,10 @@ export const hub = {
   changed: (id: string) => get<Changed>(`/api/scenarios/impl/me/${dotted(id)}`),
   change: (id: string, what: object) =>
     reached().request<Changed>('PATCH', `/api/scenarios/impl/me/${dotted(id)}`, what),
+  versions: async (id: string) =>
+    (await get<{ versions: Version[] }>(`/api/scenarios/versions/${dotted(id)}`)).versions,
+  use: (id: string, version: string) => post('/api/scenarios/prototypes/install', { id, version }),
+  uninstall: (id: string) => post('/api/scenarios/uninstall', { id }),
   actions: async () => (await get<{ actions: Action[] }>('/api/skills/actions')).actions,
   start: async (id: string) => (await post<{ run_id: string }>('/api/scenario/run', { id })).run_id,
   rehearse: async (id: string) =>

@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { glyph } from './glyphs.ts';
 import { Bones } from './open.ts';
+import { part } from './part.ts';
 import { ask } from './question.ts';
 import { faceOf } from './scenarios-face.ts';
 import {
@@ -11,6 +12,7 @@ import {
   hub,
   isHousehold,
   isManager,
+  isOwner,
   type Rehearsed,
   type Scenario,
   say,
@@ -25,6 +27,10 @@ import { doesOf } from './scenarios-told.ts';
 import { mayRun, nextOf, startsOf, timeOf, words } from './scenarios-words.ts';
 import { toast } from './store.ts';
 import { errorText, t } from './text.ts';
+
+const Versions = part<{ of: Scenario; page: Page; title: string }>(() =>
+  import('./scenarios-versions.ts').then((m) => m.Versions),
+);
 
 /** What it would do, step by step, once somebody asks. */
 function Rehearsal({ of: s, page }: { of: Scenario; page: Page }) {
@@ -95,7 +101,7 @@ export function One({ id, page }: { id: string; page: Page }) {
     setNow(changed);
     setActions(offered);
   };
-  const { again, error } = useLive(`one ${id}`, load, false);
+  const { again, error } = useLive(`one ${id} ${s?.version}`, load, false);
   if (!s)
     return html`<div class="v-empty"><h3 id="scenarios-head" tabindex="-1">${say('gone')}</h3><p>${say('gone_lead')}</p>
       <button type="button" class="button second" onClick=${() => page.go({ at: 'list' })}>${say('tab_list')}</button></div>`;
@@ -141,6 +147,7 @@ export function One({ id, page }: { id: string; page: Page }) {
     <${Planned} of=${s} page=${page} />
     <${Rehearsal} of=${s} page=${page} />
     <${Runs} of=${s} page=${page} />
+    ${isOwner() && html`<${Versions} key=${id} of=${s} page=${page} title=${words(s.name)} />`}
     ${now && html`<${Readme} text=${now.readme} />`}
     ${!isManager() && !s.multiUser && isHousehold() && html`<p class="soft small">${say('house_note')}</p>`}`;
 }

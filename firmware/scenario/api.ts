@@ -64,6 +64,19 @@ export const scenariosApi = localArea({
     answer: T.Object({ id: T.String(), version: T.String() }),
     errors: ['not_found', 'forbidden', 'timeout'],
   },
+  versions: {
+    method: 'GET',
+    path: '/api/scenarios/versions/{id}',
+    who: 'owner',
+    doc: 'The versions of a scenario that are on the hub, the newest last, and what the use of each would make of what people changed.',
+    params: { id: pathId },
+    answer: T.Object({
+      versions: list(
+        'version, used, publisher (empty: unsigned, or of the image), installed_at (Unix milliseconds; 0: of the image), changes (of each person: user, name, problems with pointer, code, says, repaired).',
+      ),
+    }),
+    errors: ['not_found', 'forbidden', 'timeout'],
+  },
   install: {
     method: 'POST',
     path: '/api/scenarios/install',

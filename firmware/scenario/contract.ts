@@ -28,6 +28,12 @@ export const scenario1 = contract({
       out: { version: 's' },
       errors: ['not_found', 'unavailable'],
     },
+    Versions: {
+      doc: 'The versions of a scenario that are on the hub, and what the use of each would make of what people changed.',
+      in: { asker, id: 's' },
+      out: { versions: 'aa{sv}' },
+      errors: ['not_found'],
+    },
     Remove: {
       doc: 'Takes an installed scenario away; one of the image stays.',
       in: { id: 's' },

@@ -3,7 +3,7 @@ import { fromUtf8, utf8 } from '../protocol/bytes.ts';
 import { refusal } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
-import type { Store } from '../system/store.ts';
+import type { Migration, Store } from '../system/store.ts';
 import type { Vault } from '../system/vault.ts';
 import { compareVersions } from '../update/version.ts';
 import { checkPrototype } from './check.ts';
@@ -35,12 +35,21 @@ export interface ImplementationRow {
   problems: (ScenarioFault & { repaired: boolean })[];
 }
 
+/** A version that is there. */
+export interface Offered extends Pick<PrototypeRow, 'version' | 'publisher' | 'installed_at'> {
+  used: boolean;
+  /** What its use would leave for people to decide, or repair for them. */
+  changes: Pick<ImplementationRow, 'user' | 'problems'>[];
+}
+
 export interface Library {
   /** The versions in use. */
   active(): PrototypeRow[];
   /** @throws IngleError `not_found` */
   find(id: string): PrototypeRow;
   versions(id: string): string[];
+  /** The versions that are there, the newest last, and what the use of each would make of what people changed. @throws IngleError `not_found` */
+  offered(id: string): Offered[];
   /** Installs a version and uses it. What people changed is carried over. @throws IngleError `invalid_request` */
   install(row: Omit<PrototypeRow, 'installed_at'>): Promise<PrototypeRow>;
   /** Uses another version that is there. @throws IngleError `not_found` */
@@ -64,6 +73,11 @@ export const librarySchema = `CREATE TABLE prototypes (
    CREATE TABLE implementations (
      user TEXT NOT NULL, id TEXT NOT NULL, source TEXT NOT NULL, rev INTEGER NOT NULL, problems TEXT NOT NULL,
      version TEXT NOT NULL, bindings BLOB, PRIMARY KEY (user, id))`;
+/** What somebody had changed of the version used before: whoever goes back to that has it again. */
+export const earlierSchema: Migration = {
+  adds: `CREATE TABLE earlier_implementations (
+     user TEXT NOT NULL, id TEXT NOT NULL, sealed BLOB NOT NULL, PRIMARY KEY (user, id))`,
+};
 
 export interface LibraryOptions {
   store: Store;
@@ -78,7 +92,17 @@ interface State extends LibraryOptions {
   versions: Map<string, Map<string, PrototypeRow>>;
   using: Map<string, string>;
   /** By `<user> <id>`. */
-  changed: Map<string, ImplementationRow & { version: string }>;
+  changed: Map<string, Changed>;
+}
+
+/** What somebody had changed of a version, and the revision that its successor came to be with. */
+interface Earlier extends Pick<ImplementationRow, 'implementation' | 'problems'> {
+  version: string;
+  rev: number;
+}
+interface Changed extends ImplementationRow {
+  version: string;
+  earlier?: Earlier;
 }
 
 const around = {
@@ -101,6 +125,7 @@ export function checkedPrototype(value: unknown): Prototype {
 
 const keyOf = (user: string, id: string) => `${user} ${id}`;
 const rowName = (user: string, id: string) => `bindings ${keyOf(user, id)}`;
+const earlierName = (user: string, id: string) => `earlier ${keyOf(user, id)}`;
 
 export async function openLibrary(o: LibraryOptions): Promise<Library> {
   const s: State = { ...o, versions: new Map(), using: new Map(), changed: new Map() };
@@ -110,6 +135,7 @@ export async function openLibrary(o: LibraryOptions): Promise<Library> {
     active: () => [...s.using.keys()].map((id) => find(s, id)).sort((a, b) => (a.id < b.id ? -1 : 1)),
     find: (id) => find(s, id),
     versions: (id) => [...(s.versions.get(id)?.keys() ?? [])].sort(compareVersions),
+    offered: (id) => offered(s, id),
     install: (row) => queue.add(() => install(s, row)),
     use: (id, version) => queue.add(() => use(s, id, version)),
     remove: (id) => queue.add(() => remove(s, id)),
@@ -118,7 +144,10 @@ export async function openLibrary(o: LibraryOptions): Promise<Library> {
     change: (user, id, next, rev) => queue.add(() => change(s, user, id, next, rev)),
     forget: (user) =>
       queue.add(async () => {
-        await s.store.run('DELETE FROM implementations WHERE user = ?', user);
+        await s.store.transaction(async (store) => {
+          await store.run('DELETE FROM implementations WHERE user = ?', user);
+          await store.run('DELETE FROM earlier_implementations WHERE user = ?', user);
+        });
         for (const [key, row] of s.changed) if (row.user === user) s.changed.delete(key);
       }),
     effective: (user, id) => effective(find(s, id).prototype, implementationOf(s, user, id).implementation),
@@ -158,6 +187,12 @@ async function load(s: State): Promise<void> {
     const implementation = bindings ? { ...stored, bindings } : stored;
     s.changed.set(keyOf(user, id), { user, id, implementation, rev, problems, version });
   }
+  for (const r of await s.store.all('SELECT * FROM earlier_implementations')) {
+    const [user, id] = [String(r['user']), String(r['id'])];
+    const row = s.changed.get(keyOf(user, id));
+    const opened = s.vault.open(earlierName(user, id), r['sealed'] as Uint8Array);
+    if (row && opened) row.earlier = JSON.parse(fromUtf8(opened)) as Earlier;
+  }
   // An update of the image may have brought newer versions of its own.
   for (const row of [...s.changed.values()])
     if (s.using.has(row.id) && row.version !== s.using.get(row.id)) await carry(s, row);
@@ -182,15 +217,23 @@ function implementationOf(s: State, user: string, id: string): ImplementationRow
   );
 }
 
-async function put(s: State, row: ImplementationRow, version: string): Promise<void> {
+async function put(s: State, row: ImplementationRow, version: string, earlier?: Earlier): Promise<void> {
   const { user, id, rev } = row;
   const { bindings, ...open } = row.implementation;
   const sealed = bindings ? s.vault.seal(rowName(user, id), utf8(JSON.stringify(bindings))) : null;
-  await s.store.run(
-    'INSERT OR REPLACE INTO implementations (user, id, source, rev, problems, version, bindings) VALUES (?,?,?,?,?,?,?)',
-    ...[user, id, JSON.stringify(open), rev, JSON.stringify(row.problems), version, sealed],
-  );
-  s.changed.set(keyOf(user, id), { ...row, version });
+  await s.store.transaction(async (store) => {
+    await store.run(
+      'INSERT OR REPLACE INTO implementations (user, id, source, rev, problems, version, bindings) VALUES (?,?,?,?,?,?,?)',
+      ...[user, id, JSON.stringify(open), rev, JSON.stringify(row.problems), version, sealed],
+    );
+    await store.run('DELETE FROM earlier_implementations WHERE user = ? AND id = ?', user, id);
+    if (earlier)
+      await store.run(
+        'INSERT INTO earlier_implementations (user, id, sealed) VALUES (?,?,?)',
+        ...[user, id, s.vault.seal(earlierName(user, id), utf8(JSON.stringify(earlier)))],
+      );
+  });
+  s.changed.set(keyOf(user, id), { ...row, version, ...(earlier ? { earlier } : {}) });
 }
 
 async function change(
@@ -214,14 +257,44 @@ async function change(
   return row;
 }
 
-/** What somebody changed of the version before, for the one that is used now. */
-async function carry(s: State, row: ImplementationRow & { version: string }): Promise<void> {
-  const after = find(s, row.id);
+/** What a version makes of what somebody changed: what they had of it, where they changed nothing since, else a migration. */
+function carried(s: State, row: Changed, after: PrototypeRow): Pick<Changed, 'implementation' | 'problems'> {
+  const { earlier } = row;
+  if (earlier?.version === after.version && earlier.rev === row.rev) return earlier;
   const before = s.versions.get(row.id)!.get(row.version) ?? after;
   const m = migrate(row.implementation, before.prototype, after.prototype);
   const told = (faults: typeof m.repaired, repaired: boolean) => faults.map((f) => ({ ...f, repaired }));
-  const problems = [...told(m.broken, false), ...told(m.repaired, true)];
-  await put(s, { ...row, implementation: m.implementation, rev: row.rev + 1, problems }, after.version);
+  return {
+    implementation: m.implementation,
+    problems: [...told(m.broken, false), ...told(m.repaired, true)],
+  };
+}
+
+/** What somebody changed of the version before, for the one that is used now. */
+async function carry(s: State, row: Changed): Promise<void> {
+  const after = find(s, row.id);
+  const { user, id, implementation, problems, version } = row;
+  const next = carried(s, row, after);
+  const rev = row.rev + 1;
+  const earlier = { version, rev, implementation, problems };
+  await put(
+    s,
+    { user, id, rev, implementation: next.implementation, problems: next.problems },
+    after.version,
+    earlier,
+  );
+}
+
+function offered(s: State, id: string): Offered[] {
+  const { version: used } = find(s, id);
+  const rows = [...s.versions.get(id)!.values()].sort((a, b) => compareVersions(a.version, b.version));
+  return rows.map((after) => {
+    const { version, publisher, installed_at } = after;
+    const of = [...s.changed.values()].filter((row) => row.id === id && row.version !== version);
+    const changes = of.map((row) => ({ user: row.user, problems: carried(s, row, after).problems }));
+    const some = changes.filter(({ problems }) => problems.length > 0);
+    return { version, publisher, installed_at, used: version === used, changes: some };
+  });
 }
 
 async function use(s: State, id: string, version: string): Promise<PrototypeRow> {

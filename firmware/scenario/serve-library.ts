@@ -3,7 +3,7 @@ import { IngleError } from '../protocol/errors.ts';
 import { pickLanguage } from '../text/i18n.ts';
 import { saidIn } from './fault.ts';
 import { type Asker, mayManage, mayStart, userOf } from './household.ts';
-import type { PrototypeRow } from './library.ts';
+import type { ImplementationRow, PrototypeRow } from './library.ts';
 import { sealedIn } from './reference.ts';
 import type { Implementation, Prototype } from './schema.ts';
 import { shownBindings } from './sealed.ts';
@@ -11,6 +11,10 @@ import { askerFrom, dict, json, type Methods, type Parts } from './serve-parts.t
 
 const isSet = (names: readonly string[], of: object = {}): Record<string, boolean> =>
   Object.fromEntries(names.map((name) => [name, Object.hasOwn(of, name)]));
+
+/** What a version has made of somebody's changes, in a language. */
+const told = (problems: ImplementationRow['problems'], locale: string) =>
+  problems.map((f) => ({ ...f, says: saidIn(f, pickLanguage([locale])) }));
 
 function listed(
   p: Parts,
@@ -37,7 +41,7 @@ function listed(
     // By name: whether there is a value, and no value.
     secrets: isSet(sealed.secrets, implementation.bindings?.secrets),
     devices: isSet(sealed.devices, implementation.bindings?.devices),
-    problems: problems.map((f) => ({ ...f, says: saidIn(f, pickLanguage([locale ?? p.o.locale])) })),
+    problems: told(problems, locale ?? p.o.locale),
   };
 }
 
@@ -91,6 +95,21 @@ export function libraryMethods(p: Parts) {
       const row = await library.use(id, version);
       await settled('prototypes');
       return { version: row.version };
+    },
+    async Versions({ asker, id }) {
+      const { locale } = askerFrom(asker);
+      const versions = await Promise.all(
+        library.offered(id).map(async ({ changes, ...of }) => ({
+          ...of,
+          changes: await Promise.all(
+            changes.map(async ({ user, problems }) => ({
+              ...{ user, name: (await p.o.askerOf(user))?.name ?? null },
+              problems: told(problems, locale ?? p.o.locale),
+            })),
+          ),
+        })),
+      );
+      return { versions: versions.map(dict) };
     },
     async Remove({ id }) {
       await library.remove(id);

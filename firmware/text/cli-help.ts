@@ -90,6 +90,11 @@ const en = {
   scenario new <folder>   begin a scenario of your own
   scenario pack <folder>  a scenario's folder as one file
   scenario install <file>   install a package on the hub
+  scenario versions <id>  its versions on the hub, and what another would change for people
+  scenario use <id> <version>   use another version
+  scenario rollback <id>  go back to the version before
+  scenario update         use the newest version of every scenario
+  scenario remove <id>    take away what was installed
   doctor                  look at everything: what is wrong and what to do
   health                  whether this version is well
   selftest                the factory's test of radios, sound and storage
@@ -345,6 +350,22 @@ Checks scenario.yaml, puts its includes in and makes the package <id>-<version>.
   --out <file>   where it is written; only another package is replaced`,
   'scenario install': `ingle scenario install <file> [--json]
 Sends a package to the hub, which checks and uses it. What people changed of the version before is carried over.`,
+  'scenario versions': `ingle scenario versions <id> [--json]
+The versions of a scenario that are on the hub, which of them is used, and what another one would make of what people
+changed.`,
+  'scenario use': `ingle scenario use <id> <version> [--yes] [--json]
+Uses another version that is on the hub. What people changed is carried over. Exit status 73, with nothing done, where
+something of it does not fit.
+  --yes   use it even so; whoever goes back before changing anything has what they had`,
+  'scenario rollback': `ingle scenario rollback <id> [--yes] [--json]
+Goes back to the version before the one that is used. Exit status 73 where none is there, or where something that people
+changed does not fit.
+  --yes   go back even so`,
+  'scenario update': `ingle scenario update [--json]
+Uses the newest version on the hub of every scenario. What people changed is carried over; "ingle scenario list" says
+what does not fit.`,
+  'scenario remove': `ingle scenario remove <id> [--json]
+Takes the installed versions of a scenario away. Where the image has one, that is used again.`,
   doctor: `ingle doctor [--json]
 Looks at services, root, clock, disk, slots and updates, sound, Wi-Fi, Bluetooth, certificates and databases, and says
 what is wrong and what to do. Works on a hub that is down. Run it as root on a hub, so that it may look everywhere.
@@ -460,6 +481,11 @@ const ru: Record<keyof typeof en, string> = {
   scenario new <папка>    начать свой сценарий
   scenario pack <папка>   папка сценария одним файлом
   scenario install <файл>   установить пакет на хаб
+  scenario versions <id>  его версии на хабе и что другая изменит для людей
+  scenario use <id> <версия>   перейти на другую версию
+  scenario rollback <id>  вернуться к предыдущей версии
+  scenario update         перейти на новейшую версию каждого сценария
+  scenario remove <id>    убрать установленное
   doctor                  осмотреть всё: что не так и что делать
   health                  в порядке ли эта версия
   selftest                заводская проверка радио, звука и памяти
@@ -715,6 +741,20 @@ const ru: Record<keyof typeof en, string> = {
   --out <файл>   куда записать; заменяется только другой пакет`,
   'scenario install': `ingle scenario install <файл> [--json]
 Передаёт пакет хабу, тот проверяет и использует его. Изменённое людьми в прежней версии переносится.`,
+  'scenario versions': `ingle scenario versions <id> [--json]
+Версии сценария на хабе, какая из них используется и что другая сделает с изменённым людьми.`,
+  'scenario use': `ingle scenario use <id> <версия> [--yes] [--json]
+Переходит на другую версию, которая есть на хабе. Изменённое людьми переносится. Код возврата 73, и ничего не сделано,
+если что-то из этого не подходит.
+  --yes   всё равно перейти; кто вернётся, ничего не меняя, получит прежнее`,
+  'scenario rollback': `ingle scenario rollback <id> [--yes] [--json]
+Возвращается к версии перед используемой. Код возврата 73, если её нет или изменённое людьми не подходит.
+  --yes   всё равно вернуться`,
+  'scenario update': `ingle scenario update [--json]
+Переходит на новейшую версию каждого сценария. Изменённое людьми переносится; что не подходит, покажет
+"ingle scenario list".`,
+  'scenario remove': `ingle scenario remove <id> [--json]
+Убирает установленные версии сценария. Если он есть в образе, снова используется тот.`,
   doctor: `ingle doctor [--json]
 Осматривает службы, root, часы, диск, разделы и обновления, звук, Wi-Fi, Bluetooth, сертификаты и базы данных; говорит,
 что не так и что делать. Работает и на лежащем хабе. На хабе запускайте от root, чтобы осмотреть всё.

@@ -92,6 +92,10 @@ function libraryHandlers(o: ScenariosOfApi) {
       const id = idOf(body.id);
       return { id, ...(await service.Use({ id, version: body.version }, CALL_MS).catch(away)) };
     },
+    async versions(asked) {
+      const of = { asker: askerOf(asked), id: idOf(asked.params.id) };
+      return { versions: (await service.Versions(of, CALL_MS).catch(away)).versions.map(plain) };
+    },
     async install({ body }) {
       const bytes = typeof body === 'string' ? utf8(body) : body;
       const { prototype, readme, publisher, trust } = await readPrototype(bytes, o.publishers());

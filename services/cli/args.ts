@@ -141,6 +141,11 @@ export const commands = {
     takes: { folder: ['<folder>'], key: ['<file>'] },
   },
   'scenario install': { arguments: ['file'], takes: { file: ['<file>'] } },
+  'scenario versions': { arguments: ['id'] },
+  'scenario use': { flags: ['yes'], arguments: ['id', 'version'] },
+  'scenario rollback': { flags: ['yes'], arguments: ['id'] },
+  'scenario update': {},
+  'scenario remove': { arguments: ['id'] },
 } as const satisfies Record<string, Shape>;
 
 export type Command = keyof typeof commands;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, isTimeKnown, systemClock } from '../../firmware/scenario/clock.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
-import { librarySchema, type PrototypeRow } from '../../firmware/scenario/library.ts';
+import { earlierSchema, librarySchema, type PrototypeRow } from '../../firmware/scenario/library.ts';
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
 import { serveScenarios } from '../../firmware/scenario/serve.ts';
 import { askers, earOf, waysOf } from '../../firmware/scenario/ways.ts';
@@ -21,7 +21,7 @@ const life = await startService('scenario');
 const { bus, log } = life;
 const config = readConfig();
 const data = dataOf(config, 'scenario');
-const store = await openStore(join(data, 'scenario.db'), [...scenarioSchema, librarySchema]);
+const store = await openStore(join(data, 'scenario.db'), [...scenarioSchema, librarySchema, earlierSchema]);
 life.onStop(store.close);
 // While this lies there, a start of the hub starts the service (ingle-scenario.path); also after a crash.
 const needed = join(data, 'needed');

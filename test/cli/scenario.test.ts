@@ -1,4 +1,4 @@
-// timeout: 300 s
+// timeout: 360 s
 // `ingle scenario`: a scenario is checked, packed, installed, set, rehearsed, run and planned on a running house; what is
 // wrong in its file is told with line and column.
 import { spawn } from 'node:child_process';
@@ -283,9 +283,43 @@ test('a text is understood and starts its scenario; one that is not says so', as
   assert.match(await refused(66, 'say', 'flying purple teapots'), /Nothing understands/);
 });
 
+test('versions are told, another is used once what it would set aside is agreed to, and the way back gives it back', async () => {
+  const next = write('next', source().replace('1.0.0', '2.0.0').replace('who: world', 'who: 5'), {
+    ...{ 'parts.yaml': parts, 'README.md': '# Greeting\n\nGreets.\n' },
+  });
+  await done('set', 'acme/greet', 'who=Ann');
+  await done('pack', next, '--key', join(top, 'acme.pem'));
+  await done('install', join(top, 'acme.greet-2.0.0.ingle-scenario'));
+  const who = async () =>
+    (await events<{ args?: { text: string } }>('rehearse', 'acme/greet'))[0]!.args!.text;
+  assert.is(await who(), 'Hello 5');
+  assert.match(await done('rollback', 'acme/greet'), /1\.0\.0 is used now\. Go back: .* 2\.0\.0/);
+  assert.is(await who(), 'Hello Ann');
+  assert.match(await refused(73, 'rollback', 'acme/greet'), /oldest version/);
+  const told = await done('versions', 'acme.greet');
+  assert.match(told, /^\* 1\.0\.0 {2}used, installed .*, signed with /m);
+  assert.match(told, /^ {2}2\.0\.0 .*\n +! \S.*: \/params\/who /m);
+  assert.match(await refused(73, 'use', 'acme/greet', '2.0.0'), /\/params\/who .*\n.*--yes/);
+  assert.is(await who(), 'Hello Ann', 'nothing was done');
+  await done('use', 'acme/greet', '2.0.0', '--yes');
+  assert.is(await who(), 'Hello 5');
+  assert.match(await done('use', 'acme/greet', '2.0.0'), /used already/);
+  assert.match(await refused(66, 'use', 'acme/greet', '3.0.0'), /It has: 1\.0\.0, 2\.0\.0/);
+  await done('rollback', 'acme/greet');
+  assert.match(await done('update'), /acme\/greet 2\.0\.0 is used now/);
+  assert.match(await done('update'), /newest version/);
+  await refused(77, 'remove', 'home/radio');
+  assert.match(await done('remove', 'acme/greet'), /acme\/greet is taken away/);
+  await refused(66, 'versions', 'acme/greet');
+});
+
 test('in Russian, and with errors as JSON', async () => {
   const ru = await ingle(['scenario', 'list'], { INGLE_LANG: 'ru' });
-  assert.match(ru.out, /выкл acme\/greet {2}Привет, 1\.0\.0\. Здоровается\./);
+  assert.match(ru.out, /выкл home\/timer_alarm {2}Таймер и будильник, 1\.1\.0\. Ждёт/);
+  assert.match(
+    (await ingle(['scenario', 'versions', 'timer_alarm'], { INGLE_LANG: 'ru' })).out,
+    /\* 1\.1\.0 {2}используется, часть хаба/,
+  );
   const { code, err } = await scenario('run', 'acme/nothing', '--json');
   assert.is(code, 66);
   assert.is((JSON.parse(err) as { error: string }).error, 'not_found');

@@ -407,6 +407,15 @@ test('a version goes forward, has one content, and one that is used can be gone 
     hub.ask('POST', '/api/scenarios/prototypes/install', { body: { id: 'test/versions', version } });
   assert.equal((await use('1.1.0')).body, { id: 'test/versions', version: '1.1.0' });
   assert.is((await use('9.0.0')).status, 404);
+  const there = await hub.ask('GET', '/api/scenarios/versions/test.versions');
+  assert.equal(
+    there.body.versions.map((v: { version: string; used: boolean }) => [v.version, v.used]),
+    [
+      ['1.1.0', true],
+      ['1.2.0', false],
+    ],
+  );
+  assert.is((await hub.ask('GET', '/api/scenarios/versions/test.nothing')).status, 404);
   assert.is(
     (await hub.ask('POST', '/api/scenarios/uninstall', { body: { id: 'test/versions' } })).status,
     200,
@@ -456,6 +465,7 @@ test('what it answers is as it is declared, and no name in a context upsets the 
   const asked: [keyof typeof scenariosApi, string, string, object?][] = [
     ['prototypes', 'GET', '/api/scenarios/prototypes'],
     ['implementation', 'GET', '/api/scenarios/impl/me/home.radio'],
+    ['versions', 'GET', '/api/scenarios/versions/home.radio'],
     ['rehearse', 'POST', '/api/scenarios/test.hello/rehearse', { ctx: { x: [null, { y: 1.5 }] } }],
     ['instances', 'GET', '/api/scenarios/instances'],
     ['deadLetters', 'GET', '/api/scenarios/dead-letters'],

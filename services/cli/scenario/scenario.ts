@@ -8,27 +8,15 @@ import type { Say } from '../say.ts';
 import { plain, when } from '../show.ts';
 import { checkFile, newFolder, packageOf, packFolder } from './file.ts';
 import { ctxOf, paramOf, scenarioId, timeOf } from './given.ts';
+import { dotted, type Given, type On } from './on.ts';
 import { type Line, listed, type Run, runLine, stepLine, tellRun, texts, weekOf } from './shown.ts';
 import { scenarioTextOf, type Text } from './text.ts';
+import { remove, rollBack, toldVersions, update, use } from './versions.ts';
 
 export type ScenarioCommand = Extract<Command, `scenario ${string}`>;
 
-export interface Given {
-  arguments: readonly string[];
-  values: Readonly<Record<string, string>>;
-  lists: Readonly<Record<string, readonly string[]>>;
-}
-
-interface On {
-  ask: AskJson;
-  say: Say;
-  t: Text;
-  language: Language;
-  given: Given;
-}
 type Work = (on: On, first: string, second: string) => Promise<void>;
 
-const dotted = (id: string, t: Text) => scenarioId(id, t).replace('/', '.');
 /** A segment of a path, which may not lead to another. */
 function segment(id: string): string {
   if (!/^[A-Za-z0-9_.-]{1,160}$/.test(id) || /^\.{1,2}$/.test(id))
@@ -220,6 +208,11 @@ const work: Record<ScenarioCommand, Work> = {
     say.event({ id, version });
     say.line(t('installed', texts({ id, version })));
   },
+  'scenario versions': toldVersions,
+  'scenario use': (on, id, version) => use(on, scenarioId(id, on.t), version),
+  'scenario rollback': rollBack,
+  'scenario update': update,
+  'scenario remove': remove,
 };
 
 /** Commands that need no hub. */

@@ -34,6 +34,12 @@ interface Job {
   next_at: number | null;
   times: number[];
 }
+export interface Problem {
+  pointer: string;
+  code: string;
+  says: string;
+  values?: Values;
+}
 interface Listed {
   id: string;
   version: string;
@@ -41,7 +47,7 @@ interface Listed {
   doc?: unknown;
   enabled: boolean;
   unbound: string[];
-  problems: { pointer: string; code: string; says: string; values?: Values }[];
+  problems: Problem[];
 }
 
 /** Jobs that begin so often in a week are told once. */
@@ -58,7 +64,7 @@ function wordsIn(value: unknown, language: Language): string {
 }
 
 /** In the reader's language, where the hub has told what is needed for that. */
-function problemOf({ code, says, values }: Listed['problems'][number], language: Language): string {
+export function problemOf({ code, says, values }: Problem, language: Language): string {
   return values && Object.hasOwn(scenarioTexts.en, code)
     ? translator(scenarioTexts, language)(code as keyof typeof scenarioTexts.en, values)
     : says;

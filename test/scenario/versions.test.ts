@@ -1,0 +1,76 @@
+// Versions of a scenario: what another one would make of people's changes is known before, and going back gives back.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { earlierSchema, librarySchema, openLibrary } from '../../firmware/scenario/library.ts';
+import type { Prototype } from '../../firmware/scenario/schema.ts';
+import { openStore } from '../../firmware/system/store.ts';
+import type { Vault } from '../../firmware/system/vault.ts';
+
+const test = suite('versions of a scenario');
+const id = 'acme/greet';
+const vault: Vault = {
+  seal: (_: string, bytes: Uint8Array) => bytes,
+  open: (_: string, bytes: Uint8Array) => bytes,
+} as never;
+const of = (version: string, params: Record<string, unknown>): Prototype => ({
+  ...{ id, version, dslVersion: '1', name: 'Greeting', params },
+  steps: [{ id: 'hello', call: 'io.console.print', args: { text: 'Hello' } }],
+});
+
+async function shelf() {
+  const store = await openStore(':memory:', [librarySchema, earlierSchema]);
+  const open = () => openLibrary({ store, vault, builtin: [], now: () => 1000 });
+  const library = await open();
+  const install = (prototype: Prototype) =>
+    library.install({ id, version: prototype.version, prototype, readme: '', publisher: 'key' });
+  await install(of('1.0.0', { who: 'world', times: 2 }));
+  const own = { rewriteVersion: 1, params: { who: 'Ann', times: 3 } };
+  await library.change('house', id, own);
+  await library.change('kim', id, { rewriteVersion: 1, params: { times: 4 } });
+  await install(of('2.0.0', { who: 5, times: 2 }));
+  return { library, install, own, open };
+}
+
+test('what a version would make of changes is told for each person, and nothing is done by that', async () => {
+  const { library } = await shelf();
+  await library.use(id, '1.0.0');
+  const [old, next] = library.offered(id);
+  assert.equal([old!.version, old!.used, old!.changes], ['1.0.0', true, []]);
+  assert.equal([next!.version, next!.used, next!.installed_at], ['2.0.0', false, 1000]);
+  assert.equal(
+    next!.changes.map((c) => [c.user, c.problems.map((p) => [p.pointer, p.code, p.repaired])]),
+    [['house', [['/params/who', 'param_type', false]]]],
+    'what stays is no change',
+  );
+  assert.is(library.find(id).version, '1.0.0');
+});
+
+test('whoever goes back has what they had, also after a restart', async () => {
+  const { library, own, open } = await shelf();
+  assert.equal(library.implementation('house', id).implementation.params, { times: 3 });
+  assert.equal(library.offered(id)[0]!.changes, [], 'there is nothing to tell');
+  const after = await open();
+  await after.use(id, '1.0.0');
+  assert.equal(after.implementation('house', id).implementation, own);
+  assert.equal(after.implementation('house', id).problems, []);
+  await after.use(id, '2.0.0');
+  await after.use(id, '1.0.0');
+  assert.equal(after.implementation('house', id).implementation, own, 'there and back again');
+});
+
+test('what somebody changed since is carried, and not replaced by what they had', async () => {
+  const { library } = await shelf();
+  await library.change('house', id, { rewriteVersion: 2, params: { times: 9 } });
+  await library.use(id, '1.0.0');
+  assert.equal(library.implementation('house', id).implementation.params, { times: 9 });
+});
+
+test('who is gone leaves nothing to go back to', async () => {
+  const { library, open } = await shelf();
+  await library.forget('house');
+  const after = await open();
+  await after.use(id, '1.0.0');
+  assert.equal(after.implementation('house', id).rev, 0);
+});
+
+test.run();
