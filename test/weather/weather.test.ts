@@ -135,6 +135,19 @@ test('who is interested gets weather.update as its schema has it, made-up weathe
   assert.equal(places, ['- (simulated)', 'Oslo', 'Oslo']);
 });
 
+test('a program asks for the weather of the house or of another place, which stays as it is', async () => {
+  const { s } = await begin(all);
+  const now = async (body: object = {}) => {
+    const r = await s.request('POST', '/v1/actions/now', { body: body as never });
+    assert.equal(faultsOf(weatherSchema, r.body), []);
+    return (r.body as { place: string }).place;
+  };
+  assert.is(await now(), '- (simulated)');
+  assert.is(await now({ name: 'Oslo' }), 'Oslo');
+  assert.is(await now({ name: 'The hut', lat: 1, lon: 2 }), 'The hut');
+  assert.is(await now(), '- (simulated)', 'nobody has moved the house');
+});
+
 test('a place that is none is refused with the next step', async () => {
   const { s } = await begin((q) => (q.url.includes('geocoding') ? { body: {} } : all(q)));
   const codeOf = (body: object) =>

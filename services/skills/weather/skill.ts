@@ -70,6 +70,9 @@ function start(ctx: SkillContext): Skill {
   }
   const quietly = () => void look().catch((cause) => ctx.log.warn('the weather cannot be shown', { cause }));
 
+  /** The weather as it is published. */
+  const tell = async (place: Place | undefined) => payloadOf(place, await find(place)) as unknown as Json;
+
   async function placeOf(body: JsonObject): Promise<Place> {
     const { name } = body;
     if (typeof name !== 'string' || name.trim().length < 2 || name.length > 100)
@@ -106,8 +109,7 @@ function start(ctx: SkillContext): Skill {
       for (const { topic, area } of due)
         if (topic === TOPIC) {
           const centre = area && { name: `${area.lat}, ${area.lon}`, lat: area.lat, lon: area.lon };
-          const place = centre ?? here();
-          ctx.publish(TOPIC, payloadOf(place, await find(place)) as unknown as Json);
+          ctx.publish(TOPIC, await tell(centre ?? here()));
         }
       await look();
     },
@@ -120,6 +122,13 @@ function start(ctx: SkillContext): Skill {
           const state = await look();
           return { body: { ts: state['ts']!, simulated: state['simulated']! } };
         },
+      },
+      {
+        method: 'POST',
+        path: '/v1/actions/now',
+        answer: async ({ body }) => ({
+          body: await tell(Object.keys(body).length === 0 ? here() : await placeOf(body)),
+        }),
       },
       {
         method: 'POST',
