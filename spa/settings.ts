@@ -11,6 +11,7 @@ import { ask } from './question.ts';
 import { Browsers } from './settings-browsers.ts';
 import { hub } from './settings-hub.ts';
 import { Look } from './settings-look.ts';
+import { Programs } from './settings-programs.ts';
 import { Push } from './settings-push.ts';
 import { say } from './settings-text.ts';
 import { Way } from './settings-way.ts';
@@ -114,7 +115,7 @@ export function Settings() {
     <${Look} />
     ${role !== 'guest' && html`<${Push} />`}
     <${Way} />
-    ${isOwner && html`<${Hub} /><${Browsers} /><${Home} />`}
+    ${isOwner && html`<${Hub} /><${Browsers} /><${Home} /><${Programs} />`}
     <${Here} />
   </div>`;
 }

@@ -235,6 +235,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return c;
 }
 
+/** Where a client reaches what listens at `host`; an IPv6 address stands in brackets (RFC 3986, 3.2.2). */
+export const hostOf = (host: string) =>
+  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+
 /** The version the image says it is (os-release(5), IMAGE_VERSION); empty on a computer that runs none. */
 export function imageVersion(env: NodeJS.ProcessEnv = process.env): string {
   try {

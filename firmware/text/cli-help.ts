@@ -32,6 +32,9 @@ const en = {
   hook list               the webhooks, when they were used and refused
   hook remove <id>        end a webhook
   hook rotate <id>        a new secret for a webhook
+  mcp on                  let programs use what skills offer, over MCP
+  mcp off                 let them no longer
+  mcp status              whether they may, what there is, and how one is set up
   desktop show            which skills a desktop has, for whom, and how it looks
   desktop set <file>      set another desktop document
   desktop reset           back to the document of the image
@@ -195,6 +198,14 @@ The webhooks without their secrets: when each was used last, and why a message w
 Ends a webhook; what is sent to it is refused from then on.`,
   'hook rotate': `ingle hook rotate <id> [--json]
 Makes a new secret for a webhook and prints it once; the old one is refused from then on.`,
+  'mcp on': `ingle mcp on [--json]
+Lets programs use the actions of skills over MCP (Model Context Protocol, streamable HTTP), and prints the address and
+where the token is. A program with the token acts as local control; one that names a person may do what that person may.`,
+  'mcp off': `ingle mcp off [--json]
+Refuses every further call of a program at once; a call that has begun comes to its end. The token goes on opening the
+rest of the local API: "ingle api token rotate" makes a new one.`,
+  'mcp status': `ingle mcp status [--json]
+Prints whether programs may use the actions of skills, and which these are; while they may, how a program is set up.`,
   'desktop show': `ingle desktop show [--json]
 Prints the desktop document with its etag, and the skills it names that are not on this hub. "ingle desktop set"
 takes a file of this output.`,
@@ -423,6 +434,9 @@ const ru: Record<keyof typeof en, string> = {
   hook list               вебхуки: когда сработали и кому отказали
   hook remove <id>        убрать вебхук
   hook rotate <id>        новый секрет вебхука
+  mcp on                  разрешить программам то, что предлагают навыки, по MCP
+  mcp off                 больше не разрешать
+  mcp status              можно ли им, что им можно и как подключить
   desktop show            какие навыки на рабочем столе, для кого, и как он выглядит
   desktop set <файл>      задать другой документ рабочего стола
   desktop reset           вернуться к документу образа
@@ -587,6 +601,15 @@ const ru: Record<keyof typeof en, string> = {
 Убирает вебхук; с этой минуты его сообщения не принимаются.`,
   'hook rotate': `ingle hook rotate <id> [--json]
 Создаёт новый секрет вебхука и печатает его один раз; старый с этой минуты не действует.`,
+  'mcp on': `ingle mcp on [--json]
+Разрешает программам действия навыков по MCP (Model Context Protocol, streamable HTTP), печатает адрес и где лежит ключ.
+Программа с ключом действует как тот, кто у хаба; если она называет человека, ей можно то, что можно ему.`,
+  'mcp off': `ingle mcp off [--json]
+Сразу отклоняет новые вызовы программ; начатый вызов завершится. Остальной локальный API ключ открывает и дальше: новый
+делает "ingle api token rotate".`,
+  'mcp status': `ingle mcp status [--json]
+Печатает, можно ли программам пользоваться действиями навыков и какие это действия; если можно, то и как подключить
+программу.`,
   'desktop show': `ingle desktop show [--json]
 Печатает документ рабочего стола с его etag и навыки, которые в нём названы, но на хабе их нет. Такой файл берёт
 «ingle desktop set».`,

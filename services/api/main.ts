@@ -9,6 +9,7 @@ import { openSigner } from '../../firmware/documents/sign.ts';
 import { openSweeps, type Sweeps } from '../../firmware/documents/sweeps.ts';
 import { openHooks } from '../../firmware/hooks/hooks.ts';
 import { hooksSchema } from '../../firmware/hooks/records.ts';
+import { mcpApi } from '../../firmware/mcp/api.ts';
 import { openBoots } from '../../firmware/node/boots.ts';
 import { isPersonId } from '../../firmware/people/person.ts';
 import { pushSchema } from '../../firmware/push/push.ts';
@@ -18,7 +19,7 @@ import { installedIn } from '../../firmware/skills/installed.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
 import { readSlots, settleSlots, skillNames } from '../../firmware/skills/table.ts';
 import { lifecycle } from '../../firmware/supervisor/lifecycle.ts';
-import { dataOf, readConfig, sqlite, version } from '../../firmware/system/config.ts';
+import { dataOf, hostOf, readConfig, sqlite, version } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import { tokenCheck } from '../../firmware/system/token.ts';
@@ -189,7 +190,11 @@ const dispatch: Dispatch = dispatcher({
     ...browserEndpoints(bus),
     ...pushes.endpoints,
     ...hookEndpoints(hooks),
-    ...mcpEndpoints({ skills, desktop, mcp, route: (...a) => dispatch.route(...a) }),
+    ...mcpEndpoints({
+      ...{ skills, desktop, mcp, token_file: join(data, 'token') },
+      route: (...a) => dispatch.route(...a),
+      url: () => `http://${hostOf(config.api.host)}:${server.port}${mcpApi.ask.path}`,
+    }),
     ...speechEndpoints(bus),
     ...serviceEndpoints({ bus, config, slots: () => skillNames(readSlots(config).slots) }),
     ...nodeEndpoints({ bus, config, boots, store, library }),

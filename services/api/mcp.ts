@@ -15,14 +15,16 @@ import type { Switch } from './switch.ts';
 /** Messages at once, and a second. */
 const most = rate(60, 10);
 
-export function mcpEndpoints(o: Offer & { mcp: Switch; route: Dispatch['route'] }): LocalEndpoint[] {
+export function mcpEndpoints(
+  o: Offer & { mcp: Switch; route: Dispatch['route']; url: () => string; token_file: string },
+): LocalEndpoint[] {
   const bucket = openBucket(most, performance.now());
 
   function admit({ origin }: Asked): void {
     if (!o.mcp.get())
       throw new IngleError(
         'forbidden',
-        'This is off. The owner turns it on: POST /api/mcp/switch {"on": true}.',
+        'This is off. The owner turns it on in the settings of the application, or at the hub: ingle mcp on.',
       );
     if (origin !== undefined)
       throw new IngleError('forbidden', 'Pages of a browser may not ask here. Use a program without Origin.');
@@ -52,6 +54,12 @@ export function mcpEndpoints(o: Offer & { mcp: Switch; route: Dispatch['route'] 
       const { status, body } = await answerMessage(asked.body, headersOf(asked), toolsOf(asked), version);
       return body ? { status, headers: ofJson, body } : { status };
     },
+    state: () => ({
+      on: o.mcp.get(),
+      url: o.url(),
+      token_file: o.token_file,
+      actions: actionsOf(usableBy(o, null)),
+    }),
     async turn({ body: { on } }) {
       await o.mcp.set(on);
       return { ok: true };

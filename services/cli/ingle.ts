@@ -16,6 +16,7 @@ import { doctor } from './hub/doctor.ts';
 import { exportJournal } from './hub/export.ts';
 import { health, secondsOf } from './hub/health.ts';
 import { licences } from './hub/licences.ts';
+import { mcp } from './hub/mcp.ts';
 import { rescue } from './hub/rescue.ts';
 import { selftest } from './hub/selftest.ts';
 import { finishSetup, restartSetup, setupStatus } from './hub/setup.ts';
@@ -59,6 +60,9 @@ type Look =
   | 'hook list'
   | 'hook remove'
   | 'hook rotate'
+  | 'mcp on'
+  | 'mcp off'
+  | 'mcp status'
   | 'desktop show'
   | 'desktop set'
   | 'desktop reset'
@@ -166,6 +170,9 @@ const looks: Record<
     asked(say, 'DELETE', `/api/hooks/${segment(say, id)}`),
   'hook rotate': (say, _, __, { arguments: [id = ''] }) =>
     asked(say, 'POST', `/api/hooks/${segment(say, id)}/rotate`),
+  'mcp on': (say) => ofMcp(say, true),
+  'mcp off': (say) => ofMcp(say, false),
+  'mcp status': (say) => ofMcp(say),
   async 'desktop show'(say) {
     await showDesktop(await here(), say);
     return 0;
@@ -232,6 +239,10 @@ const looks: Record<
     return 0;
   },
 };
+async function ofMcp(say: Say, on?: boolean): Promise<number> {
+  await mcp(await here(), say, on);
+  return 0;
+}
 async function ofPeople(command: PeopleCommand, say: Say, language: Language, o: Parsed): Promise<number> {
   await people(command, o, await here(), say, language);
   return 0;

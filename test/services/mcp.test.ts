@@ -1,5 +1,6 @@
 // timeout: 240 s
 // Actions of skills as tools of the Model Context Protocol: off at first, as the caller's rights are, and hostile messages.
+import { readFileSync } from 'node:fs';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,11 +22,21 @@ const add = (name = 'clerk.add', input: object = { n: 1 }) => rpc('tools/call', 
 test('it is off until the owner turns it on with a passkey, and says how', async ({ hub }) => {
   const r = await ask(hub, rpc('ping'));
   assert.is(r.status, 403);
-  assert.match(r.body.message, '/api/mcp/switch');
+  assert.match(r.body.message, 'ingle mcp on');
+  const state = () => hub.ask('GET', '/api/mcp/switch', { as: {} });
+  assert.is((await state()).body.on, false);
+  assert.is((await hub.ask('GET', '/api/mcp/switch', { as: { role: 'adult' } })).status, 403);
   assert.is((await turn(hub, true, { elevated_until: 1 })).body.error, 'assertion_required');
   assert.is((await turn(hub, true, { role: 'adult' })).status, 403);
   assert.is((await turn(hub, true)).status, 200);
   assert.is((await hub.ask('GET', '/api/status')).body.mcp, true);
+  const { on, url, token_file, actions } = (await state()).body;
+  assert.equal([on, url], [true, `${hub.base}/api/mcp`]);
+  assert.is(readFileSync(token_file, 'utf8').trim(), hub.token());
+  assert.equal(
+    actions.map((a: { skill_id: string; id: string }) => `${a.skill_id}.${a.id}`),
+    ['clerk.add', 'clerk.never', 'safe.add', 'safe.never'],
+  );
   assert.equal((await ask(hub, rpc('ping'))).body, { jsonrpc: '2.0', id: 1, result: {} });
   assert.is((await ask(hub, rpc('ping'), {}, { origin: 'https://example.com' })).status, 403);
   // The server reads Origin at this path only: another spelling of it must lead nowhere.

@@ -1,6 +1,7 @@
 // What a house is to be: its folders, ports and addresses, and what its processes are told of them.
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hostOf } from '../../../firmware/system/config.ts';
 import type { Say } from '../say.ts';
 
 export interface HouseOptions {
@@ -27,10 +28,6 @@ export interface HouseOptions {
 const here = dirname(fileURLToPath(import.meta.url));
 export const dist = join(resolve(here, '../../..'), 'dist');
 export const skills = join(dist, 'skills');
-
-/** Where a client reaches what listens at `host`; an IPv6 address stands in brackets (RFC 3986, 3.2.2). */
-const hostOf = (host: string) =>
-  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
 
 export type Plan = ReturnType<typeof planOf>;
 
