@@ -11,13 +11,25 @@ import { errorText } from './text.ts';
 export type Node = Answer<typeof subnetApi.nodes>['nodes'][number];
 export type Code = Answer<typeof subnetApi.invite>;
 
+/** The other hub may take this long, milliseconds; the hub gives up sooner. */
+const JOIN = 95_000;
+
 /** The hub's orders. @throws IngleError what it answered, `unavailable` when it is not reached */
 export const hub = {
   list: async () =>
     (await reached().request<Answer<typeof subnetApi.nodes>>('GET', '/api/subnet/nodes')).nodes,
   invite: () => reached().request<Code>('POST', '/api/subnet/invite', {}),
   letGo: (id: string) => reached().request('DELETE', `/api/subnet/nodes/${encodeURIComponent(id)}`),
+  /** @throws IngleError `conflict` with `details.loses` for as long as nobody has said yes to what is lost */
+  join: (invite: string, confirmed: boolean) =>
+    reached().request(
+      ...(['POST', '/api/subnet/join', { invite, confirmed }, {}, AbortSignal.timeout(JOIN)] as const),
+    ),
+  leave: () => reached().request('POST', '/api/subnet/leave', {}),
 };
+
+/** What is asked of a hub here. */
+export type Act = 'invite' | 'let_go' | 'join' | 'leave';
 
 type Key = keyof (typeof spaHubsTexts)['en'];
 export const say = (key: Key, values?: Record<string, string | number>) =>
@@ -26,11 +38,9 @@ export const say = (key: Key, values?: Record<string, string | number>) =>
 /** Hubs that have not said a name go by the start of their id. */
 export const nameOf = (n: Node): string => n.name || n.hub_id.slice(0, 12);
 
-const reasons = ['conflict', 'unavailable', 'rate_limited', 'not_found'] as const;
-
 /** Why an order came to nothing, and what to do. */
-export function troubleText(e: unknown): string {
+export function troubleText(e: unknown, act: Act): string {
   const { code } = errorOf(e);
-  const known = reasons.find((r) => r === code);
-  return known ? say(`no_${known}`) : say('no_other', { message: errorText(code) });
+  const known = [`${act}_${code}`, `no_${code}`].find((key) => Object.hasOwn(spaHubsTexts.en, key));
+  return known ? say(known as Key) : say('no_other', { message: errorText(code) });
 }

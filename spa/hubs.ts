@@ -1,11 +1,13 @@
-// The page of hubs: the owner sees who belongs to this home's subnet, invites a further hub, and lets one go.
+// The page of hubs: the owner sees who belongs to this home's subnet, invites a further hub, lets one go, and has this
+// one join another home or leave it.
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAsked } from './asked.ts';
 import { useFocusInside } from './focus.ts';
 import { glyph } from './glyphs.ts';
 import { comer } from './hubs-comer.ts';
-import { type Code, hub, type Node, nameOf, say, troubleText } from './hubs-hub.ts';
+import { type Act, type Code, hub, type Node, nameOf, say, troubleText } from './hubs-hub.ts';
+import { Join, Leave } from './hubs-join.ts';
 import { List } from './hubs-list.ts';
 import { clock, Invited } from './invitation.ts';
 import { Bones } from './open.ts';
@@ -39,6 +41,7 @@ function Waiting({ code, came, close }: { code: Code; came: Node | undefined; cl
         ? html`<div class="note warn" role="status">${glyph('info')}<span>${say('over')}</span></div>`
         : html`<p>${say('code_lead')}</p>
           <p><code class="command" data-code>${command}</code></p>
+          <p>${say('code_app')}<br /><strong class="code" data-digits>${code.code}</strong></p>
           <p class="small soft">${say('code_link')}<br /><span class="link">${code.link}</span></p>
           <p class="soft small">${say('code_until', { time: clock(code.expires_at) })}</p>
           <ol class="steps" aria-live="polite">${steps.map(
@@ -57,6 +60,9 @@ export function Hubs() {
   const [awaited, wait] = useState<Awaited | null>(null);
   const [trouble, setTrouble] = useState('');
   const box = useFocusInside();
+  const told = useRef<HTMLDivElement>(null);
+  // What was pressed may be far below it.
+  useEffect(() => told.current?.scrollIntoView({ block: 'nearest' }), [trouble]);
   const show = (next: Node[]) => {
     setNodes(next);
     wait((a) => {
@@ -66,39 +72,43 @@ export function Hubs() {
       return null;
     });
   };
+  const doing = useRef<Act>('invite');
   const asked = useAsked({
     ...{ title: t('hubs'), list: hub.list, show, soon: awaited !== null },
-    trouble: (e) => setTrouble(troubleText(e)),
+    trouble: (e) => setTrouble(troubleText(e, doing.current)),
   });
   const { gate, still } = asked;
-  const order = (work: () => Promise<unknown>) => {
+  const order = (act: Act) => (work: () => Promise<unknown>) => {
+    doing.current = act;
     setTrouble('');
     asked.order(work);
   };
 
   if (!nodes) return gate.question || html`<${Bones} title=${t('hubs')} />`;
   const invite = () =>
-    order(async () => {
+    order('invite')(async () => {
       const then = await hub.list();
       wait({ code: await hub.invite(), then });
     });
   const letGo = (n: Node) =>
-    order(async () => {
+    order('let_go')(async () => {
       await hub.letGo(n.hub_id);
       toast(say('went', { name: nameOf(n) }));
     });
+  const isAlone = nodes.every((n, place) => place === 0 || n.state === 'left');
   return html`${gate.question}<div class="v-stack manage" ref=${box} hidden=${gate.shut}>
     <p class="soft">${say('lead')}</p>
     ${asked.away && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
-    ${trouble && html`<div class="note bad" role="alert">${glyph('info')}<span>${trouble}</span></div>`}
+    ${trouble && html`<div class="note bad" role="alert" ref=${told}>${glyph('info')}<span>${trouble}</span></div>`}
     ${awaited && html`<${Waiting} code=${awaited.code} came=${comer(nodes, awaited.then)} close=${() => wait(null)} />`}
     <${List} nodes=${nodes} still=${still} letGo=${letGo} />
     ${
       nodes[0]?.role === 'member'
-        ? html`<p class="soft">${glyph('info')} ${say('member_here')}</p>`
+        ? html`<p class="soft">${glyph('info')} ${say('member_here')}</p><${Leave} still=${still} order=${order('leave')} />`
         : html`<section class="v-stack" aria-labelledby="invite-title"><h3 id="invite-title">${say('invite_title')}</h3>
           <p class="soft">${say('invite_lead')}</p>
-          <div class="v-row"><button type="button" class="button" disabled=${still} onClick=${invite}>${say('invite')}</button></div></section>`
+          <div class="v-row"><button type="button" class="button" disabled=${still} onClick=${invite}>${say('invite')}</button></div></section>
+          ${isAlone && html`<${Join} still=${still} order=${order('join')} />`}`
     }
   </div>`;
 }

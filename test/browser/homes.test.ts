@@ -1,0 +1,108 @@
+// timeout: 300 s
+// A hub of an owner's joins another home by its code, typed in its own application, and leaves that home there again.
+import type { Browser } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { House } from '../../services/cli/house/house.ts';
+import { check, faults } from '../lab/browser/check.ts';
+import { home } from '../lab/browser/home.ts';
+import { answer, at, openPage, type Phone, pairByLink, phone } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { until } from '../lab/wait.ts';
+
+const env = { INGLE_SUBNET_HEARTBEAT: '1' };
+let hall: House;
+let attic: House | undefined;
+let browser: Browser;
+let owner: Phone;
+const rooms = home(test);
+test.before(async () => {
+  [hall, browser] = await rooms.open({ env: { ...env, INGLE_NAME: 'Hall' } });
+  attic = await startHouse({ root: hall.origin, env: { ...env, INGLE_NAME: 'Attic' } });
+  for (const h of [hall, attic]) {
+    await (await h.uplink()).Enrol({});
+    await until(async () => (await h.status()).uplink.connected, 'a hub to be connected');
+  }
+  owner = await phone(browser, { still: true });
+  await pairByLink(owner, attic);
+});
+test.after(async () => {
+  await attic?.stop();
+});
+
+const hubs = () => owner.page.locator('[data-window="@hubs"]');
+const field = () => hubs().getByLabel('Code of the other home');
+const trouble = (text: string) => hubs().getByRole('alert').getByText(text).waitFor();
+const members = async () => (await (await hall.uplink()).Subnet({})).nodes.map((n) => [n.name, n.state]);
+/** The page at the width of a small phone and of a larger one, in both colours. */
+async function look(name: string): Promise<void> {
+  const { page } = owner;
+  for (const dark of [false, true]) {
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+    for (const width of [320, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await check(page, `${name}-${dark ? 'dark' : 'light'}-${width}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+test('what is no code, and a code that is not good, are told with what to do, and nothing has changed', async () => {
+  await openPage(owner.page, 'Hubs');
+  await field().fill('12');
+  await field().press('Enter');
+  await trouble('It has twelve digits');
+  await field().evaluate((e) => e.scrollIntoView());
+  await look('homes-1-join');
+  await field().fill('000-000 000-000');
+  await field().press('Enter');
+  assert.match(await answer(owner.page, true), /browsers that were let in here \(1, with this one\)/);
+  await trouble('Make a new one in the other home');
+  const box = (await hubs().getByRole('alert').boundingBox())!;
+  assert.ok(box.y > 0 && box.y + box.height <= 844, 'it is in sight of the field');
+  assert.equal(await members(), []);
+});
+
+test('by the command that the other hub shows it joins after a question, and this browser is led to a new code', async () => {
+  const { page } = owner;
+  const { device_code, secret } = await (await hall.uplink()).InviteHub({});
+  await field().fill(`ingle subnet join ${device_code}-${secret}`);
+  await field().press('Enter');
+  assert.match(await answer(page, false), /cannot be undone/);
+  assert.equal(await members(), []);
+  await field().press('Enter');
+  await page.locator('dialog.question').waitFor();
+  await look('homes-2-question');
+  await answer(page, true);
+  await at(page, 'entry');
+  await page.getByText('The hub has joined the other home').waitFor();
+  await until(async () => (await members())[0]?.[1] === 'here', 'the member to be here');
+  assert.is(await page.evaluate(() => sessionStorage.getItem('ingle.session')), null);
+});
+
+test('let in anew at the member, the owner reads who leads, and leaves after a question', async () => {
+  await owner.close();
+  owner = await phone(browser, { still: true });
+  const { page } = owner;
+  await pairByLink(owner, attic!, { newPasskey: true });
+  await openPage(page, 'Hubs');
+  await hubs().getByText('This hub is a member.').waitFor();
+  assert.is(await hubs().locator('[data-node]').count(), 2);
+  assert.is(await field().count(), 0);
+  await look('homes-3-member');
+  const leave = hubs().getByRole('button', { name: 'Leave', exact: true });
+  await leave.press('Enter');
+  assert.match(await answer(page, false), /is alone again/);
+  await until(() => leave.evaluate((b) => b === document.activeElement), 'the focus back at its button');
+  await leave.press('Enter');
+  await answer(page, true);
+  await at(page, 'entry');
+  await page.getByText('The hub has left').waitFor();
+  assert.equal(await members(), [['Attic', 'left']]);
+  assert.is((await (await attic!.uplink()).Subnet({})).stage, 'left');
+  assert.equal(faults, [], 'axe, thumbs and sideways');
+});
+
+test('nothing broke on the way', () => assert.equal(owner.errors, []));
+
+test.run();
