@@ -14,7 +14,7 @@ import type { ErrandsTaken } from './errands-taken.ts';
 import type { Value } from './expression.ts';
 import type { Asker, Asking, Household } from './household.ts';
 import type { Library } from './library.ts';
-import type { Tell } from './live.ts';
+import type { Tell, Topics } from './live.ts';
 import type { Metrics } from './metrics.ts';
 import type { Limits } from './places.ts';
 import type { Quotas } from './quotas.ts';
@@ -55,6 +55,7 @@ export interface Parts {
   household: Household;
   metrics: Metrics;
   tell: Tell;
+  topics: Topics;
   subnet: ReturnType<typeof openScenarioSubnet>;
   taken: ErrandsTaken;
   voice: Voice;

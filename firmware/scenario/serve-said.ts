@@ -75,7 +75,7 @@ function localNow(wall: number, zone: string): string {
 
 /** What a text means, and the run it starts; phrases that nothing understands are kept for the owner. */
 export async function understand(
-  { o, household, runs, records, teaching, tell }: Parts,
+  { o, household, runs, records, teaching, tell, topics }: Parts,
   {
     text,
     asker,
@@ -117,6 +117,13 @@ export async function understand(
     starting?.(run_id);
     await runs.start({ ...begin, run_id });
   }
+  // Without what was said: whoever else waits for a topic may hear it.
+  topics.publish(`nlp.intent.${intent}`, {
+    intent,
+    scenario_id: scenario_id ?? '',
+    run_id,
+    user: asker.user,
+  });
   return { intent, slots, scenario_id: scenario_id ?? '', run_id };
 }
 

@@ -27,7 +27,10 @@ const uplink = await openUplink({
       served?.emit('Connected', { connected });
       life.status(connected ? `connected to ${config.root_url}` : 'root is away');
     },
-    node: (m) => served?.emit('Node', m),
+    node(m) {
+      served?.emit('Node', m);
+      bus.publish('node.online', { ...m, online: m.state === 'here' });
+    },
     // Its service starts by the call.
     work: () => void scenario.Errands({}).catch((cause) => log.info('nobody does the errands', { cause })),
     paired: (m) => served?.emit('Paired', m),

@@ -126,11 +126,17 @@ test('runs, steps and errors are counted, and told as one trace a run', async ({
 test('what is said is told as an intent', async ({ hub, bus }) => {
   const heard: object[] = [];
   await bus.subscribe('intent.detected', (_, p) => void heard.push(p as object));
+  const spoken: object[] = [];
+  await bus.subscribe('nlp.intent.*', (topic, p) => void spoken.push({ topic, ...(p as object) }));
   const rules = { rules: [{ pattern: 'sing a song', intent: 'sing' }], lists: {}, bindings: {} };
   assert.is((await hub.ask('PUT', '/api/intent/rules', { body: rules })).status, 200);
   await hub.ask('POST', '/api/intent/recognize', { body: { text: 'sing a song', start: false } });
   await until(() => heard.length > 0, 'the intent');
   assert.is((heard[0] as { intent: string }).intent, 'sing');
+  await until(() => spoken.length > 0, 'its topic');
+  const { user, ...said } = spoken[0] as { user: string };
+  assert.equal(said, { topic: 'nlp.intent.sing', intent: 'sing', scenario_id: '', run_id: '' });
+  assert.ok(user !== '');
 });
 
 test('who collects does not keep the service awake, and its counters go on in the next process', async ({

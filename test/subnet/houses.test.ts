@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connect } from '../../firmware/system/bus.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { startHouse } from '../lab/house.ts';
 import { until } from '../lab/wait.ts';
@@ -45,12 +46,21 @@ const place = async (h: House) => {
 
 test('a hub joins by a link, registers, and is shown as here on both sides', async ({ a, b }) => {
   const alone = await place(b);
+  const told: object[] = [];
+  const bus = await connect(a.bus);
+  await bus.subscribe('node.online', (_, p) => void told.push(p as object));
   const { link } = await (await uplink(a)).InviteHub({});
   const joined = await (await uplink(b)).JoinSubnet({ invite: link, confirmed: false });
   const lead = await place(a);
   assert.equal(joined, { owner_id: lead.owner_id, subnet_id: lead.subnet_id, hub: lead.hub_id });
   assert.equal(await place(b), { ...lead, hub_id: alone.hub_id });
   await until(async () => (await stateOf(a, alone.hub_id)) === 'here', 'the member to be here');
+  await until(() => told.length > 1, 'the topic node.online');
+  assert.equal(told, [
+    { hub_id: alone.hub_id, state: 'joined', online: false },
+    { hub_id: alone.hub_id, state: 'here', online: true },
+  ]);
+  bus.close();
   const [self, member] = await nodes(a);
   assert.equal([self.hub_id, self.role, self.name], [lead.hub_id, 'hub', 'Hall']);
   assert.equal([member.role, member.name, member.caps], ['member', 'Attic', ['noise-ik', 'has:bell']]);
