@@ -28,7 +28,7 @@ async function shelf() {
   await library.change('house', id, own);
   await library.change('kim', id, { rewriteVersion: 1, params: { times: 4 } });
   await install(of('2.0.0', { who: 5, times: 2 }));
-  return { library, install, own, open };
+  return { library, install, own, open, store };
 }
 
 test('what a version would make of changes is told for each person, and nothing is done by that', async () => {
@@ -65,9 +65,18 @@ test('what somebody changed since is carried, and not replaced by what they had'
   assert.equal(library.implementation('house', id).implementation.params, { times: 9 });
 });
 
+test('nor is what an older program has changed, which knows of no version before', async () => {
+  const { store, open } = await shelf();
+  await store.run('UPDATE implementations SET rev = rev + 1');
+  const after = await open();
+  await after.use(id, '1.0.0');
+  assert.equal(after.implementation('house', id).implementation.params, { times: 3 });
+});
+
 test('who is gone leaves nothing to go back to', async () => {
-  const { library, open } = await shelf();
+  const { library, open, store } = await shelf();
   await library.forget('house');
+  assert.equal(await store.all('SELECT user FROM earlier_implementations'), [{ user: 'kim' }]);
   const after = await open();
   await after.use(id, '1.0.0');
   assert.equal(after.implementation('house', id).rev, 0);
