@@ -43,7 +43,7 @@ function mayRegister(session: Session, known: readonly Passkey[]): void {
   if (known.length > 0 && !isOwners(session, known) && !approvesPasskey(session.scope))
     throw new IngleError(
       'forbidden',
-      'This hub already has a passkey. Sign in with it, or let the hub approve a new one: ingle login --new-passkey.',
+      'This hub already has a passkey. Sign in with it, or let the hub approve a new one: “Every passkey is lost” at its console, or ingle login --new-passkey.',
     );
 }
 

@@ -27,6 +27,10 @@ export type Action =
   | 'join'
   /** The pairing link and code. */
   | 'pair'
+  /** A code with which an owner who has lost every passkey makes a new one. */
+  | 'recover'
+  /** What another owner takes this hub with, and the yes of a person at it. */
+  | 'hand_over'
   /** The access point's password and the PIN. */
   | 'secrets'
   /** Have the hub say its secrets aloud. */
@@ -61,19 +65,26 @@ export type Proof =
 
 /** Any one of these proofs is enough; none are needed of an empty list. */
 type Need = readonly Proof[];
-type Cell = Need | Readonly<Record<Stage, Need>>;
+/** A stage that is not named is open to nobody. */
+type Cell = Need | Readonly<Partial<Record<Stage, Need>>>;
 
 const everybody: Need = [];
 const each = (actions: readonly Action[], need: Cell): Partial<Record<Action, Cell>> =>
   Object.fromEntries(actions.map((action) => [action, need]));
 
-const terminal = each(
-  [
-    ...(['status', 'look', 'audio', 'join', 'pair', 'secrets', 'speak', 'restart', 'finish'] as const),
-    ...(['technician', 'approve', 'reset'] as const),
-  ],
-  ['console'],
-);
+/** A hub that was never set up has nobody to come back or to give it away. */
+const changeOfHands = (need: Need) => each(['recover', 'hand_over'], { ownerless: need, owned: need });
+
+const terminal = {
+  ...each(
+    [
+      ...(['status', 'look', 'audio', 'join', 'pair', 'secrets', 'speak', 'restart', 'finish'] as const),
+      ...(['technician', 'approve', 'reset'] as const),
+    ],
+    ['console'],
+  ),
+  ...changeOfHands(['console']),
+};
 /** Improv knows no PIN: open while there is nothing to take, and no printed PIN to go round. */
 const improvAir: Cell = { new: ['unlabelled', 'approval'], ownerless: ['approval'], owned: ['approval'] };
 
@@ -96,10 +107,16 @@ export const rights: Readonly<Record<Way, Partial<Record<Action, Cell>>>> = {
   },
   bot: each(['status', 'look', 'audio', 'join', 'pair', 'restart', 'finish'], ['pin']),
   button: each(['restart', 'approve', 'reset'], ['presence']),
-  cli: each(
-    ['status', 'look', 'audio', 'join', 'pair', 'secrets', 'speak', 'restart', 'finish', 'approve', 'reset'],
-    ['root'],
-  ),
+  cli: {
+    ...each(
+      [
+        ...(['status', 'look', 'audio', 'join', 'pair', 'secrets', 'speak', 'restart', 'finish'] as const),
+        ...(['approve', 'reset'] as const),
+      ],
+      ['root'],
+    ),
+    ...changeOfHands(['root']),
+  },
   app: each(['status', 'restart'], ['owner']),
   rescue: { ...each(['technician', 'reset'], ['console']), shell: ['secret'] },
 };

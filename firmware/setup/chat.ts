@@ -3,7 +3,7 @@ import { toIngleError } from '../protocol/errors.ts';
 import { botTexts } from '../text/bot.ts';
 import { type Language, translator } from '../text/i18n.ts';
 import { setupTexts, waitText } from '../text/setup.ts';
-import { Left, type Talk } from './dialog.ts';
+import { Left, type Talk } from './talk.ts';
 
 export interface Messenger {
   send(chat: number, text: string, buttons?: string[]): Promise<void>;

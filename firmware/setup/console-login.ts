@@ -2,7 +2,7 @@
 import { dialogTexts } from '../text/dialog.ts';
 import { type Language, translator } from '../text/i18n.ts';
 import { checkSecret } from './console-secret.ts';
-import type { Talk } from './dialog.ts';
+import type { Talk } from './talk.ts';
 
 const FIRST_MS = 1000;
 const LONGEST_MS = 30_000;

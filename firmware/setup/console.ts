@@ -6,10 +6,12 @@ import { dialogTexts } from '../text/dialog.ts';
 import { type Language, translator } from '../text/i18n.ts';
 import { may, type Proof } from './access.ts';
 import type { Attendance } from './attendance.ts';
+import { sayPairing } from './codes-dialog.ts';
 import { consoleLogin } from './console-login.ts';
 import type { setup1 } from './contract.ts';
-import { type DialogDeps, Left, sayPairing, setupDialog, type Talk } from './dialog.ts';
+import { type DialogDeps, setupDialog } from './dialog.ts';
 import { type Progress, stepText } from './progress.ts';
+import { Left, type Talk } from './talk.ts';
 
 export interface ConsoleOptions {
   way: 'screen' | 'serial';
@@ -49,11 +51,13 @@ export function openConsole(o: ConsoleOptions): Console {
     onProgress((step, state, text, detail) => {
       // A locked line shows neither codes nor that somebody is guessing.
       if (!may(way, 'owned', 'pair', proven())) return;
-      const told = text === 'pin_wait' || (step === 'pairing' && state === 'ok');
+      const told = text === 'pin_wait' || step === 'pairing';
       if (!told) return;
       void term
         .say(stepText(text, detail, language))
-        .then(() => (step === 'pairing' ? sayPairing(term, { setup, language }) : undefined))
+        .then(() =>
+          step === 'pairing' && state === 'ok' ? sayPairing(term, { setup, language }) : undefined,
+        )
         .catch((e) => o.log.info('the code is not shown', { error: e as Error }));
     });
   }

@@ -7,6 +7,8 @@ export type SetupDevice = Value<typeof device>;
 /** A network in reach; `signal` in percent. */
 export type SetupNetwork = Value<typeof network>;
 
+/** Whose the hub is, and where its application is. */
+const place = { owner_id: 's', subnet_id: 's', hub_id: 's', app_url: 's' } as const;
 /** What stands now, beside the ladder's state. */
 const detail = {
   dict: {
@@ -127,7 +129,25 @@ export const setup1 = contract({
       doc: 'A pairing link and the typed code, once the hub is online.',
       in: {},
       out: { link: 's', device_code: 's', secret: 's', expires_at: 'x' },
-      errors: ['unavailable', 'conflict'],
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
+    },
+    RecoveryLink: {
+      doc: 'Like PairingLink, for an owner who has lost every passkey: the phone may register a new one. A new code each time, shared with no other channel; any code made later ends it. Only consoles are let in by bus policy.',
+      in: {},
+      out: { link: 's', device_code: 's', secret: 's', expires_at: 'x' },
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
+    },
+    Offered: {
+      doc: 'The place root offers this hub, as `Offered` of io.ingle.Uplink1: `changes` is empty while nobody has taken the hub over.',
+      in: {},
+      out: { ...place, changes: [{ field: 's', was: 's', now: 's' }] },
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
+    },
+    Adopt: {
+      doc: 'Takes that place, exactly as a person at the console has confirmed it, as `Adopt` of io.ingle.Uplink1: everybody who was let in is forgotten, and setup waits for the new owner. Only consoles are let in by bus policy.',
+      in: place,
+      out: {},
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
     Approve: {
       doc: 'Somebody at the device lets Improv in over Bluetooth, for a short time.',

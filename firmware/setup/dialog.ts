@@ -6,20 +6,10 @@ import { type Language, translator } from '../text/i18n.ts';
 import { reasonKey, reasonTexts } from '../text/reasons.ts';
 import { setupTexts, waitText } from '../text/setup.ts';
 import { type Action, askStage, type Stage } from './access.ts';
+import { handOver, recover, sayPairing } from './codes-dialog.ts';
 import type { setup1 } from './contract.ts';
-import { PAIRING_MS } from './pairing.ts';
 import { type Progress, stepText } from './progress.ts';
-
-/** A channel a person talks through. Each throws `Left` when the person is gone. */
-export interface Talk {
-  say(text: string): Promise<void>;
-  /** Offers options; settles with the index chosen. */
-  choose(question: string, options: string[]): Promise<number>;
-  ask(question: string, secret?: boolean): Promise<string>;
-}
-
-/** The person has left (line hung up, Ctrl-C, silence). */
-export class Left extends Error {}
+import { Left, type Talk } from './talk.ts';
 
 export interface DialogDeps {
   /** Channel name as Setup1 knows it. */
@@ -40,17 +30,6 @@ export interface DialogDeps {
 }
 
 const wordsIn = (language: Language) => translator(dialogTexts, language);
-
-/** The pairing link and code, as a person reads them. */
-export async function sayPairing(
-  talk: Pick<Talk, 'say'>,
-  d: Pick<DialogDeps, 'setup' | 'language'>,
-): Promise<void> {
-  const t = wordsIn(d.language);
-  const p = await d.setup.PairingLink({}, PAIRING_MS);
-  await talk.say(t('pair', { link: p.link }));
-  await talk.say(t('pair_code', { host: new URL(p.link).host, code: `${p.device_code} ${p.secret}` }));
-}
 
 type Item = [label: string, act: () => Promise<unknown>, action?: Action];
 
@@ -97,6 +76,8 @@ function menuOf(c: Conversation): Required<Item>[] {
     [t('menu_restart'), () => setup.Restart({ channel }), 'restart'],
     [t('menu_finish'), () => setup.Finish({ channel }), 'finish'],
     [t('menu_approve'), () => approve(c), 'approve'],
+    [t('menu_recover'), () => recover(c), 'recover'],
+    [t('menu_hand_over'), async () => handOver(c, (await askStage(setup)) === 'owned'), 'hand_over'],
     [t('menu_check'), () => work(c, 'doctor', 'checking'), 'technician'],
     [t('menu_selftest'), () => work(c, 'selftest', 'testing'), 'technician'],
     [t('menu_export'), () => work(c, 'export', 'exporting'), 'technician'],

@@ -1,11 +1,12 @@
 // The ladder's ports over the hub's own services. What they answer is turned into what the ladder asks here.
 import type { audio1 } from '../audio/contract.ts';
+import { toIngleError } from '../protocol/errors.ts';
 import { MAX_BODY } from '../protocol/limits.ts';
 import type { Caller } from '../system/contract.ts';
 import { exchange } from '../system/http.ts';
 import type { Log } from '../system/log.ts';
 import type { Language } from '../text/i18n.ts';
-import type { uplink1 } from '../uplink/contract.ts';
+import { CODE_MS, type uplink1 } from '../uplink/contract.ts';
 import type { wifi1 } from '../wifi/contract.ts';
 import type { bot1 } from './bot-contract.ts';
 import { times } from './ladder.ts';
@@ -127,16 +128,21 @@ export function hubPorts(o: {
     hasNetwork: async () => o.cable() || (await known(wifi)) > 0,
     online,
     owned: async () => (await uplink.Status({}, 5000)).browsers > 0,
-    async pairing() {
+    async pairing(new_passkey) {
       // Just after joining, the link to root is still coming up; who asks for the code waits those seconds.
       for (const end = performance.now() + LINK_MS; ; ) {
         try {
-          return await uplink.IssueCode({ new_passkey: false }, 30_000);
+          return await uplink.IssueCode({ new_passkey }, CODE_MS);
         } catch (e) {
-          if (performance.now() > end || !(await online())) throw e;
+          const isPassing = !['conflict', 'rate_limited'].includes(toIngleError(e).code);
+          if (!isPassing || performance.now() > end || !(await online())) throw e;
           await new Promise((resolve) => setTimeout(resolve, 1000));
         }
       }
+    },
+    offered: () => uplink.Offered({}, CODE_MS),
+    async adopt(confirmed) {
+      await uplink.Adopt({ ...confirmed }, CODE_MS);
     },
     async erase() {
       await wifi

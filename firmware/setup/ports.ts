@@ -69,6 +69,14 @@ export interface ChannelPort {
   onEnded?(f: (again: boolean) => void): Promise<void>;
 }
 
+/** Whose the hub is, and where its application is. */
+export interface Place {
+  owner_id: string;
+  subnet_id: string;
+  hub_id: string;
+  app_url: string;
+}
+
 export interface Ports {
   audio: AudioPort;
   wifi: WifiPort;
@@ -79,7 +87,12 @@ export interface Ports {
   hasNetwork(): Promise<boolean>;
   /** Whether a browser is paired. @throws while the link's service does not answer */
   owned(): Promise<boolean>;
-  pairing(): Promise<Pairing>;
+  /** @param newPasskey the phone may register a passkey though the owner has one */
+  pairing(newPasskey: boolean): Promise<Pairing>;
+  /** The place root offers, and what differs from the hub's own. */
+  offered(): Promise<Place & { changes: { field: string; was: string; now: string }[] }>;
+  /** Takes the place a person has confirmed; everybody who was let in is forgotten. */
+  adopt(confirmed: Place): Promise<void>;
   /** Erases everything kept, of every service, and restarts them. */
   erase(): Promise<void>;
 }

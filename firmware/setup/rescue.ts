@@ -4,7 +4,7 @@ import { type Language, translator } from '../text/i18n.ts';
 import { rescueTexts } from '../text/rescue.ts';
 import { may } from './access.ts';
 import { consoleLogin } from './console-login.ts';
-import { Left, type Talk } from './dialog.ts';
+import { Left, type Talk } from './talk.ts';
 
 export interface RescueDeps {
   model: string;

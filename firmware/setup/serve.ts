@@ -91,6 +91,12 @@ export async function serveSetup(bus: Bus, o: ServeOptions): Promise<Setup> {
         return {};
       },
       PairingLink: () => setup.pairing(),
+      RecoveryLink: () => setup.recovery(),
+      Offered: () => setup.offered(),
+      Adopt: async (confirmed) => {
+        await setup.adopt(confirmed);
+        return {};
+      },
       Approve: async ({ channel }) => {
         await setup.approve(channel);
         return {};

@@ -12,7 +12,7 @@ import { lookAround, settle } from './look.ts';
 import { atStart } from './owner.ts';
 import type { Pairing } from './pairing.ts';
 import { openPins } from './pins.ts';
-import type { Ports } from './ports.ts';
+import type { Place, Ports } from './ports.ts';
 import type { Secrets } from './secrets.ts';
 import { probe, retest } from './sound.ts';
 import { isDone, type LadderMemory, newMemory, type SetupState, type StateFile } from './state.ts';
@@ -57,6 +57,12 @@ export interface Setup {
   paired(): Promise<void>;
   /** The pairing code that every channel shows; a new one when that is a minute old. */
   pairing(): Promise<Pairing>;
+  /** A code by which the owner makes a new passkey. It is shared with no channel, and ends the one they share. */
+  recovery(): Promise<Pairing>;
+  /** The place root offers, and what differs. */
+  offered: Ports['offered'];
+  /** The hub takes the place a person at it has confirmed, and has no owner's browser then. */
+  adopt(confirmed: Place): Promise<void>;
   /** Wrong tries have burned the code. */
   codeSpent(): void;
   /** A channel has closed by itself: idle, or for want of its device, and then it is tried again. */
@@ -146,6 +152,7 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     },
     begun,
     ...orders(core, ways),
+    ...hands(core),
     touch(channel) {
       if (channel !== '') ways.wait();
     },
@@ -156,7 +163,10 @@ export async function createSetup(o: SetupOptions): Promise<Setup> {
     speak: () => core.voice.secrets(pins.secrets()),
     paired,
     pairing: core.voice.pairing,
-    codeSpent: core.voice.spent,
+    codeSpent() {
+      core.voice.spent();
+      onProgress('pairing', 'failed', 'code_spent', {});
+    },
     ended: channels.ended,
     async stop() {
       await ladder.stop();
@@ -187,6 +197,26 @@ async function act(core: Core, ways: Ways, here: At, paired: () => void): Promis
     if (!isOwned(core)) void voice.announce(here.signal);
   }
   await ladder.remember({ by_hand: false });
+}
+
+/** How an owner comes back who has no passkey left, and how the hub goes to another. */
+function hands({ ladder, ports, voice, log }: Core): Pick<Setup, 'recovery' | 'offered' | 'adopt'> {
+  return {
+    async recovery() {
+      const code = await ports.pairing(true);
+      voice.spent();
+      log.notice('a code that lets a new passkey in was made');
+      return code;
+    },
+    offered: () => ports.offered(),
+    async adopt(confirmed) {
+      await ports.adopt(confirmed);
+      voice.spent();
+      // As on a hub that nobody has paired with yet: each start offers the ways in until somebody has.
+      await ladder.remember({ owned: false });
+      log.notice('the hub was handed over');
+    },
+  };
 }
 
 /** What a person orders, and what is told of it. */

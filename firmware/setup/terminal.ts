@@ -1,7 +1,7 @@
 // A line editor for a dumb terminal at 115200 baud: no cursor movement, no colours. Pure but for `write`.
 import { dialogTexts } from '../text/dialog.ts';
 import { type Language, translator } from '../text/i18n.ts';
-import { Left, type Talk } from './dialog.ts';
+import { Left, type Talk } from './talk.ts';
 
 export interface Terminal extends Talk {
   /** Bytes from the line. */

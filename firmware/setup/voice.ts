@@ -20,7 +20,7 @@ export function openVoice(o: {
 }) {
   const { device, log } = o;
   const t = translator(setupTexts, device.language);
-  const pairing = sharedPairing(() => o.ports.pairing());
+  const pairing = sharedPairing(() => o.ports.pairing(false));
   // What is spoken is spoken one after another.
   const queue = openQueue();
   // When the pairing code may be said next; once it was, not before it is `wanted` anew.

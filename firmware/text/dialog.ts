@@ -13,6 +13,30 @@ export const dialogTexts = {
     menu_logs: 'Logs',
     menu_approve: 'Let an Improv application in over Bluetooth',
     approved: 'For two minutes an Improv application may set up this hub over Bluetooth.',
+    menu_recover: 'Every passkey is lost',
+    recover_does:
+      'With this code a phone makes a new passkey for the owner. Nothing else changes: the passkeys and browsers of before stay until you remove them.',
+    recover_next:
+      'On the phone, make the new passkey when it asks. Then remove what is lost: passkeys under Settings, "Access", browsers under Settings, "Your browsers".',
+    menu_hand_over: 'Hand over to another owner',
+    hand_over_how:
+      'A hub is handed over in three steps. Until the last one it keeps its owner, passkeys, browsers and people.\n1. Its owner offers it in the application, under Settings, "Access". The offer stands for a day.\n2. The new owner, who has a hub already, takes it with a code from here.\n3. You come back here and confirm.\nFor a new owner without a hub: remove this one under "Access", then choose "Factory reset" here.',
+    hand_over_ask: 'Make the code for the new owner?',
+    hand_over_code: 'Code for the new owner: {code}',
+    hand_over_next:
+      'The new owner types it under Settings, "Access", "Take over a hub that is offered to you". From then on nobody reaches this hub by the application, until you choose "Hand over to another owner" here again and confirm.',
+    hand_over_nobody:
+      'No phone is paired with this hub, so nobody can hand it over. If it has no owner, the new one chooses "Pair a phone". If its owner has lost every passkey, choose "Every passkey is lost" first.',
+    hand_over_offered: 'The root service offers this hub another place than the one it has:',
+    hand_over_change: '  {field}: was {was}, would be {now}',
+    hand_over_forgets:
+      'If you confirm, every paired browser, passkey and person is forgotten, and the hub belongs to this owner and opens to this application only. Until then all of them stay.',
+    hand_over_doubt:
+      'If you know of no hand-over, do not confirm: somebody who runs the root service could be behind this.',
+    hand_over_type: 'To confirm, type the address of the application, {host}',
+    hand_over_not: 'Nothing was changed.',
+    hand_over_done:
+      'The hub has its new owner and has forgotten whom it knew. Now the new owner pairs a phone with it:',
     menu_check: 'Check everything',
     menu_selftest: 'Self-test of the factory line',
     menu_export: 'Journal to a USB stick',
@@ -45,6 +69,11 @@ export const dialogTexts = {
     kept: 'Kept.',
     pair: 'Open this link on your phone: {link}',
     pair_code: 'or open {host} and type: {code}',
+    code_holds: {
+      by: 'minutes',
+      one: 'It is good once, for a minute, and ends when another code is made.',
+      other: 'It is good once, for {minutes} minutes, and ends when another code is made.',
+    },
     secrets: 'Access point: {ssid}   Password: {psk}   PIN: {pin}',
     reset_ask: 'Everything is erased: owner, networks, sounds. Type "erase" to go on',
     reset_done: 'Erased. Setup starts as new.',
@@ -66,6 +95,29 @@ export const dialogTexts = {
     menu_logs: 'Журнал',
     menu_approve: 'Впустить приложение Improv по Bluetooth',
     approved: 'Две минуты приложение Improv может настроить этот хаб по Bluetooth.',
+    menu_recover: 'Потеряны все ключи доступа',
+    recover_does:
+      'С этим кодом телефон создаст владельцу новый ключ доступа. Больше ничего не изменится: прежние ключи и браузеры останутся, пока вы их не удалите.',
+    recover_next:
+      'Создайте новый ключ, когда телефон предложит. Потом удалите потерянное: ключи в разделе «Настройки», «Доступ», браузеры в разделе «Настройки», «Ваши браузеры».',
+    menu_hand_over: 'Передать другому владельцу',
+    hand_over_how:
+      'Хаб передают в три шага. До последнего у него остаются владелец, ключи доступа, браузеры и люди.\n1. Владелец предлагает его в приложении: «Настройки», «Доступ». Предложение действует сутки.\n2. Новый владелец, у которого уже есть хаб, забирает его с кодом отсюда.\n3. Вы возвращаетесь сюда и подтверждаете.\nЕсли у нового владельца хаба нет: удалите этот в разделе «Доступ», а затем выберите здесь «Сброс к заводским настройкам».',
+    hand_over_ask: 'Получить код для нового владельца?',
+    hand_over_code: 'Код для нового владельца: {code}',
+    hand_over_next:
+      'Новый владелец вводит его в приложении: «Настройки», «Доступ», «Забрать хаб, который вам передают». После этого хаб недоступен через приложение, пока вы снова не выберете здесь «Передать другому владельцу» и не подтвердите.',
+    hand_over_nobody:
+      'К этому хабу не подключён ни один телефон, и передать его некому. Если владельца нет, новый выбирает «Подключить телефон». Если владелец потерял все ключи доступа, сначала выберите «Потеряны все ключи доступа».',
+    hand_over_offered: 'Корневой сервис предлагает хабу другое место:',
+    hand_over_change: '  {field}: было {was}, станет {now}',
+    hand_over_forgets:
+      'Если вы подтвердите, все подключённые браузеры, ключи доступа и люди будут забыты, а хаб будет принадлежать только этому владельцу и открываться только в этом приложении. До тех пор все они остаются.',
+    hand_over_doubt:
+      'Если вы не знаете ни о какой передаче, не подтверждайте: за этим может стоять тот, кто держит корневой сервис.',
+    hand_over_type: 'Чтобы подтвердить, введите адрес приложения, {host}',
+    hand_over_not: 'Ничего не изменено.',
+    hand_over_done: 'У хаба новый владелец, прежние забыты. Теперь новый владелец подключает к нему телефон:',
     menu_check: 'Осмотреть всё',
     menu_selftest: 'Заводская проверка',
     menu_export: 'Журнал на флешку',
@@ -98,6 +150,12 @@ export const dialogTexts = {
     kept: 'Сохранено.',
     pair: 'Откройте на телефоне ссылку: {link}',
     pair_code: 'или откройте {host} и введите: {code}',
+    code_holds: {
+      by: 'minutes',
+      one: 'Код действует один раз, {minutes} минуту, и пока не создан другой.',
+      few: 'Код действует один раз, {minutes} минуты, и пока не создан другой.',
+      other: 'Код действует один раз, {minutes} минут, и пока не создан другой.',
+    },
     secrets: 'Точка доступа: {ssid}   Пароль: {psk}   Пин-код: {pin}',
     reset_ask: 'Будет стёрто всё: владелец, сети, звук. Введите "erase", чтобы продолжить',
     reset_done: 'Стёрто. Настройка начинается заново.',

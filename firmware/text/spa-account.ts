@@ -59,8 +59,9 @@ const en = {
   take_code: 'Take over a hub that is offered to you',
   take: 'Take over',
   take_hint:
-    'Make a code at that hub (ingle login) and type its first six digits. Afterwards run ingle init at the hub, so that it knows its new owner.',
-  taken: 'The hub is yours. Confirm it at the hub now: ingle init',
+    'At that hub’s console (screen or serial line) choose “Hand over to another owner”, and type the code it shows. Afterwards choose the same there again and confirm. Where that hub has a command line: ingle login, then ingle init.',
+  taken:
+    'The hub is yours once it is confirmed: choose “Hand over to another owner” at its console now, or run ingle init',
   trail: 'What happened',
   trail_lead: 'The last 1,000 events of up to a year. Nobody can change them.',
   older: 'Show older',
@@ -85,10 +86,10 @@ const en = {
   hub_received: 'Hub taken over: {name}',
   member_joined: 'A hub joined: {name}',
   member_left: 'A hub left: {name}',
-  lost: 'All passkeys lost? Run ingle login --new-passkey at the hub: its code lets you make a new one. Nobody else can.',
+  lost: 'All passkeys lost? Choose “Every passkey is lost” at the hub’s console (screen or serial line), or run ingle login --new-passkey there: its code lets you make a new one. Nobody can do that without the hub.',
   again: 'Try again',
   no_invalid_device_code:
-    'No hub that is offered has this code. Ask its owner to hand it over, make a new code there and type its first six digits.',
+    'No hub that is offered has this code. Ask its owner to hand it over, make a new code at that hub and type it.',
   no_conflict: 'The hub belongs to a home of several hubs. Take that apart first, under Hubs.',
   no_unavailable: 'The service in between does not answer. Look at your network, then try again.',
   no_unauthenticated: 'You were signed out. Reload the page and sign in again.',
@@ -153,8 +154,9 @@ const ru: Record<keyof typeof en, Text> = {
   take_code: 'Забрать хаб, который вам передают',
   take: 'Забрать',
   take_hint:
-    'Получите код на том хабе (ingle login) и введите первые шесть цифр. Затем выполните на хабе ingle init, чтобы он узнал нового владельца.',
-  taken: 'Хаб ваш. Теперь подтвердите это на хабе: ingle init',
+    'На консоли того хаба (экран или последовательный порт) выберите «Передать другому владельцу» (Hand over to another owner) и введите код, который он покажет. Затем снова выберите там то же и подтвердите. Если на хабе есть командная строка: ingle login, потом ingle init.',
+  taken:
+    'Хаб станет вашим после подтверждения: выберите на его консоли «Передать другому владельцу» (Hand over to another owner) или выполните ingle init',
   trail: 'Что происходило',
   trail_lead: 'Последние 1000 событий не старше года. Изменить их нельзя.',
   older: 'Показать более ранние',
@@ -179,10 +181,10 @@ const ru: Record<keyof typeof en, Text> = {
   hub_received: 'Хаб получен: {name}',
   member_joined: 'Хаб присоединился: {name}',
   member_left: 'Хаб ушёл: {name}',
-  lost: 'Потеряны все ключи доступа? Выполните на хабе ingle login --new-passkey: его код позволит создать новый. Больше никто этого не может.',
+  lost: 'Потеряны все ключи доступа? Выберите на консоли хаба (экран или последовательный порт) «Потеряны все ключи доступа» (Every passkey is lost) или выполните там ingle login --new-passkey: этот код позволит создать новый. Без хаба этого не может никто.',
   again: 'Ещё раз',
   no_invalid_device_code:
-    'Это не код передаваемого хаба. Попросите владельца передать его, получите там новый код и введите первые шесть цифр.',
+    'Это не код передаваемого хаба. Попросите владельца передать его, получите на том хабе новый код и введите его.',
   no_conflict: 'Хаб входит в дом из нескольких хабов. Сначала разделите их на странице «Хабы».',
   no_unavailable: 'Служба-посредник не отвечает. Проверьте сеть и попробуйте снова.',
   no_unauthenticated: 'Вход завершён. Обновите страницу и войдите снова.',

@@ -21,7 +21,8 @@ const en = {
   nopasskey_other:
     'Choose “Sign in with passkey” and, in the prompt, “Use another device”. Then scan the QR code with the phone that holds the passkey.',
   nopasskey_hub_title: 'Or let the hub approve a new passkey',
-  nopasskey_hub: 'On the hub, type {command}. It prints a new code that also permits a new passkey.',
+  nopasskey_hub:
+    'At the hub’s console (screen or serial line) choose “Every passkey is lost”, or type {command} there. You get a new code that also permits a new passkey.',
   nopasskey_register: 'My code permits a new passkey',
   nopasskey_new_code: 'Enter the new code',
   link_same_title: 'You are already connected',
@@ -73,7 +74,8 @@ const ru: Record<keyof typeof en, string> = {
   nopasskey_other:
     'Нажмите «Войти с ключом доступа» и выберите в запросе «Другое устройство». Отсканируйте QR-код телефоном, на котором есть ключ.',
   nopasskey_hub_title: 'Или пусть хаб разрешит новый ключ',
-  nopasskey_hub: 'На хабе наберите {command}. Он напечатает новый код, который разрешает новый ключ доступа.',
+  nopasskey_hub:
+    'На консоли хаба (экран или последовательный порт) выберите «Потеряны все ключи доступа» (Every passkey is lost) или наберите там {command}. Вы получите новый код, который разрешает новый ключ доступа.',
   nopasskey_register: 'Мой код разрешает новый ключ',
   nopasskey_new_code: 'Ввести новый код',
   link_same_title: 'Вы уже подключены',

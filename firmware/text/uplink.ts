@@ -15,9 +15,9 @@ export const uplinkTexts = {
     moved:
       'The hub is enrolled with another root service than {root}, and does not connect to it. To move the hub there, run `ingle init`.',
     changed:
-      'The root service at {root} offers this hub another place ({what}). Nothing was changed. If you moved the hub or its root service, run `ingle init`; if not, somebody who runs the root service may be behind it.',
+      'The root service at {root} offers this hub another place ({what}). Nothing was changed. If you moved the hub or its root service, confirm that at the hub: `ingle init`, or “Hand over to another owner” at its console. If not, somebody who runs the root service may be behind it.',
     offerChanged:
-      'The root service at {root} now offers another place than the one that was confirmed. Nothing was changed. Run `ingle init` again.',
+      'The root service at {root} now offers another place than the one that was confirmed. Nothing was changed. Run `ingle init` again, or choose “Hand over to another owner” again.',
     appPinned:
       'This hub takes the application at {want} only (app_url in its configuration), and the root service at {root} names {got}. Nothing was changed. Correct app_url or root_url.',
     subnetCode: 'This invitation is not valid, or no more. Ask the other hub for a new one.',
@@ -62,9 +62,9 @@ export const uplinkTexts = {
     moved:
       'Хаб зарегистрирован на другом корневом сервисе, не на {root}, и к нему не подключается. Чтобы перенести хаб туда, выполните `ingle init`.',
     changed:
-      'Корневой сервис {root} предлагает хабу другое место ({what}). Ничего не изменено. Если вы перенесли хаб или его корневой сервис, выполните `ingle init`; если нет, за этим может стоять тот, кто держит корневой сервис.',
+      'Корневой сервис {root} предлагает хабу другое место ({what}). Ничего не изменено. Если вы перенесли хаб или его корневой сервис, подтвердите это на хабе: `ingle init` или «Передать другому владельцу» на его консоли. Если нет, за этим может стоять тот, кто держит корневой сервис.',
     offerChanged:
-      'Корневой сервис {root} предлагает уже не то, что было подтверждено. Ничего не изменено. Выполните `ingle init` снова.',
+      'Корневой сервис {root} предлагает уже не то, что было подтверждено. Ничего не изменено. Выполните `ingle init` снова или снова выберите «Передать другому владельцу».',
     appPinned:
       'Этот хаб принимает приложение только по адресу {want} (app_url в его настройках), а корневой сервис {root} называет {got}. Ничего не изменено. Исправьте app_url или root_url.',
     subnetCode: 'Это приглашение недействительно или уже недействительно. Попросите у другого хаба новое.',

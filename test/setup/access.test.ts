@@ -19,7 +19,7 @@ import { fakeHub } from './fake-hub.ts';
 
 const actions = [
   ...(['status', 'look', 'audio', 'join', 'pair', 'secrets', 'speak', 'restart', 'finish'] as const),
-  ...(['technician', 'approve', 'reset', 'shell'] as const),
+  ...(['technician', 'approve', 'reset', 'shell', 'recover', 'hand_over'] as const),
 ] satisfies Action[];
 const stages: Stage[] = ['new', 'ownerless', 'owned'];
 const proofs: Proof[] = [
@@ -39,18 +39,18 @@ const mark: Record<Proof, string> = {
 
 /** Each cell as letters: what is enough (`*` nothing is needed, `-` nobody may); one letter for all stages, or three. */
 const table: Record<Way, string> = {
-  //             status look audio join pair secrets speak restart finish technician approve reset shell
-  softap: '       k k k k k - - - k - - - -',
-  ble: '          * * p p p p - - - - - - -',
-  improv_ble: '   * * - ua/a/a ua/a/a - * - - - - - -',
-  serial: '       c c c c c c c c c c c c -',
-  screen: '       c c c c c c c c c c c c -',
-  improv_serial: '* c - c c - - - - - - - -',
-  bot: '          p p p p p - - p p - - - -',
-  button: '       - - - - - - - b - - b b -',
-  cli: '          r r r r r r r r r - r r -',
-  app: '          o - - - - - - o - - - - -',
-  rescue: '       - - - - - - - - - c - c s',
+  //             status look audio join pair secrets speak restart finish technician approve reset shell recover hand_over
+  softap: '       k k k k k - - - k - - - - - -',
+  ble: '          * * p p p p - - - - - - - - -',
+  improv_ble: '   * * - ua/a/a ua/a/a - * - - - - - - - -',
+  serial: '       c c c c c c c c c c c c - -/c/c -/c/c',
+  screen: '       c c c c c c c c c c c c - -/c/c -/c/c',
+  improv_serial: '* c - c c - - - - - - - - - -',
+  bot: '          p p p p p - - p p - - - - - -',
+  button: '       - - - - - - - b - - b b - - -',
+  cli: '          r r r r r r r r r - r r - -/r/r -/r/r',
+  app: '          o - - - - - - o - - - - - - -',
+  rescue: '       - - - - - - - - - c - c s - -',
 };
 
 test('every cell of the table: each way, at each stage, with each proof', () => {
@@ -73,7 +73,7 @@ test('every cell of the table: each way, at each stage, with each proof', () => 
         cells++;
       }
   }
-  assert.is(cells, 11 * 3 * 13);
+  assert.is(cells, 11 * 3 * 15);
 });
 
 test('what can be done from afar needs a secret of this hub, or somebody at it', () => {
@@ -81,6 +81,25 @@ test('what can be done from afar needs a secret of this hub, or somebody at it',
     for (const stage of ['ownerless', 'owned'] as const)
       for (const action of ['audio', 'join', 'pair', 'secrets', 'restart', 'finish', 'reset'] as const)
         assert.not.ok(may(way, stage, action, ['unlabelled', 'console']), `${way} ${stage} ${action}`);
+});
+
+test('who comes back without a passkey, and whom the hub goes to, is decided at it and nowhere else', () => {
+  const all = proofs.filter((p) => p !== 'root');
+  for (const action of ['recover', 'hand_over'] as const)
+    for (const way of Object.keys(rights) as Way[])
+      for (const stage of stages) {
+        const atIt = (way === 'serial' || way === 'screen') && stage !== 'new';
+        assert.is(may(way, stage, action, all), atIt, `${way} ${stage} ${action}`);
+        assert.not.ok(
+          may(
+            way,
+            stage,
+            action,
+            all.filter((p) => p !== 'console'),
+          ),
+          `${way} ${stage} ${action} without the console`,
+        );
+      }
 });
 
 test('a hub is new until a network was joined, ownerless until a browser is paired', () => {
@@ -124,6 +143,9 @@ test("the bus lets each channel's service do what the table lets its ways do, an
     Finish: 'finish',
     Approve: 'approve',
     FactoryReset: 'reset',
+    RecoveryLink: 'recover',
+    Offered: 'hand_over',
+    Adopt: 'hand_over',
   };
   // By what they check the PIN: the chat shows it, BLE proves it.
   const checks: Record<string, string[]> = {

@@ -6,7 +6,7 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { AudioOutcome, Ports, WifiOutcome } from '../../firmware/setup/ports.ts';
 import { serveSetup } from '../../firmware/setup/serve.ts';
 import { openState } from '../../firmware/setup/state.ts';
-import { connect } from '../../firmware/system/bus.ts';
+import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { privateBus } from '../lab/bus.ts';
 
@@ -20,6 +20,12 @@ export interface World {
   link: string;
   /** So often root is not reached when a pairing code is asked for. */
   unlinked: number;
+  /** Why root gives no code and no place. */
+  refused: IngleError | undefined;
+  /** What root offers that differs from the hub's place. */
+  changes: { field: string; was: string; now: string }[];
+  /** What was asked of the link: codes, and places taken. */
+  asked: string[];
   /** A browser is paired. */
   owned: boolean;
   /** How often the ladder looks around, milliseconds. */
@@ -28,8 +34,22 @@ export interface World {
   uptime: number;
 }
 
-/** Starts a private bus with a served ladder over a made-up world. */
-export async function fakeHub(given: Partial<World> = {}) {
+/** What root offers a hub of this world. */
+const place = {
+  owner_id: 'own_heir',
+  subnet_id: 'net_heir',
+  hub_id: 'hub_1',
+  app_url: 'https://ingle.example',
+};
+
+/**
+ * Starts a private bus with a served ladder over a made-up world.
+ * @param on another's bus, with the ports that are real on it
+ */
+export async function fakeHub(
+  given: Partial<World> = {},
+  on?: { address: string; real(bus: Bus): Partial<Ports> },
+) {
   const world: World = {
     audio: { ok: false, reason: 'no_estimate' },
     wifi: { ok: true, reason: '' },
@@ -39,12 +59,15 @@ export async function fakeHub(given: Partial<World> = {}) {
     erased: 0,
     link: 'https://ingle.example/#v1.482-913.AAAA.BBBB',
     unlinked: 0,
+    refused: undefined,
+    changes: [],
+    asked: [],
     owned: false,
     look: 100_000,
     uptime: 0,
     ...given,
   };
-  const daemon = await privateBus();
+  const daemon = on ? { address: on.address, stop: async () => {} } : await privateBus();
   const bus = await connect(daemon.address);
   const ports: Ports = {
     audio: {
@@ -84,18 +107,31 @@ export async function fakeHub(given: Partial<World> = {}) {
     online: async () => world.online,
     owned: async () => world.owned,
     hasNetwork: async () => true,
-    pairing: async () => {
+    pairing: async (newPasskey) => {
+      if (world.refused) throw world.refused;
       if (world.unlinked-- > 0) throw new IngleError('unavailable', 'Root is not reached.');
+      world.asked.push(newPasskey ? 'new passkey' : 'code');
       return {
         link: world.link,
         device_code: '482-913',
         secret: '507-226',
-        expires_at: 2_000_000_000n,
+        expires_at: BigInt(Math.round(Date.now() / 1000) + 600),
       };
+    },
+    offered: async () => {
+      if (world.refused) throw world.refused;
+      return { ...place, changes: world.changes };
+    },
+    adopt: async (confirmed) => {
+      if (JSON.stringify(confirmed) !== JSON.stringify(place))
+        throw new IngleError('conflict', 'Root offers another place.');
+      world.asked.push('adopt');
+      world.changes = [];
     },
     erase: async () => {
       world.erased++;
     },
+    ...on?.real(bus),
   };
   const setup = await serveSetup(bus, {
     ports,

@@ -1,5 +1,7 @@
 // What ingle-setup keeps, and how it takes the answers and the news of the hub's other services; these are on a bus.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -207,6 +209,51 @@ test('the only radio is held by a network, or by one it is about to join', async
     ['forget ', 'erase'],
     'all is erased though no network could be forgotten',
   );
+});
+
+test('a code is asked for again while the link comes up; what asking does not mend is told at once', async ({
+  bus,
+  address,
+}) => {
+  const asked: string[] = [];
+  const failing: IngleError[] = [];
+  const place = { owner_id: 'o', subnet_id: 'n', hub_id: 'h', app_url: 'https://a.example' };
+  const code = { device_code: '1', secret: '2', link: 'l', verify_uri: 'v', expires_at: 5n, taken: false };
+  const link = await connect(address);
+  await link.serve(uplink1, {
+    IssueCode({ new_passkey }: { new_passkey: boolean }) {
+      asked.push(`code ${new_passkey}`);
+      const e = failing.shift();
+      if (e) throw e;
+      return code;
+    },
+    Offered: () => ({ ...place, changes: [{ field: 'owner_id', was: 'p', now: 'o' }] }),
+    Adopt(confirmed: typeof place) {
+      asked.push(`adopt ${Object.values(confirmed)}`);
+      return { owner_id: 'o', subnet_id: 'n', hub_id: 'h', keys: 'k', expires_at: 1n };
+    },
+  } as never);
+  const root = createServer((_, answer) => answer.end());
+  await new Promise<void>((resolve) => root.listen(0, '127.0.0.1', resolve));
+  const ports = hubPorts({
+    ...{ audio: undefined as never, wifi: undefined as never, signs: noSigns, channels: [], log },
+    ...{ uplink: bus.client(uplink1), cable: () => true },
+    rootUrl: `http://127.0.0.1:${(root.address() as AddressInfo).port}`,
+  });
+  failing.push(new IngleError('unavailable', 'The link comes up.'));
+  assert.is((await ports.pairing(true)).link, 'l');
+  assert.equal(asked.splice(0), ['code true', 'code true']);
+  for (const why of ['conflict', 'rate_limited'] as const) {
+    failing.push(new IngleError(why, 'Do this next.'));
+    const e = await ports.pairing(false).catch((x) => x);
+    assert.equal([e.code, e.message, asked.splice(0)], [why, 'Do this next.', ['code false']]);
+  }
+  const { changes, ...offered } = await ports.offered();
+  assert.equal(changes, [{ field: 'owner_id', was: 'p', now: 'o' }]);
+  await ports.adopt(offered);
+  assert.equal(asked, ['adopt o,n,h,https://a.example']);
+  root.close();
+  link.close();
 });
 
 test('the link to root and the end of a channel reach the ladder', async ({ bus, address }) => {

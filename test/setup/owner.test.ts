@@ -1,6 +1,7 @@
 // A hub without an owner is never finished: what the ladder does by (state, event, what is known).
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { stageOf } from '../../firmware/setup/access.ts';
 import { setup1 } from '../../firmware/setup/contract.ts';
 import { type LadderEvent, type LadderState, ladder } from '../../firmware/setup/ladder.ts';
 import { afterAudio, afterIdle, afterRetest, atStart, whenOnline } from '../../firmware/setup/owner.ts';
@@ -52,6 +53,34 @@ test('where the ladder goes, by what happened and by who there is', () => {
   // Whoever has just given a network goes on by the link, though the hub has no owner yet.
   assert.is(ladder.RETEST[afterRetest(true, { owned: false, byHand: true })], 'READY');
   assert.is(ladder.RETEST[afterRetest(false, { owned: false, byHand: true })], 'READY_WITH_LIMITS');
+});
+
+test('a hub that was handed over is finished when the new owner has paired; a code of the old one is not shown again', async () => {
+  const h = await house(patient({ online: true, owned: true }));
+  await h.setup.begin();
+  await h.setup.paired();
+  await h.setup.pairing();
+  await h.setup.pairing();
+  assert.is(h.calls.filter((c) => c === 'code').length, 1, 'one code for all channels');
+  await h.setup.recovery();
+  await h.setup.pairing();
+  assert.is(h.calls.filter((c) => c === 'code').length, 2, 'a code for a new passkey has ended that one');
+  assert.is(stageOf(h.setup.status()), 'owned');
+  await h.setup.adopt({ owner_id: 'own_b', subnet_id: 'n', hub_id: 'h', app_url: 'https://a' });
+  assert.ok(h.calls.includes('adopt own_b'));
+  assert.is.not(stageOf(h.setup.status()), 'owned');
+  await h.setup.pairing();
+  assert.is(h.calls.filter((c) => c === 'code').length, 3);
+  assert.is(
+    h.calls.filter((c) => c === 'code for a new passkey').length,
+    1,
+    'and that one is given to nobody else',
+  );
+  await h.setup.paired();
+  assert.is(stageOf(h.setup.status()), 'owned');
+  h.setup.codeSpent();
+  assert.ok(h.progress.includes('pairing failed code_spent'));
+  await h.setup.stop();
 });
 
 test('what a start makes of the kept state, after a power cut or not', () => {

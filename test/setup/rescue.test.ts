@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { hashSecret } from '../../firmware/setup/console-secret.ts';
-import { Left } from '../../firmware/setup/dialog.ts';
 import { rescueDialog } from '../../firmware/setup/rescue.ts';
+import { Left } from '../../firmware/setup/talk.ts';
 import { dialogTexts } from '../../firmware/text/dialog.ts';
 import { translator } from '../../firmware/text/i18n.ts';
 import { rescueTexts } from '../../firmware/text/rescue.ts';

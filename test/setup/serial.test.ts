@@ -19,7 +19,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { topics } from '../../firmware/io/topics.ts';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
+import { IngleError } from '../../firmware/protocol/errors.ts';
 import { checkSecret, hashSecret } from '../../firmware/setup/console-secret.ts';
+import { setup1 } from '../../firmware/setup/contract.ts';
 import { packetType, serialPacket } from '../../firmware/setup/improv.ts';
 import { programOf } from '../lab/program.ts';
 import { until } from '../lab/wait.ts';
@@ -123,6 +125,16 @@ async function consoleOn(
   });
 }
 
+/** Chooses from a menu by its words. */
+async function choose(
+  tty: { expect(text: string): Promise<string>; write(text: string): void },
+  label: string,
+) {
+  const menu = await tty.expect(`. ${label}\r\n`);
+  await tty.expect('> ');
+  tty.write(`${/(\d+)\. [^.]*$/.exec(menu)?.[1]}\r`);
+}
+
 const test = suite('serial');
 test.after.each(async () => {
   for (const what of running.splice(0).reverse()) await what.stop();
@@ -168,31 +180,76 @@ test('a technician reads status, network and logs, and erases everything after s
   const tty = await consoleOn(hub);
   await tty.expect('Enter');
   tty.write('\r');
-  /** Chooses from the menu by its words. */
-  const choose = async (label: string) => {
-    const menu = await tty.expect(`. ${label}`);
-    const number = /(\d+)\. [^.]*$/.exec(menu)?.[1];
-    await tty.expect('> ');
-    tty.write(`${number}\r`);
-  };
-  await choose('Show the access point and the PIN');
+  await choose(tty, 'Show the access point and the PIN');
   await tty.expect(hub.setup.secrets().psk);
-  await choose('Status');
+  await choose(tty, 'Status');
   await tty.expect('state: CHANNELS');
-  await choose('Network details');
+  await choose(tty, 'Network details');
   await tty.expect('127.0.0.1');
-  await choose('Factory reset');
+  await choose(tty, 'Factory reset');
   await tty.expect('Type "erase" to go on');
   tty.write('yes\r');
   await tty.expect('Nothing was erased.');
   assert.is(hub.world.erased, 0);
-  await choose('Factory reset');
+  await choose(tty, 'Factory reset');
   await tty.expect('Type "erase" to go on');
   tty.write('erase\r');
   await tty.expect('Erased.');
   assert.is(hub.world.erased, 1);
-  await choose('Quit');
+  await choose(tty, 'Quit');
   await tty.expect('Enter');
+});
+
+test('an owner without a passkey and a new owner are served at the console, and a code tried too often is told', async () => {
+  const hub = keep(await fakeHub({ owned: true, online: true }));
+  await hub.setup.begin();
+  await hub.setup.paired();
+  const tty = await consoleOn(hub);
+  await tty.expect('Enter');
+  tty.write('\r');
+  await choose(tty, 'Every passkey is lost');
+  await tty.expect('a phone makes a new passkey');
+  await tty.expect('https://ingle.example/#v1.482-913.AAAA.BBBB');
+  await tty.expect('482-913 507-226');
+  await tty.expect('for 10 minutes');
+  await tty.expect('Then remove what is lost');
+  assert.equal(hub.world.asked.splice(0), ['new passkey']);
+
+  await choose(tty, 'Hand over to another owner');
+  await choose(tty, 'Yes');
+  assert.not.match(await tty.expect('Code for the new owner: 482-913'), /#v1/);
+  assert.equal(hub.world.asked.splice(0), ['code']);
+  hub.world.changes = [{ field: 'owner_id', was: 'own_a', now: 'own_heir' }];
+  await choose(tty, 'Hand over to another owner');
+  await tty.expect('owner_id: was own_a, would be own_heir');
+  await tty.expect('type the address of the application, ingle.example: ');
+  tty.write('yes\r');
+  await tty.expect('Nothing was changed.');
+  assert.equal(hub.world.asked, []);
+  await choose(tty, 'Hand over to another owner');
+  await tty.expect('type the address of the application, ingle.example: ');
+  tty.write('ingle.example\r');
+  await tty.expect('has its new owner');
+  await tty.expect('482-913 507-226');
+  // Not the code that was made for the new owner before: what it was for is done.
+  assert.equal(hub.world.asked.splice(0), ['adopt', 'code']);
+  assert.is((await hub.bus.client(setup1).Stage({})).stage, 'ownerless');
+
+  hub.world.refused = new IngleError('unavailable', 'Check the network, then try again.');
+  await choose(tty, 'Every passkey is lost');
+  await tty.expect('That did not work: Check the network, then try again.');
+  await tty.expect('What next?');
+  hub.setup.codeSpent();
+  await tty.expect('tried wrongly too often and is void. Make a new one.');
+});
+
+test('a hub that was never set up offers neither recovery nor a hand-over', async () => {
+  const hub = keep(await fakeHub());
+  await hub.setup.begin();
+  const tty = await consoleOn(hub);
+  await tty.expect('Enter');
+  tty.write('\r');
+  assert.not.match(await tty.expect('Quit'), /passkey|owner/);
 });
 
 test('a technician has everything checked by the root service, and one who is not answered is told', async () => {
@@ -202,12 +259,7 @@ test('a technician has everything checked by the root service, and one who is no
   const tty = await consoleOn(hub, { INGLE_RUNTIME: runtime });
   await tty.expect('Enter');
   tty.write('\r');
-  const choose = async (label: string) => {
-    const menu = await tty.expect(`. ${label}`);
-    await tty.expect('> ');
-    tty.write(`${/(\d+)\. [^.]*$/.exec(menu)?.[1]}\r`);
-  };
-  await choose('Check everything');
+  await choose(tty, 'Check everything');
   await tty.expect('Looking at everything');
   await tty.expect('This works on a hub alone');
   for (const folder of ['console', 'technician']) mkdirSync(join(runtime, folder));
@@ -225,7 +277,7 @@ test('a technician has everything checked by the root service, and one who is no
     ['Self-test of the factory line', 'request.json', 'selftest'],
     ['Journal to a USB stick', 'export.json', 'export'],
   ] as const) {
-    await choose(label);
+    await choose(tty, label);
     const request = await asked(file);
     assert.is(request.what, what);
     // An answer to somebody else's request is passed over.

@@ -113,10 +113,12 @@ export async function house(
       return world.owned;
     },
     hasNetwork: async () => !world.noNetwork,
-    async pairing() {
-      calls.push('code');
+    async pairing(newPasskey) {
+      calls.push(newPasskey ? 'code for a new passkey' : 'code');
       return { link: 'l', device_code: 'd', secret: 's', expires_at: 0n };
     },
+    offered: async () => ({ owner_id: 'o', subnet_id: 'n', hub_id: 'h', app_url: 'https://a', changes: [] }),
+    adopt: async ({ owner_id }) => void calls.push(`adopt ${owner_id}`),
     erase: async () => void calls.push('erase'),
   };
   const setup = await createSetup({

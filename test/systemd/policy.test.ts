@@ -187,6 +187,32 @@ check('a member of group ingle may not pose as a service', async () => {
     assert.is((await as('member', 'own', name))['error'], 'forbidden');
 });
 
+check(
+  'setup has codes and the place a person confirms, and no more of the link; the console asks setup alone',
+  async () => {
+    for (const member of ['Status', 'IssueCode', 'Offered', 'Adopt'])
+      assert.is.not((await as('ingle-setup', 'call', ...uplink, member))['error'], 'forbidden', member);
+    for (const member of ['Enrol', 'ListBrowsers', 'ForgetBrowser', 'InvitePerson', 'InviteHub', 'RotateKey'])
+      assert.is((await as('ingle-setup', 'call', ...uplink, member))['error'], 'forbidden', member);
+    assert.ok(((await as('ingle-setup', 'hear', 'io.ingle.Uplink1'))['heard'] as number) > 0);
+    for (const user of ['ingle-serial', 'ingle-wizard', 'ingle-ble', 'ingle-bot'])
+      for (const member of ['Status', 'IssueCode', 'Offered', 'Adopt'])
+        assert.is((await as(user, 'call', ...uplink, member))['error'], 'forbidden', `${user} ${member}`);
+
+    assert.equal(await as('ingle-setup', 'skill', 'io.ingle.Setup1'), { ok: true });
+    const setup = ['io.ingle.Setup1', '/io/ingle/Setup1', 'io.ingle.Setup1'];
+    for (const member of ['RecoveryLink', 'Offered', 'Adopt']) {
+      // Nobody answers behind the name; who may ask is told that, who may not is refused.
+      assert.is((await as('ingle-serial', 'call', ...setup, member))['error'], 'not_supported', member);
+      for (const user of ['stranger', 'ingle-wizard', 'ingle-ble', 'ingle-bot', 'ingle-api', 'ingle-uplink'])
+        assert.is((await as(user, 'call', ...setup, member))['error'], 'forbidden', `${user} ${member}`);
+    }
+    for (const member of ['Status', 'Restart'])
+      assert.is((await as('ingle-api', 'call', ...setup, member))['error'], 'not_supported', member);
+    assert.is((await as('ingle-api', 'call', ...setup, 'FactoryReset'))['error'], 'forbidden');
+  },
+);
+
 check("a skill owns its own name alone, and reads the hub's state alone", async () => {
   const skill = 'ingle-skill-1';
   assert.is((await as(skill, 'own', 'io.ingle.Skill1.slot2'))['error'], 'forbidden');

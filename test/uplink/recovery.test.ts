@@ -4,8 +4,15 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { generate } from '../../firmware/protocol/noise/x25519.ts';
+import { setup1 } from '../../firmware/setup/contract.ts';
+import { hubPorts } from '../../firmware/setup/hub.ts';
+import { followHub } from '../../firmware/setup/reactions.ts';
+import type { Bus } from '../../firmware/system/bus.ts';
+import { logger } from '../../firmware/system/log.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { authenticator } from '../lab/authenticator.ts';
 import { call, openDatabase, type RootProcess, signedIn, until } from '../root/kit.ts';
+import { fakeHub } from '../setup/fake-hub.ts';
 import { accessOf, type Home, phone, signIn, type UplinkProcess, withHub } from './kit.ts';
 
 const test = suite<Home>('recovery');
@@ -114,5 +121,71 @@ test('a hub that changes hands at root stays with its owner until a person at it
   assert.is((await owner(c, heir, 'GET', 'hubs')).body.hubs.length, 2);
   p.close();
 });
+
+/** Setup as at a hub's console, over this hub's link and in a made-up world otherwise. */
+async function withSetup(c: Context, work: (setup: Awaited<ReturnType<typeof fakeHub>>) => Promise<void>) {
+  const real = (bus: Bus) => {
+    const { pairing, offered, adopt, owned } = hubPorts({
+      ...{ audio: undefined as never, wifi: undefined as never, signs: undefined as never, channels: [] },
+      ...{ uplink: bus.client(uplink1), cable: () => true, rootUrl: c.root.url, log: logger('setup') },
+    });
+    return { pairing, offered, adopt, owned };
+  };
+  const setup = await fakeHub({ online: true }, { address: c.hub.daemon.address, real });
+  try {
+    await followHub(setup.bus, [], setup.setup);
+    await work(setup);
+  } finally {
+    await setup.stop();
+  }
+}
+
+test('at the console of the hub both go the same way, by setup', (c) =>
+  withSetup(c, async (setup) => {
+    const console = setup.bus.client(setup1);
+    // Whoever has an owner is told no code unasked, which would end those made here.
+    const mine = await comesIn(c, true);
+    await setup.setup.begin();
+    await until(async () => (await console.Stage({})).stage === 'owned', 'setup to know of the owner');
+    const paired = (p: Awaited<ReturnType<typeof comesIn>>) =>
+      until(async () => (await browsers(c)).includes(p.id), 'the browser to be paired');
+
+    const shared = await console.PairingLink({});
+    const { link, device_code } = await console.RecoveryLink({});
+    assert.is.not(link, shared.link);
+    const tab = await signIn(c.root, device_code, { keys: authenticator(c.root.origin) });
+    const p = await phone(c.root, tab, c.hubId, accessOf(link).access);
+    await p.up();
+    await paired(p);
+    mine.close();
+
+    const heir = (await signedIn(c.root)).tab;
+    assert.equal((await console.Offered({})).changes, []);
+    assert.is((await owner(c, tab, 'POST', `hubs/${c.hubId}/handover`, {})).status, 200);
+    const code = await console.PairingLink({});
+    assert.is((await owner(c, heir, 'POST', 'hubs/take', { device_code: code.device_code })).status, 200);
+    p.close();
+    const { changes, ...offered } = await console.Offered({});
+    assert.equal(
+      changes.map((x) => x.field),
+      ['owner_id', 'subnet_id'],
+    );
+    // Nobody is let go before somebody agrees to exactly this.
+    const before = await browsers(c);
+    const other = await console.Adopt({ ...offered, owner_id: 'own_x' }).catch((e) => e);
+    assert.is(other.code, 'conflict');
+    assert.equal(await browsers(c), before);
+    await console.Adopt(offered);
+    assert.equal(await browsers(c), []);
+    assert.is((await console.Stage({})).stage, 'ownerless');
+    const next = await console.PairingLink({});
+    assert.is.not(next.link, code.link);
+    const theirs = await signIn(c.root, next.device_code, { keys: heir.keys });
+    const q = await phone(c.root, theirs, c.hubId, accessOf(next.link).access);
+    await q.up();
+    await until(async () => (await console.Stage({})).stage === 'owned', 'setup to hear of the owner');
+    assert.equal(await browsers(c), [q.id]);
+    q.close();
+  }));
 
 test.run();

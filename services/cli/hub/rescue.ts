@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Left } from '../../../firmware/setup/dialog.ts';
 import { rescueDialog } from '../../../firmware/setup/rescue.ts';
+import { Left } from '../../../firmware/setup/talk.ts';
 import { terminal } from '../../../firmware/setup/terminal.ts';
 import { imageVersion } from '../../../firmware/system/config.ts';
 import { must, run, start } from '../../../firmware/system/exec.ts';
