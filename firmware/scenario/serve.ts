@@ -136,21 +136,8 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   });
   let served: Served<typeof scenario1> | undefined;
   const parts: Parts = {
-    ...{
-      o,
-      records,
-      library,
-      runs,
-      schedule,
-      household,
-      metrics,
-      tell,
-      topics,
-      subnet,
-      taken,
-      voice,
-      sayable,
-    },
+    ...{ o, records, library, runs, schedule, household, metrics },
+    ...{ tell, topics, subnet, taken, voice, sayable },
     teaching: openQueue(),
     changed: (what) => served?.emit('Changed', { what }),
   };

@@ -37,12 +37,15 @@ export interface Live {
 
 export interface LiveOptions extends EarOptions {
   library: Library;
-  /** How many look at an owner's documents now. */
-  viewers(owner_id: string): number;
   /** It tells a person something. */
   onSaid?(owner_id: string, topic: ToClient, payload: JsonObject): void;
   /** Another timer of it is the next; it may sleep once this has settled. */
   onDue(at: number): Promise<void>;
+}
+
+/** How many look at what a skill shows an owner. */
+export function viewing(library: Library, owner_id: string, skill_id: string): number {
+  return library.peek(documentKey(owner_id, skill_id, 'state:main'))?.members.size ?? 0;
 }
 
 const MAX_IN_FLIGHT = 16;
@@ -69,7 +72,7 @@ export function openLive(o: LiveOptions): Live {
 
   async function attach(body: { owner_id: string; documents: Document[] }) {
     const { owner_id } = body;
-    const viewers = o.viewers(owner_id);
+    const viewers = viewing(library, owner_id, id);
     const answer = await caller.Attach({ ...body, viewers }, 10_000);
     viewersOf.set(owner_id, viewers);
     return answer;

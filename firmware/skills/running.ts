@@ -9,9 +9,8 @@ import { fromVariant } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
 import type { ToClient } from '../ui/topic-names.ts';
 import { skill1, skillBusName } from './contract.ts';
-import { documentKey } from './documents.ts';
 import type { KnownSkills } from './known.ts';
-import { type Live, openLive } from './live.ts';
+import { type Live, openLive, viewing } from './live.ts';
 import { checkManifest, type Manifest, titled } from './manifest.ts';
 import type { Installed, Places } from './places.ts';
 import { waker } from './wake.ts';
@@ -56,11 +55,6 @@ function accepted({ places, known, look }: RunningOptions, id: string, said: Man
   if (said.version !== manifest.version)
     throw new IngleError('conflict', `It is of version ${said.version} and not ${manifest.version}.`);
   return titled(manifest, said);
-}
-
-/** How many look at what a skill shows an owner. */
-function viewersOf(library: Library, owner_id: string, skill_id: string): number {
-  return library.peek(documentKey(owner_id, skill_id, 'state:main'))?.members.size ?? 0;
 }
 
 interface Comer {
@@ -121,7 +115,6 @@ export function openRunning(o: RunningOptions) {
     if (newest.get(id) !== owner) return;
     const l = openLive({
       ...{ id, owner, bus, library, log },
-      viewers: (owner_id) => viewersOf(library, owner_id, id),
       onMuted: () => known.setAvailable(id, false),
       onDue: (at) => o.due(id, at),
       onSaid: (owner_id, topic, payload) => o.said?.(id, owner_id, topic, payload),
@@ -161,7 +154,7 @@ export function openRunning(o: RunningOptions) {
   }
 
   function viewersChanged(owner_id: string, skill_id: string): void {
-    const viewers = viewersOf(library, owner_id, skill_id);
+    const viewers = viewing(library, owner_id, skill_id);
     if (viewers > 0) rouse(skill_id);
     live.get(skill_id)?.watch(owner_id, viewers);
   }

@@ -214,6 +214,10 @@ export const uplink1 = contract({
       doc: 'A browser of the owner was let in for the first time.',
       args: { sid: 's', browser: 's', label: 's' },
     },
+    Recovering: {
+      doc: 'A code was made with which somebody makes a passkey of the owner without an old one; it is good until then, Unix seconds.',
+      args: { owner_id: 's', expires_at: 'x' },
+    },
     PairingFailed: {
       doc: 'A browser did not prove itself, or began to and never did (`timeout`); `left` tries remain for this code. `reason` is an error code.',
       args: { sid: 's', reason: 's', left: 'u' },

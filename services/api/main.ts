@@ -4,7 +4,6 @@ import { archiveSchema, nextExpiry } from '../../firmware/documents/archive.ts';
 import { runCommands } from '../../firmware/documents/commands.ts';
 import { openLibrary } from '../../firmware/documents/library.ts';
 import type { Call } from '../../firmware/documents/once.ts';
-import { addLine } from '../../firmware/documents/said.ts';
 import { openSigner } from '../../firmware/documents/sign.ts';
 import { openSweeps, type Sweeps } from '../../firmware/documents/sweeps.ts';
 import { openHooks } from '../../firmware/hooks/hooks.ts';
@@ -33,6 +32,7 @@ import { type Desktop, openDesktop } from './desktop.ts';
 import { type Dispatch, dispatcher } from './dispatch.ts';
 import { documentEndpoints } from './documents.ts';
 import { hookEndpoints } from './hooks.ts';
+import { tellOwner } from './hub-notices.ts';
 import { desktopSchema } from './icons.ts';
 import { installing } from './installing.ts';
 import { ioEndpoints } from './io.ts';
@@ -124,7 +124,7 @@ const told: typeof observing.event = (topic, payload) => {
   observing.event(topic, payload);
   desktop?.changed();
 };
-const pushes = notices({ bus, config, data, store, log });
+const pushes = notices({ bus, config, data, store, library, log });
 /** Whether a skill may tell a person something, which their screens show whether they have shown a passkey or not. */
 function isToldTo(owner_id: string, manifest: Manifest | undefined): manifest is Manifest {
   const role = desktop?.roleOf(owner_id) ?? (isPersonId(owner_id) ? undefined : 'owner');
@@ -144,17 +144,15 @@ skills = await followSkills({
   said(skill_id, owner_id, topic, payload) {
     const manifest = skills?.known().get(skill_id)?.manifest;
     if (!isToldTo(owner_id, manifest)) return;
-    const line = { id: crypto.randomUUID(), at: Date.now(), skill_id, topic, payload };
-    // What is sent to a browser stands behind the bell as well.
-    addLine(library, owner_id, line).then(
-      () => pushes.told(owner_id, line, manifest),
-      (cause) => log.error('what a skill tells is lost', { cause }),
-    );
+    pushes
+      .tell(owner_id, { skill_id, topic, payload }, manifest)
+      .catch((cause) => log.error('what a skill tells is lost', { cause }));
   },
   due: dues.keep,
   makeRoom: () => people.makeRoom(),
 });
 const following = skills;
+await tellOwner({ bus, pushes, log, manifestOf: (id) => following.known().get(id)?.manifest });
 desktop = await openDesktop({ store, library, skills, log, narrowed: () => narrowed() });
 const sync = syncServer({ store, library, skills, desktop, commands, log });
 narrowed = sync.expire;
@@ -213,7 +211,7 @@ const dispatch: Dispatch = dispatcher({
     ...skillEndpoints({ store, skills, desktop, library }),
     ...appEndpoints({ skills, desktop, config, signer, log }),
     ...scenarioEndpoints({
-      ...{ bus, library, pushes, publishers: installs.publishers, isDeveloper: installs.isDeveloper },
+      ...{ bus, pushes, publishers: installs.publishers, isDeveloper: installs.isDeveloper },
       knows: (user) => following.owners().includes(user),
     }),
   ],

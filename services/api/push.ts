@@ -1,5 +1,7 @@
 // Answers of firmware/push/api.ts; and notices that skills tell, on their way to browsers.
 import { join } from 'node:path';
+import type { Library } from '../../firmware/documents/library.ts';
+import { addLine, type Line } from '../../firmware/documents/said.ts';
 import { fetch1 } from '../../firmware/fetch/contract.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
@@ -13,15 +15,19 @@ import type { Config } from '../../firmware/system/config.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import { appPath, windowPath } from '../../firmware/ui/app.ts';
-import type { Told } from '../../firmware/ui/topic-names.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import type { Asked, LocalEndpoint } from './dispatch.ts';
 import type { Response } from './http.ts';
 
+type Said = Pick<Line, 'skill_id' | 'topic' | 'payload'>;
+
 export interface Notices {
   endpoints: LocalEndpoint[];
-  /** A skill has told somebody a line: a notice goes to those of their browsers that want it. */
-  told(owner_id: string, line: Told, manifest: Manifest): void;
+  /**
+   * Somebody is told something, as by a skill: it stands in their desktop's document, where a notice is behind the bell,
+   * and a notice then goes to those of their browsers that want it. Settles when it is on the disk.
+   */
+  tell(owner_id: string, said: Said, manifest: Pick<Manifest, 'capabilities'>): Promise<void>;
   /** What somebody had is gone. */
   forget(owner_id: string): Promise<void>;
 }
@@ -32,7 +38,14 @@ function contactOf({ contact, root_url }: Pick<Config, 'contact' | 'root_url'>):
   return contact.includes('@') ? `mailto:${contact}` : root_url.replace(/^http:/, 'https:');
 }
 
-export function notices(o: { bus: Bus; config: Config; data: string; store: Store; log: Log }): Notices {
+export function notices(o: {
+  bus: Bus;
+  config: Config;
+  data: string;
+  store: Store;
+  library: Pick<Library, 'open'>;
+  log: Log;
+}): Notices {
   const { bus, config, store, log } = o;
   const push: Push = openPush({
     ...{ store, log, key: openVapid(join(o.data, 'push.key')), contact: contactOf(config) },
@@ -62,7 +75,9 @@ export function notices(o: { bus: Bus; config: Config; data: string; store: Stor
   };
   return {
     endpoints: bind(pushApi, handlers),
-    told(owner_id, line, { capabilities: { ui } }) {
+    async tell(owner_id, said, { capabilities: { ui } }) {
+      const line = { id: crypto.randomUUID(), at: Date.now(), ...said };
+      await addLine(o.library, owner_id, line);
       if (line.topic !== 'ui.notify') return;
       const title = { en: ui?.title ?? line.skill_id, ...ui?.titles };
       const path = (ui?.app ? appPath : windowPath)(line.skill_id);

@@ -1,7 +1,5 @@
 // Answers of firmware/scenario/api.ts: io.ingle.Scenario1 does it, for whom it is said here; notices go out from here.
 import type { Caller } from '../../firmware/documents/acl.ts';
-import type { Library } from '../../firmware/documents/library.ts';
-import { addLine } from '../../firmware/documents/said.ts';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
@@ -21,8 +19,7 @@ import type { Notices } from './push.ts';
 
 export interface ScenariosOfApi {
   bus: Bus;
-  library: Library;
-  pushes: Pick<Notices, 'told'>;
+  pushes: Pick<Notices, 'tell'>;
   publishers(): Publishers;
   isDeveloper(): boolean;
   /** Whether the hub knows somebody. */
@@ -321,15 +318,7 @@ function planHandlers(o: ScenariosOfApi) {
       const { user = '', ...payload } = asked.body;
       const to = user === '' || user === 'me' ? asked.owner_id : user;
       if (!o.knows(to)) throw new IngleError('not_found', 'The hub knows nobody of this id.');
-      const line = {
-        id: crypto.randomUUID(),
-        at: Date.now(),
-        skill_id: 'scenario',
-        topic: 'ui.notify' as const,
-        payload,
-      };
-      await addLine(o.library, to, line);
-      o.pushes.told(to, line, teller);
+      await o.pushes.tell(to, { skill_id: 'scenario', topic: 'ui.notify', payload }, teller);
       return { ok: true };
     },
   } satisfies Partial<Handling>;

@@ -56,7 +56,13 @@ served = await bus.serve(uplink1, {
     return { owner_id, subnet_id, hub_id, app_url, changes: [...changes] };
   },
   Adopt: async (confirmed) => placeOf(await uplink.adopt(confirmed)),
-  IssueCode: async ({ new_passkey }) => codeOf(await uplink.issueCode(new_passkey)),
+  async IssueCode({ new_passkey }) {
+    const code = codeOf(await uplink.issueCode(new_passkey));
+    const { identity } = uplink.status();
+    if (new_passkey && identity)
+      served?.emit('Recovering', { owner_id: identity.owner_id, expires_at: code.expires_at });
+    return code;
+  },
   ListPeople: () => ({ people: uplink.household.all().map(personOf) }),
   AddPerson: async ({ invited_by, ...wished }) =>
     personOf(

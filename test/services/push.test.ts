@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { serveFetch } from '../../firmware/skills/fetching.ts';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
-import { type Bus, connect } from '../../firmware/system/bus.ts';
+import { type Bus, connect, type Served } from '../../firmware/system/bus.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { standIn } from '../fetch/standin.ts';
@@ -31,6 +31,7 @@ const tells = `export const skill = { start: (ctx) => ({ endpoints: [
 
 let hub: TestHub;
 let bus: Bus;
+let uplink: Served<typeof uplink1>;
 let host: Awaited<ReturnType<typeof standIn>>;
 /** What came to the push service, by its path. */
 const came: { path: string; body: Buffer }[] = [];
@@ -64,7 +65,7 @@ test.before(async () => {
     log: logger('fetch'),
   });
   const browser = (id: string) => ({ id, label: id, paired_at: 0n, seen_at: 0n });
-  await bus.serve(uplink1, {
+  uplink = await bus.serve(uplink1, {
     ListBrowsers: () => ({ browsers: paired.map(browser) }),
     ListPeople: () => ({ people: [] }),
   } as never);
@@ -124,6 +125,16 @@ test('each browser speaks for itself, and who is no browser, or a guest, has non
     came.map((c) => c.path),
     ['/phone1'],
   );
+});
+
+test('the owner is told of a code that lets a new passkey in: behind the bell, and on their browsers', async () => {
+  came.length = 0;
+  const expires_at = BigInt(Math.floor(Date.now() / 1000) + 600);
+  uplink.emit('Recovering', { owner_id: owner.owner_id, expires_at });
+  await until(() => came.length === 1, 'a notice');
+  const { title, body, path } = phone.read(came[0]!.body) as Record<string, string>;
+  assert.match(`${title} ${body}`, /A code for a new passkey was made.* for 10 minutes/s);
+  assert.match(path!, /settings/);
 });
 
 test('what is no subscription is refused with its place, and changes nothing', async () => {

@@ -84,7 +84,6 @@ function world(count: number) {
   const live = openLive({
     ...{ id: 'lamp', owner: ':1.7', bus, log: logger('test') },
     library: { open: async (key) => rooms.get(key)!, peek: (key) => rooms.get(key) } as Library,
-    viewers: () => 0,
     onMuted: () => void muted.times++,
     onHeard: () => live.attach(owner),
     onDue: async () => {},

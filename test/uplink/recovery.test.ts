@@ -150,9 +150,14 @@ test('at the console of the hub both go the same way, by setup', (c) =>
     const paired = (p: Awaited<ReturnType<typeof comesIn>>) =>
       until(async () => (await browsers(c)).includes(p.id), 'the browser to be paired');
 
+    const told: string[] = [];
+    await setup.bus.onSignal(uplink1, 'Recovering', ({ owner_id }) => void told.push(owner_id));
     const shared = await console.PairingLink({});
     const { link, device_code } = await console.RecoveryLink({});
     assert.is.not(link, shared.link);
+    const { owner_id } = await c.hub.calls.Status({});
+    await until(async () => told.length > 0, 'the word to the owner');
+    assert.equal(told, [owner_id], 'of this code, and not of the one for a browser');
     const tab = await signIn(c.root, device_code, { keys: authenticator(c.root.origin) });
     const p = await phone(c.root, tab, c.hubId, accessOf(link).access);
     await p.up();
