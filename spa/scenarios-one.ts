@@ -3,7 +3,6 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { glyph } from './glyphs.ts';
 import { Bones } from './open.ts';
-import { part } from './part.ts';
 import { ask } from './question.ts';
 import { faceOf } from './scenarios-face.ts';
 import {
@@ -24,13 +23,10 @@ import { Plan } from './scenarios-plan.ts';
 import { RunRow } from './scenarios-run.ts';
 import { Params, Sealed, Slots } from './scenarios-settings.ts';
 import { doesOf } from './scenarios-told.ts';
+import { Versions } from './scenarios-versions.ts';
 import { mayRun, nextOf, startsOf, timeOf, words } from './scenarios-words.ts';
 import { toast } from './store.ts';
 import { errorText, t } from './text.ts';
-
-const Versions = part<{ of: Scenario; page: Page; title: string }>(() =>
-  import('./scenarios-versions.ts').then((m) => m.Versions),
-);
 
 /** What it would do, step by step, once somebody asks. */
 function Rehearsal({ of: s, page }: { of: Scenario; page: Page }) {
