@@ -29,7 +29,7 @@ export interface Action {
    * `pass`: it is not done again, and the run goes on. `fail`: it is not done again, and counts as failed.
    */
   interrupted: 'again' | 'pass' | 'fail';
-  /** What it takes of a quota: `http`, `tts` and `stt` in seconds, `llm`. */
+  /** What it takes of a quota: `http` in requests, `tts` and `stt` in seconds; `llm` is taken by no action of the hub. */
   takes?(asked: Asked): { kind: QuotaKind; amount: number };
   perform(asked: Asked): Promise<Value>;
 }

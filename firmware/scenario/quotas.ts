@@ -1,6 +1,8 @@
 // Quotas: what a node, a person and a scenario may take of a thing in a day and in a week. Pure but for the records.
+import * as T from 'typebox';
+import { checked } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
-import type { QuotaKind } from './action.ts';
+import { type QuotaKind, quotaKinds } from './action.ts';
 import type { Op, Records, RunRow } from './records.ts';
 
 export const scopes = ['node', 'user', 'scenario'] as const;
@@ -13,6 +15,23 @@ export type Quotas = Partial<
     Partial<Record<(typeof scopes)[number], Partial<Record<(typeof periods)[number], number>>>>
   >
 >;
+
+const strict = { additionalProperties: false };
+const each = <S extends T.TSchema>(names: readonly string[], of: S) =>
+  T.Object(Object.fromEntries(names.map((name) => [name, T.Optional(of)])), strict);
+const quotasSchema = each(quotaKinds, each(scopes, each(periods, T.Number({ minimum: 0 }))));
+
+/**
+ * Quotas as a hub's config.json has them. A name that is wrong would bound nothing.
+ * @throws IngleError `invalid_request` that names what is wrong
+ */
+export function quotasFrom(given: unknown): Quotas {
+  try {
+    return checked(quotasSchema, given) as Quotas;
+  } catch (e) {
+    throw new IngleError('invalid_request', `scenario.quotas in config.json: ${(e as Error).message}`);
+  }
+}
 
 /** The name of the day or ISO week a time is in (UTC). @param at Unix milliseconds */
 export function periodOf(period: (typeof periods)[number], at: number): string {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Clock, isTimeKnown, systemClock } from '../../firmware/scenario/clock.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { earlierSchema, librarySchema, type PrototypeRow } from '../../firmware/scenario/library.ts';
+import { quotasFrom } from '../../firmware/scenario/quotas.ts';
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
 import { serveScenarios } from '../../firmware/scenario/serve.ts';
 import { askers, earOf, waysOf } from '../../firmware/scenario/ways.ts';
@@ -65,7 +66,7 @@ const scenarios = await serveScenarios(bus, {
   ...{ store, clock, log, builtin },
   vault: openVault(join(data, 'scenario.key'), 'ingle scenarios/1'),
   limits: config.scenario.limits,
-  quotas: config.scenario.quotas,
+  quotas: quotasFrom(config.scenario.quotas),
   zone,
   locale: config.language,
   ways: (schedule) =>

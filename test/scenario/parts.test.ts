@@ -7,7 +7,7 @@ import { openBag, sizeOf } from '../../firmware/scenario/bag.ts';
 import { openLocks } from '../../firmware/scenario/locks.ts';
 import { AGEING_MS, nextOf, type Priority } from '../../firmware/scenario/places.ts';
 import { backoffOf, planOf, retriesOf } from '../../firmware/scenario/plan.ts';
-import { periodOf } from '../../firmware/scenario/quotas.ts';
+import { periodOf, quotasFrom } from '../../firmware/scenario/quotas.ts';
 import { checkOrder, instanceOf, instanceTable, runTable } from '../../firmware/scenario/states.ts';
 import { fill, templateOf } from '../../firmware/scenario/template.ts';
 import { scenario } from './lab.ts';
@@ -76,6 +76,24 @@ test('a backoff doubles up to its most, with half of it left to chance', () => {
       () => retriesOf({ max: 1, backoff }),
       (e: IngleError) => e.code === 'invalid_request',
       backoff,
+    );
+});
+
+test('quotas of a configuration are checked by name, so that none bounds nothing', () => {
+  const given = { tts: { user: { day: 600 } }, http: { node: { week: 5000 } } };
+  assert.equal(quotasFrom(given), given);
+  assert.equal(quotasFrom({}), {});
+  for (const [wrong, name] of [
+    [{ speech: {} }, /"speech"/],
+    [{ tts: { users: { day: 1 } } }, /"tts\/users"/],
+    [{ tts: { user: { month: 1 } } }, /"tts\/user\/month"/],
+    [{ tts: { user: { day: -1 } } }, /"tts\/user\/day"/],
+    [{ tts: { user: { day: '600' } } }, /"tts\/user\/day"/],
+    [[], /scenario\.quotas/],
+  ] as const)
+    assert.throws(
+      () => quotasFrom(wrong),
+      (e: Error) => name.test(e.message) || console.log(e.message),
     );
 });
 
