@@ -40,8 +40,11 @@ export interface Push {
   /** @throws IngleError `invalid_request`, `rate_limited` */
   turnOn(browser: string, owner_id: string, to: Subscription): Promise<void>;
   turnOff(browser: string): Promise<void>;
-  /** Sends a notice to the browsers of a person; what cannot be sent is told by the log and lost, as it waits in the application. */
-  tell(owner_id: string, notice: (language: Language) => Notice): void;
+  /**
+   * Sends a notice to the browsers of a person; what cannot be sent is told by the log and lost, as it waits in the
+   * application. @param isOfHub it is the hub's own word, which skills that say much do not crowd out
+   */
+  tell(owner_id: string, notice: (language: Language) => Notice, isOfHub?: boolean): void;
   /** What somebody had is gone. */
   forget(owner_id: string): Promise<void>;
 }
@@ -66,6 +69,8 @@ export function openPush(o: {
   const ways = new Map<string, Queue>();
   let waiting = 0;
 
+  /** Under which name the hub's own notices to somebody are counted. */
+  const ofHub = (owner_id: string) => `hub ${owner_id}`;
   const drop = (browser: string) => store.run('DELETE FROM push WHERE browser = ?', browser);
 
   async function deliver(row: Row, notice: Notice): Promise<void> {
@@ -81,11 +86,15 @@ export function openPush(o: {
     });
   }
 
-  async function tellAll(owner_id: string, notice: (language: Language) => Notice): Promise<void> {
+  async function tellAll(
+    owner_id: string,
+    notice: (language: Language) => Notice,
+    budget: string,
+  ): Promise<void> {
     const rows = await store.all<Row>('SELECT * FROM push WHERE owner_id = ?', owner_id);
     if (rows.length === 0) return;
-    const bucket = buckets.get(owner_id) ?? openBucket(speed, now());
-    buckets.set(owner_id, bucket);
+    const bucket = buckets.get(budget) ?? openBucket(speed, now());
+    buckets.set(budget, bucket);
     if (!take(bucket, speed, now())) {
       log.info('a notice is not sent: too many at once', { person: owner_id });
       return;
@@ -137,18 +146,19 @@ export function openPush(o: {
     async turnOff(browser) {
       await drop(browser);
     },
-    tell(owner_id, notice) {
+    tell(owner_id, notice, isOfHub = false) {
       if (waiting >= WAITING) {
         log.info('a notice is not sent: too many wait', { person: owner_id });
         return;
       }
       waiting++;
-      void tellAll(owner_id, notice)
+      void tellAll(owner_id, notice, isOfHub ? ofHub(owner_id) : owner_id)
         .catch((cause) => log.error('a notice is not sent', { person: owner_id, cause }))
         .finally(() => waiting--);
     },
     async forget(owner_id) {
       buckets.delete(owner_id);
+      buckets.delete(ofHub(owner_id));
       await store.run('DELETE FROM push WHERE owner_id = ?', owner_id);
     },
   };

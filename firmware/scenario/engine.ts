@@ -1,6 +1,6 @@
 // The scenario engine: starts runs, takes orders for them, and goes on after a restart where the journals say.
 import { createHash } from 'node:crypto';
-import { IngleError } from '../protocol/errors.ts';
+import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { leftSince } from './clock.ts';
 import { openCourse } from './course.ts';
 import { endOps, hear, isBehind, kick, over, ready, unlock, wake } from './drive.ts';
@@ -218,8 +218,14 @@ async function stopByActivity(e: Engine, activity: string, user?: string) {
     const isTheirs = user === undefined || row.user === user;
     return begun.length > 0 && isTheirs && !course.ending ? [{ run_id: row.run_id, begun }] : [];
   });
+  const stop = (run_id: string) => order(e, run_id, 'stop', `Its activity "${activity}" was stopped.`);
   await Promise.all(
-    all.map(({ run_id }) => order(e, run_id, 'stop', `Its activity "${activity}" was stopped.`)),
+    all.map(({ run_id }) =>
+      // It ends already, here or on the hub that does it.
+      stop(run_id).catch((cause) => {
+        if (toIngleError(cause).code !== 'conflict') throw cause;
+      }),
+    ),
   );
   return all;
 }

@@ -102,7 +102,8 @@ interface Earlier extends Pick<ImplementationRow, 'implementation' | 'problems'>
 }
 interface Changed extends ImplementationRow {
   version: string;
-  earlier?: Earlier;
+  /** One for each version. */
+  earlier?: Earlier[];
 }
 
 const around = {
@@ -191,7 +192,9 @@ async function load(s: State): Promise<void> {
     const [user, id] = [String(r['user']), String(r['id'])];
     const row = s.changed.get(keyOf(user, id));
     const opened = s.vault.open(earlierName(user, id), r['sealed'] as Uint8Array);
-    if (row && opened) row.earlier = JSON.parse(fromUtf8(opened)) as Earlier;
+    if (row && opened) row.earlier = JSON.parse(fromUtf8(opened)) as Earlier[];
+    // An older program forgets people and knows nothing of this.
+    if (!row) await s.store.run('DELETE FROM earlier_implementations WHERE user = ? AND id = ?', user, id);
   }
   // An update of the image may have brought newer versions of its own.
   for (const row of [...s.changed.values()])
@@ -217,7 +220,7 @@ function implementationOf(s: State, user: string, id: string): ImplementationRow
   );
 }
 
-async function put(s: State, row: ImplementationRow, version: string, earlier?: Earlier): Promise<void> {
+async function put(s: State, row: ImplementationRow, version: string, earlier?: Earlier[]): Promise<void> {
   const { user, id, rev } = row;
   const { bindings, ...open } = row.implementation;
   const sealed = bindings ? s.vault.seal(rowName(user, id), utf8(JSON.stringify(bindings))) : null;
@@ -257,10 +260,20 @@ async function change(
   return row;
 }
 
+/** Whether a version can be used with what was changed of it; another one of its name may have come since. */
+function fits(prototype: Prototype, implementation: Implementation): boolean {
+  try {
+    effective(prototype, implementation);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What a version makes of what somebody changed: what they had of it, where they changed nothing since, else a migration. */
 function carried(s: State, row: Changed, after: PrototypeRow): Pick<Changed, 'implementation' | 'problems'> {
-  const { earlier } = row;
-  if (earlier?.version === after.version && earlier.rev === row.rev) return earlier;
+  const had = row.earlier?.find((e) => e.version === after.version && e.rev === row.rev);
+  if (had && fits(after.prototype, had.implementation)) return had;
   const before = s.versions.get(row.id)!.get(row.version) ?? after;
   const m = migrate(row.implementation, before.prototype, after.prototype);
   const told = (faults: typeof m.repaired, repaired: boolean) => faults.map((f) => ({ ...f, repaired }));
@@ -276,7 +289,9 @@ async function carry(s: State, row: Changed): Promise<void> {
   const { user, id, implementation, problems, version } = row;
   const next = carried(s, row, after);
   const rev = row.rev + 1;
-  const earlier = { version, rev, implementation, problems };
+  // All of them count for as long as nothing is changed, however many versions it goes through meanwhile.
+  const before = (row.earlier ?? []).filter((e) => e.rev === row.rev && e.version !== version);
+  const earlier = [...before, { version, implementation, problems }].map((e) => ({ ...e, rev }));
   await put(
     s,
     { user, id, rev, implementation: next.implementation, problems: next.problems },
@@ -358,6 +373,8 @@ async function remove(s: State, id: string): Promise<void> {
     throw new IngleError('forbidden', 'This scenario is part of the hub. Turn it off instead.');
   await s.store.run('DELETE FROM prototypes WHERE id = ?', id);
   await s.store.run('DELETE FROM active_prototypes WHERE id = ?', id);
+  await s.store.run('DELETE FROM earlier_implementations WHERE id = ?', id);
+  for (const row of s.changed.values()) if (row.id === id) delete row.earlier;
   s.versions.delete(id);
   s.using.delete(id);
   for (const b of builtin) keep(s, { ...b, publisher: '', installed_at: 0 });

@@ -134,6 +134,11 @@ export function libraryMethods(p: Parts) {
       return shown(user, id);
     },
     async Forget({ user }) {
+      for (const { row } of p.runs.live())
+        if (row.user === user)
+          await p.runs
+            .order(row.run_id, 'stop', 'The person it was for is gone.')
+            .catch((cause) => p.o.log.info('a run of a person who is gone ends by itself', { cause }));
       await library.forget(user);
       for (const job of p.schedule.list())
         if (job.user === user) await p.schedule.remove(job.job_id).catch(() => {});

@@ -117,13 +117,12 @@ export async function understand(
     starting?.(run_id);
     await runs.start({ ...begin, run_id });
   }
-  // Without what was said: whoever else waits for a topic may hear it.
-  topics.publish(`nlp.intent.${intent}`, {
-    intent,
-    scenario_id: scenario_id ?? '',
-    run_id,
-    user: asker.user,
-  });
+  // Without what was said: whoever else waits for a topic may hear it. A topic holds no colon, and an intent may.
+  const { user, role } = asker;
+  if (start)
+    topics.publish(`nlp.intent.${intent.replaceAll(':', '.')}`, {
+      ...{ intent, scenario_id: scenario_id ?? '', run_id, user, role },
+    });
   return { intent, slots, scenario_id: scenario_id ?? '', run_id };
 }
 

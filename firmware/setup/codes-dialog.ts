@@ -4,7 +4,7 @@ import { dialogTexts } from '../text/dialog.ts';
 import { type Language, translator } from '../text/i18n.ts';
 import type { setup1 } from './contract.ts';
 import { PAIRING_MS, type Pairing } from './pairing.ts';
-import type { Talk } from './talk.ts';
+import { Left, type Talk } from './talk.ts';
 
 interface Conversation {
   talk: Talk;
@@ -72,12 +72,22 @@ async function confirm(c: Conversation, { changes, ...place }: Offer): Promise<v
   const { talk, setup, language } = c;
   const t = wordsIn(language);
   await talk.say(t('hand_over_offered'));
-  for (const change of changes) await talk.say(t('hand_over_change', change));
+  for (const change of changes) {
+    const field = Object.hasOwn(dialogTexts.en, change.field) ? t(change.field as 'owner_id') : change.field;
+    await talk.say(t('hand_over_change', { ...change, field }));
+  }
   await talk.say(t('hand_over_forgets'));
   await talk.say(t('hand_over_doubt'));
   const { host } = new URL(place.app_url);
   if ((await talk.ask(t('hand_over_type', { host }))).trim() !== host) return talk.say(t('hand_over_not'));
   await setup.Adopt(place, ROOT_MS);
   await talk.say(t('hand_over_done'));
-  await sayPairing(talk, c);
+  try {
+    const p = await setup.PairingLink({}, PAIRING_MS);
+    await talk.say(t('hand_over_pair'));
+    await sayCode(talk, p, language);
+  } catch (e) {
+    if (e instanceof Left) throw e;
+    await talk.say(t('hand_over_later'));
+  }
 }

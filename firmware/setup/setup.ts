@@ -1,6 +1,6 @@
 // The ladder at work: a durable machine that orders the channels, and what people and other services ask of it.
 import { uptime } from 'node:os';
-import { IngleError } from '../protocol/errors.ts';
+import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { openDurable } from '../system/durable.ts';
 import type { Log } from '../system/log.ts';
 import { openGate } from './backoff.ts';
@@ -210,11 +210,18 @@ function hands({ ladder, ports, voice, log }: Core): Pick<Setup, 'recovery' | 'o
     },
     offered: () => ports.offered(),
     async adopt(confirmed) {
-      await ports.adopt(confirmed);
-      voice.spent();
+      const isDone = async () => (await ports.offered()).changes.length === 0;
+      // Somebody at another console was first; the new owner may hold a code by now, or be in.
+      if (!(await isDone())) {
+        await ports.adopt(confirmed).catch(async (e) => {
+          // What does not answer may have done it.
+          if (toIngleError(e).code !== 'timeout' || !(await isDone())) throw e;
+        });
+        voice.spent();
+        log.notice('the hub was handed over');
+      }
       // As on a hub that nobody has paired with yet: each start offers the ways in until somebody has.
-      await ladder.remember({ owned: false });
-      log.notice('the hub was handed over');
+      await ladder.remember({ owned: await ports.owned().catch(() => false) });
     },
   };
 }

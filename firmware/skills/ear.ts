@@ -35,7 +35,9 @@ export function openEar(o: EarOptions, on: Signals) {
   async function hear(): Promise<void> {
     const from = { sender: o.owner, path: skill1.path, interface: skill1.name };
     const stop = await bus.match(from, ({ member, body }) => {
-      if (Object.hasOwn(on, member)) on[member as keyof Signals](body as never);
+      // What no host of ours sends is as much as too much.
+      if (!Object.hasOwn(on, member)) return mute();
+      on[member as keyof Signals](body as never);
     });
     if (ended) await stop();
     else unlisten = stop;

@@ -151,7 +151,7 @@ export function startHost(
       skill.watched?.(owner_id, viewers);
     } catch (cause) {
       // Its documents are what they are; who looks need not suffer for it.
-      log.warn('the skill fails when somebody looks', { viewers, cause: cause as Error });
+      log.error('the skill fails when somebody looks', { viewers, cause: cause as Error });
     }
   }
 

@@ -19,7 +19,7 @@ export const setupTexts = {
       'I am ready. Open the hub page on your phone and enter the code: {code}; and then: {secret}.',
     pairing_open: 'The hub has a network and waits to be paired with a phone.',
     code_spent:
-      'The code was tried wrongly too often and is void. Make a new one. Was it not you? Then somebody is guessing.',
+      'The code was tried wrongly too often and is void. Make a new one where it was made. Was it not you? Then somebody is guessing.',
     pin_wait: 'Too many wrong PINs. The hub takes the next one in {wait}.',
     seconds: '{n} s',
     minutes: '{n} min',
@@ -40,7 +40,7 @@ export const setupTexts = {
     spoken_pairing: 'Я готов. Откройте страницу хаба на телефоне и введите код: {code}; и затем: {secret}.',
     pairing_open: 'У хаба есть сеть, и он ждёт подключения телефона.',
     code_spent:
-      'Код слишком много раз ввели неверно, и он больше не действует. Получите новый. Если это были не вы, кто-то подбирает код.',
+      'Код слишком много раз ввели неверно, и он больше не действует. Получите новый там же. Если это были не вы, кто-то подбирает код.',
     pin_wait: 'Слишком много неверных пин-кодов. Следующий можно ввести через {wait}.',
     seconds: '{n} с',
     minutes: '{n} мин',

@@ -59,6 +59,12 @@ export const uplink1 = contract({
       out: issued,
       errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
+    InviteBrowser: {
+      doc: 'A code as of `IssueCode` with `new_passkey`, asked for by the owner in a paired browser: nobody need be told of it.',
+      in: {},
+      out: issued,
+      errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
+    },
     Status: {
       doc: 'The present state. `connected`: the socket to root is up. `browsers`: pinned browsers of the owner. `channels`: end-to-end channels open now. `pending`: routes of root that lead here and have no channel open. `insecure`: the debug mode of sealed secrets is on, so that root could let itself in. `owner_id` is empty before enrolment.',
       in: {},
@@ -215,7 +221,7 @@ export const uplink1 = contract({
       args: { sid: 's', browser: 's', label: 's' },
     },
     Recovering: {
-      doc: 'A code was made with which somebody makes a passkey of the owner without an old one; it is good until then, Unix seconds.',
+      doc: 'A code was made, by nobody in a browser of the owner, with which somebody makes a passkey of the owner without an old one; it is good until then, Unix seconds.',
       args: { owner_id: 's', expires_at: 'x' },
     },
     PairingFailed: {

@@ -23,8 +23,11 @@ export function browserEndpoints(bus: Bus): LocalEndpoint[] {
         }));
       return { browsers: mine.sort((a, b) => Number(b.here) - Number(a.here) || b.seen_at - a.seen_at) };
     },
-    async invite() {
-      const w = await uplink().IssueCode({ new_passkey: true }, CODE_MS);
+    async invite({ caller }) {
+      // A program with the token is nobody the owner sees: they are told of its code.
+      const w = await (caller?.browser
+        ? uplink().InviteBrowser({}, CODE_MS)
+        : uplink().IssueCode({ new_passkey: true }, CODE_MS));
       return {
         ...{ link: w.link, code: `${w.device_code} ${w.secret}`, verify_uri: w.verify_uri },
         expires_at: Number(w.expires_at),

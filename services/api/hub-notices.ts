@@ -31,7 +31,7 @@ export async function tellOwner(o: {
       tag: 'recovering',
     };
     o.pushes
-      .tell(owner_id, { skill_id: SKILL, topic: 'ui.notify', payload }, o.manifestOf(SKILL) ?? unknown)
+      .tell(owner_id, { skill_id: SKILL, topic: 'ui.notify', payload }, o.manifestOf(SKILL) ?? unknown, true)
       .catch((cause) => o.log.error('the owner is not told of a code for a new passkey', { cause }));
   });
 }

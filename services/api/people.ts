@@ -7,8 +7,10 @@ import type { Answer } from '../../firmware/protocol/endpoint/endpoint.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError, toIngleError } from '../../firmware/protocol/errors.ts';
 import type { PersonRole } from '../../firmware/protocol/roles.ts';
+import { scenario1 } from '../../firmware/scenario/contract.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
+import { isAbsent } from '../../firmware/system/bus-errors.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
 import { CODE_MS, uplink1 } from '../../firmware/uplink/contract.ts';
@@ -86,6 +88,13 @@ export function peopleEndpoints(o: {
       await removeDocuments(o.library, keys);
       await o.pushes.forget(id);
       await o.desktop.forget(id);
+      // Their settings of scenarios and their plans. Where the service fails, all of this is tried again.
+      await o.bus
+        .client(scenario1)
+        .Forget({ user: id })
+        .catch((e) => {
+          if (!isAbsent(e)) throw e;
+        });
     });
 
   const kept = () => [...new Set([...o.skills.owners(), ...o.skills.leaving(), ...o.desktop.owners()])];

@@ -27,7 +27,12 @@ export interface Notices {
    * Somebody is told something, as by a skill: it stands in their desktop's document, where a notice is behind the bell,
    * and a notice then goes to those of their browsers that want it. Settles when it is on the disk.
    */
-  tell(owner_id: string, said: Said, manifest: Pick<Manifest, 'capabilities'>): Promise<void>;
+  tell(
+    owner_id: string,
+    said: Said,
+    manifest: Pick<Manifest, 'capabilities'>,
+    isOfHub?: boolean,
+  ): Promise<void>;
   /** What somebody had is gone. */
   forget(owner_id: string): Promise<void>;
 }
@@ -75,13 +80,13 @@ export function notices(o: {
   };
   return {
     endpoints: bind(pushApi, handlers),
-    async tell(owner_id, said, { capabilities: { ui } }) {
+    async tell(owner_id, said, { capabilities: { ui } }, isOfHub) {
       const line = { id: crypto.randomUUID(), at: Date.now(), ...said };
       await addLine(o.library, owner_id, line);
       if (line.topic !== 'ui.notify') return;
       const title = { en: ui?.title ?? line.skill_id, ...ui?.titles };
       const path = (ui?.app ? appPath : windowPath)(line.skill_id);
-      push.tell(owner_id, (language) => noticeOf(line, { title, path, language }));
+      push.tell(owner_id, (language) => noticeOf(line, { title, path, language }), isOfHub);
     },
     forget: push.forget,
   };

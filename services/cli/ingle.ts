@@ -170,9 +170,9 @@ const looks: Record<
     asked(say, 'DELETE', `/api/hooks/${segment(say, id)}`),
   'hook rotate': (say, _, __, { arguments: [id = ''] }) =>
     asked(say, 'POST', `/api/hooks/${segment(say, id)}/rotate`),
-  'mcp on': (say) => ofMcp(say, true),
-  'mcp off': (say) => ofMcp(say, false),
-  'mcp status': (say) => ofMcp(say),
+  'mcp on': (say, language) => ofMcp(say, language, true),
+  'mcp off': (say, language) => ofMcp(say, language, false),
+  'mcp status': (say, language) => ofMcp(say, language),
   async 'desktop show'(say) {
     await showDesktop(await here(), say);
     return 0;
@@ -239,8 +239,8 @@ const looks: Record<
     return 0;
   },
 };
-async function ofMcp(say: Say, on?: boolean): Promise<number> {
-  await mcp(await here(), say, on);
+async function ofMcp(say: Say, language: Language, on?: boolean): Promise<number> {
+  await mcp(await here(), say, language, on);
   return 0;
 }
 async function ofPeople(command: PeopleCommand, say: Say, language: Language, o: Parsed): Promise<number> {

@@ -56,6 +56,7 @@ served = await bus.serve(uplink1, {
     return { owner_id, subnet_id, hub_id, app_url, changes: [...changes] };
   },
   Adopt: async (confirmed) => placeOf(await uplink.adopt(confirmed)),
+  InviteBrowser: async () => codeOf(await uplink.issueCode(true)),
   async IssueCode({ new_passkey }) {
     const code = codeOf(await uplink.issueCode(new_passkey));
     const { identity } = uplink.status();

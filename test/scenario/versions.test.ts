@@ -58,6 +58,27 @@ test('whoever goes back has what they had, also after a restart', async () => {
   assert.equal(after.implementation('house', id).implementation, own, 'there and back again');
 });
 
+test('whoever goes back over several versions has what they had, for as long as they change nothing', async () => {
+  const { library, own, install, open } = await shelf();
+  await install(of('3.0.0', { who: true, times: 2 }));
+  await library.use(id, '2.0.0');
+  const after = await open();
+  await after.use(id, '1.0.0');
+  assert.equal(after.implementation('house', id).implementation, own);
+  await after.use(id, '3.0.0');
+  await after.change('house', id, { rewriteVersion: 2, params: { times: 7 } });
+  await after.use(id, '1.0.0');
+  assert.equal(after.implementation('house', id).implementation.params, { times: 7 });
+});
+
+test('another version of the same name, installed after a removal, gets nothing it cannot take', async () => {
+  const { library, install } = await shelf();
+  await library.remove(id);
+  await install(of('1.0.0', { times: 2 }));
+  assert.equal(library.implementation('house', id).implementation.params, { times: 3 });
+  library.effective('house', id);
+});
+
 test('what somebody changed since is carried, and not replaced by what they had', async () => {
   const { library } = await shelf();
   await library.change('house', id, { rewriteVersion: 2, params: { times: 9 } });
@@ -80,6 +101,10 @@ test('who is gone leaves nothing to go back to', async () => {
   const after = await open();
   await after.use(id, '1.0.0');
   assert.equal(after.implementation('house', id).rev, 0);
+  // As an older program forgets.
+  await store.run('DELETE FROM implementations');
+  await open();
+  assert.equal(await store.all('SELECT user FROM earlier_implementations'), []);
 });
 
 test.run();

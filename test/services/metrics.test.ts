@@ -133,9 +133,17 @@ test('what is said is told as an intent', async ({ hub, bus }) => {
   await hub.ask('POST', '/api/intent/recognize', { body: { text: 'sing a song', start: false } });
   await until(() => heard.length > 0, 'the intent');
   assert.is((heard[0] as { intent: string }).intent, 'sing');
+  assert.equal(spoken, [], 'who asks what a sentence means begins nothing by it');
+  await hub.ask('POST', '/api/intent/recognize', { body: { text: 'sing a song' } });
   await until(() => spoken.length > 0, 'its topic');
   const { user, ...said } = spoken[0] as { user: string };
-  assert.equal(said, { topic: 'nlp.intent.sing', intent: 'sing', scenario_id: '', run_id: '' });
+  assert.equal(said, {
+    topic: 'nlp.intent.sing',
+    intent: 'sing',
+    scenario_id: '',
+    run_id: '',
+    role: 'owner',
+  });
   assert.ok(user !== '');
 });
 
@@ -151,7 +159,7 @@ test('who collects does not keep the service awake, and its counters go on in th
   await hub.startService('scenario', scenario1.bus);
   const f = await scrape(hub);
   assert.is(valueIn(f, 'ingle_scenario_runs_total', { scenario: 'test/traced', state: 'FAILED' }), 1);
-  assert.is(valueIn(f, 'ingle_scenario_events_total', { event: 'intent.detected' }), 1);
+  assert.is(valueIn(f, 'ingle_scenario_events_total', { event: 'intent.detected' }), 2);
   await hub.kill('scenario');
   await hub.startService('scenario', scenario1.bus);
   assert.not((await scrape(hub)).has('ingle_scenario_runs_total'), 'after a kill it begins at 0');

@@ -3,6 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeStep1 } from '../../firmware/documents/message.ts';
+import { scenario1 } from '../../firmware/scenario/contract.ts';
+import { connect } from '../../firmware/system/bus.ts';
 import { uplink1 } from '../../firmware/uplink/contract.ts';
 import { authenticator } from '../lab/authenticator.ts';
 import { within } from '../lab/wait.ts';
@@ -87,6 +89,19 @@ test.after(async (c) => {
   await c.uplink?.stop();
   await c.hub?.stop();
   await c.root?.stop();
+});
+
+test('a code for another device is asked for in a browser of the owner, and one that a program makes is told', async (c) => {
+  const told: string[] = [];
+  const bus = await connect(c.hub.bus.address);
+  await bus.onSignal(uplink1, 'Recovering', ({ owner_id }) => void told.push(owner_id));
+  assert.is((await ask(c.owner, 'POST', '/api/browsers/invite', {})).status, 200);
+  await bus.flushed();
+  assert.equal(told, []);
+  assert.is((await c.hub.ask('POST', '/api/browsers/invite', { body: {} })).status, 200);
+  await until(() => told.length > 0, 'the word to the owner');
+  assert.equal(told, [c.ownerId]);
+  bus.close();
 });
 
 test('a guest comes in by the link, with a passkey of their own, and is told who they are', async (c) => {
@@ -234,9 +249,19 @@ test('who is removed is gone at once with all that was theirs, and does not come
       d.key.startsWith(`${person.id}/`),
     ).length;
   await until(async () => (await all()) > 0, 'documents of the adult');
+  const forgotten: string[] = [];
+  const bus = await connect(c.hub.bus.address);
+  await bus.serve(scenario1, {
+    Forget({ user }: { user: string }) {
+      forgotten.push(user);
+      return {};
+    },
+  } as never);
   assert.is((await ask(c.owner, 'DELETE', `/api/people/${person.id}`)).status, 200);
   await lost(p, 'unknown_browser');
   assert.is(await all(), 0);
+  assert.equal(forgotten, [person.id], 'scenarios forget them as well');
+  bus.close();
   assert.not((await people(c)).some((x) => x.id === person.id));
   p.close();
   // Their passkey opens no code that is not for them, and root forgets it with the next one.

@@ -110,7 +110,7 @@ test('a hand-over begins with what it takes, and gives the new owner only what f
 test('a hub that was taken over changes hands once a person has typed where it goes, and shows the next code', async () => {
   const told = [
     'The root service offers this hub another place than the one it has:',
-    '  owner_id: was own_a, would be own_b',
+    '  owner: was own_a, would be own_b',
     'If you confirm, every paired browser, passkey and person is forgotten, and the hub belongs to this owner and opens to this application only. Until then all of them stay.',
     'If you know of no hand-over, do not confirm: somebody who runs the root service could be behind this.',
     'To confirm, type the address of the application, ingle.example',
@@ -120,7 +120,8 @@ test('a hub that was taken over changes hands once a person has typed where it g
     assert.equal(asked, ['Offered {}', `Adopt ${JSON.stringify(place)}`, 'PairingLink {}']);
     assert.equal(said.slice(0, 5), told);
     assert.match(said[5]!, /has its new owner and has forgotten whom it knew/);
-    assert.is(said[7], 'or open ingle.example and type: 482-913 507-226');
+    assert.is(said[6], 'Now the new owner pairs a phone with it:');
+    assert.is(said[8], 'or open ingle.example and type: 482-913 507-226');
   }
   for (const word of ['', 'yes', 'ingle.exampl', 'https://ingle.example']) {
     const { said, asked } = await converse([handOver, word], { changes });

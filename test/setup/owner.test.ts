@@ -55,8 +55,17 @@ test('where the ladder goes, by what happened and by who there is', () => {
   assert.is(ladder.RETEST[afterRetest(false, { owned: false, byHand: true })], 'READY_WITH_LIMITS');
 });
 
+test('a hand-over whose answer does not come is done all the same', async () => {
+  const place = { owner_id: 'own_b', subnet_id: 'n', hub_id: 'h', app_url: 'https://a' };
+  const h = await house(patient({ online: true, owned: true, offers: true, silent: true }));
+  await h.setup.begin();
+  await h.setup.adopt(place);
+  assert.is.not(stageOf(h.setup.status()), 'owned');
+  await h.setup.stop();
+});
+
 test('a hub that was handed over is finished when the new owner has paired; a code of the old one is not shown again', async () => {
-  const h = await house(patient({ online: true, owned: true }));
+  const h = await house(patient({ online: true, owned: true, offers: true }));
   await h.setup.begin();
   await h.setup.paired();
   await h.setup.pairing();
@@ -66,7 +75,8 @@ test('a hub that was handed over is finished when the new owner has paired; a co
   await h.setup.pairing();
   assert.is(h.calls.filter((c) => c === 'code').length, 2, 'a code for a new passkey has ended that one');
   assert.is(stageOf(h.setup.status()), 'owned');
-  await h.setup.adopt({ owner_id: 'own_b', subnet_id: 'n', hub_id: 'h', app_url: 'https://a' });
+  const place = { owner_id: 'own_b', subnet_id: 'n', hub_id: 'h', app_url: 'https://a' };
+  await h.setup.adopt(place);
   assert.ok(h.calls.includes('adopt own_b'));
   assert.is.not(stageOf(h.setup.status()), 'owned');
   await h.setup.pairing();
@@ -75,6 +85,13 @@ test('a hub that was handed over is finished when the new owner has paired; a co
     h.calls.filter((c) => c === 'code for a new passkey').length,
     1,
     'and that one is given to nobody else',
+  );
+  // Somebody at another console confirms what has been done, while the new owner types the code.
+  await h.setup.adopt(place);
+  await h.setup.pairing();
+  assert.equal(
+    h.calls.filter((c) => c === 'code' || c.startsWith('adopt')),
+    ['code', 'code', 'adopt own_b', 'code'],
   );
   await h.setup.paired();
   assert.is(stageOf(h.setup.status()), 'owned');

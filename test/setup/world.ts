@@ -31,6 +31,10 @@ export interface World {
   retest?: number;
   /** A browser is paired; undefined: the link's service does not answer. */
   owned?: boolean;
+  /** Root offers the hub to another owner. */
+  offers?: boolean;
+  /** The link takes another owner, and its answer does not come. */
+  silent?: boolean;
   /** The only radio is in a network. */
   holds?: boolean;
   /** Secrets of a printed label. */
@@ -117,8 +121,16 @@ export async function house(
       calls.push(newPasskey ? 'code for a new passkey' : 'code');
       return { link: 'l', device_code: 'd', secret: 's', expires_at: 0n };
     },
-    offered: async () => ({ owner_id: 'o', subnet_id: 'n', hub_id: 'h', app_url: 'https://a', changes: [] }),
-    adopt: async ({ owner_id }) => void calls.push(`adopt ${owner_id}`),
+    offered: async () => ({
+      ...{ owner_id: 'own_b', subnet_id: 'n', hub_id: 'h', app_url: 'https://a' },
+      changes: world.offers ? [{ field: 'owner_id', was: 'own_a', now: 'own_b' }] : [],
+    }),
+    async adopt({ owner_id }) {
+      calls.push(`adopt ${owner_id}`);
+      world.offers = false;
+      world.owned = false;
+      if (world.silent) throw new IngleError('timeout', 'It did not answer in time.');
+    },
     erase: async () => void calls.push('erase'),
   };
   const setup = await createSetup({

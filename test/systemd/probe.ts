@@ -49,7 +49,9 @@ try {
     print({ ok: true });
     process.exit();
   } else if (what === 'hear') {
-    // Answers how many signals came while the bus answered 20 pings.
+    // Answers how many signals came while the bus answered 20 pings; with a name of its own, where one is given.
+    if (rest[1])
+      await bus.call('org.freedesktop.DBus', '/', 'org.freedesktop.DBus', 'RequestName', 'su', [rest[1], 4]);
     let heard = 0;
     await bus.match({ interface: rest[0]! }, () => heard++);
     for (let i = 0; i < 20; i++) {
