@@ -59,8 +59,9 @@ served = await bus.serve(uplink1, {
   InviteBrowser: async () => codeOf(await uplink.issueCode(true)),
   async IssueCode({ new_passkey }) {
     const code = codeOf(await uplink.issueCode(new_passkey));
-    const { identity } = uplink.status();
-    if (new_passkey && identity)
+    const { identity, browsers } = uplink.status();
+    // Where there is no browser, there is nobody to tell.
+    if (new_passkey && identity && browsers > 0)
       served?.emit('Recovering', { owner_id: identity.owner_id, expires_at: code.expires_at });
     return code;
   },

@@ -254,7 +254,9 @@ async function issueCode(
   for (;;)
     try {
       await (await uplink()).Enrol({});
-      return await (await uplink()).IssueCode({ new_passkey });
+      const calls = await uplink();
+      // For a further device, as the owner's browser asks for it.
+      return await (new_passkey ? calls.InviteBrowser({}) : calls.IssueCode({ new_passkey }));
     } catch (e) {
       if (isStopping() || !(e instanceof IngleError) || e.code !== 'unavailable' || Date.now() > last)
         throw e;
