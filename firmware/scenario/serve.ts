@@ -132,6 +132,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     ...{ ear: o.ear, sayable, log, tell },
     act: (text, asker, starting) => understand(parts, { text, asker, ctx: {}, start: true, starting }),
     ended: runs.ended,
+    isSilent: async (run_id) => (await runs.view(run_id))?.waits?.for === 'time',
     stopRun: (run_id) => runs.order(run_id, 'stop'),
   });
   let served: Served<typeof scenario1> | undefined;

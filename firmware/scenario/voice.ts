@@ -64,6 +64,8 @@ export interface VoiceOptions {
   act(text: string, asker: Asker, starting: (run_id: string) => void): Promise<Omit<Turn, 'heard' | 'text'>>;
   /** Settles when a run is over. */
   ended(run_id: string): Promise<unknown>;
+  /** Whether a run waits for nothing but a time: an alarm that is set is silent, and no part of what "stop" ends. */
+  isSilent(run_id: string): Promise<boolean>;
   stopRun(run_id: string): Promise<void>;
   tell(event: 'voice.state', properties: Record<string, Value>): void;
 }
@@ -144,6 +146,16 @@ async function listen(t: Talk, c: Conversation): Promise<void> {
   }
 }
 
+/** Ends what speaks, or is about to. */
+async function stopRuns({ o }: Talk, { runs }: Conversation): Promise<void> {
+  for (const run_id of runs)
+    try {
+      if (!(await o.isSilent(run_id))) await o.stopRun(run_id);
+    } catch (error) {
+      o.log.info('a scenario is not stopped', { run_id, error: toIngleError(error) });
+    }
+}
+
 async function act(t: Talk, c: Conversation): Promise<void> {
   const { words } = c;
   try {
@@ -151,7 +163,7 @@ async function act(t: Talk, c: Conversation): Promise<void> {
     if (!isAt(t, c, 'ACTING')) return;
     settle(c, (s) => s.resolve({ heard: true, text: words, ...meant }));
     if (meant.intent === STOP) {
-      for (const run_id of c.runs) await t.o.stopRun(run_id).catch(() => {});
+      await stopRuns(t, c);
       fire(t, c, 'told');
     } else if (meant.run_id === '') {
       c.refusal = meant.intent === '' ? 'voice_unclear' : 'voice_nothing';

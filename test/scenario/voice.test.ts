@@ -60,6 +60,7 @@ function parlour() {
   let hearing: Hold<{ heard: boolean; text: string }> | undefined;
   let telling: Hold<Interruption> | undefined;
   const ends = new Map<string, () => void>();
+  const silent = new Set<string>();
   let runs = 0;
   const voice = openVoice({
     log: quiet,
@@ -87,6 +88,7 @@ function parlour() {
       return { intent: 'i', scenario_id: 'home/s', run_id };
     },
     ended: (run_id) => new Promise<void>((resolve) => ends.set(run_id, resolve)),
+    isSilent: async (run_id) => silent.has(run_id),
     stopRun: async (run_id) => {
       log.stopped.push(run_id);
       ends.get(run_id)?.();
@@ -97,6 +99,7 @@ function parlour() {
   return {
     voice,
     log,
+    silent,
     end: (run_id: string) => ends.get(run_id)!(),
     async hears(text: string, heard = true) {
       await until(() => hearing !== undefined, 'the ear');
@@ -225,6 +228,23 @@ test('a tap while it speaks gives the word back, and stopping ends it all', asyn
   assert.is((await again).code, 'timeout');
   assert.is(log.hushed, 2);
   assert.equal(log.acted, ['set a timer']);
+});
+
+test('"stop" leaves an alarm alone that was set a moment before', async () => {
+  const { voice, log, hears, spoken, silent } = parlour();
+  const woken = voice.wake(asker, 'en');
+  await hears('wake me at seven');
+  await woken;
+  await until(() => voice.state === 'ANSWERING', 'the answer');
+  silent.add('r1');
+  const again = voice.wake(asker, 'en');
+  await hears("what's the weather");
+  await again;
+  await until(() => voice.state === 'ANSWERING', 'the weather');
+  void voice.speak('A long story.', 'en', []);
+  await spoken({ interrupted: true, text: 'stop' });
+  await voice.over();
+  assert.equal(log.stopped, ['r2']);
 });
 
 test('the sound service gets a grammar when it has another, once, and without words it cannot pronounce', async () => {
