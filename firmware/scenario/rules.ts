@@ -23,11 +23,17 @@ export const houseRules: RuleSet = {
         en: [
           '[please] (set|start) [(a|the)] timer (for|of) {length:duration}',
           '[please] [set] [a] {length:duration} timer',
-          'wake me [up] in {length:duration}',
+          // As long as what a time of day is said with, and a word more: a length is no time on the wall.
+          '[please] wake me [up] in {length:duration}',
+          '[please] (set|make) [(a|an|the|my)] alarm (in|for) {length:duration}',
+          'alarm in {length:duration}',
         ],
         ru: [
           '[пожалуйста] (поставь|включи|заведи) таймер на {length:duration}',
           'таймер на {length:duration}',
+          '[пожалуйста] (разбуди меня|разбуди) через {length:duration}',
+          '[пожалуйста] (поставь|включи|заведи) будильник через {length:duration}',
+          'будильник через {length:duration}',
         ],
       },
     },

@@ -78,7 +78,19 @@ test('alarms and what cancels them are said in many ways', () => {
     ['отмени будильник на 7:30', { cancel: 'alarm', time: '07:30' }],
   ] as const)
     assert.equal(understood(text), ['cancel_alarm', slots], text);
-  assert.equal(understood('wake me in ten minutes'), ['set_timer', { length: 600 }]);
+  for (const text of [
+    'wake me in ten minutes',
+    'set an alarm in ten minutes',
+    'Set an alarm for ten minutes',
+    'alarm in ten minutes',
+    'разбуди меня через десять минут',
+    'пожалуйста, разбуди через десять минут',
+    'Поставь будильник через десять минут',
+    'будильник через десять минут',
+  ])
+    assert.equal(understood(text), ['set_timer', { length: 600 }], text);
+  assert.equal(understood('set an alarm for ten'), ['set_alarm', { time: '10:00' }]);
+  assert.equal(understood('разбуди меня через полчаса'), ['set_timer', { length: 1800 }]);
   assert.equal(understood('stop'), ['voice.stop', {}]);
 });
 
