@@ -3,12 +3,13 @@ import { parseMilliseconds } from '../documents/duration.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { pickLanguage } from '../text/i18n.ts';
 import type { Action, Actions, Asked } from './action.ts';
+import { isTimeKnown } from './clock.ts';
 import { textOf, type Value } from './expression.ts';
 import { type HttpWays, httpActions } from './http-action.ts';
 import { chosenFor, localizedText } from './localized.ts';
 import type { Offer } from './offers.ts';
 import type { Records } from './records.ts';
-import { nextTimeOfDay, tellTimes } from './time-of-day.ts';
+import { dateAt, nextTimeOfDay, tellLengths, tellTimes } from './time-of-day.ts';
 import type { Interruption } from './voice.ts';
 
 /** What actions reach of the hub. Each throws IngleError; `unavailable` and `not_supported` where nothing is there. */
@@ -291,25 +292,39 @@ function keeping(w: Ways, records: Pick<Records, 'memory' | 'write'>): Table {
   };
 }
 
+/** Of a value, or a list of them, what has a form; of a name of an activity what follows its last slash. */
+const ofForm = (value: Value | undefined, form: RegExp): string[] =>
+  [value ?? []]
+    .flat()
+    .map((v) => textOf(v).replace(/^.*\//, ''))
+    .filter((t) => form.test(t));
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
+
 function times(w: Ways): Table {
-  const wordsOf = (asked: Asked, at: readonly number[]) =>
-    tellTimes(at, { ...w, language: pickLanguage([asked.ctx.locale]), now: w.now() });
   return {
     'time.next': {
-      doc: 'When a time of day comes next: time (HH:MM), date (YYYY-MM-DD). Answers at, null where it is over, and words.',
+      doc: 'When a time of day comes next: time (HH:MM), date (YYYY-MM-DD). Answers at, null where it is over, and date.',
       interrupted: 'again',
       async perform(a) {
+        if (!isTimeKnown({ wall: w.now }))
+          throw new IngleError(
+            'unavailable',
+            'The hub does not know the time yet. Connect it to the network, and try again.',
+          );
         const at = nextTimeOfDay({ time: need(a, 'time'), date: text(a, 'date') }, { ...w, now: w.now() });
-        return at === null ? { at, words: '' } : { at: new Date(at).toISOString(), words: wordsOf(a, [at]) };
+        return at === null ? { at, date: '' } : { at: new Date(at).toISOString(), date: dateAt(at, w.zone) };
       },
     },
     'time.words': {
-      doc: 'How times are told: at, an ISO 8601 time or a list of them. Answers words.',
+      doc: 'How times are told, and lengths: at, ISO 8601 times; seconds; each may be a list, and names of activities that end so. What is neither is left out. Answers words.',
       interrupted: 'again',
       async perform(a) {
-        const at = [a.args['at'] ?? []].flat().map((t) => Date.parse(textOf(t)));
-        if (at.some(Number.isNaN)) throw new IngleError('invalid_request', 'It needs "at", ISO 8601 times.');
-        return { words: wordsOf(a, at) };
+        const language = pickLanguage([a.ctx.locale]);
+        const inOrder = (values: number[]) => values.filter(Number.isFinite).sort((x, y) => x - y);
+        const at = inOrder(ofForm(a.args['at'], isoTime).map((t) => Date.parse(t)));
+        const told = tellTimes(at, { ...w, language, now: w.now() });
+        const lengths = tellLengths(inOrder(ofForm(a.args['seconds'], /^\d{1,9}$/).map(Number)), language);
+        return { words: [told, lengths].filter(Boolean).join(', ') };
       },
     },
     'activity.stop': {
@@ -317,7 +332,7 @@ function times(w: Ways): Table {
       interrupted: 'again',
       async perform(a) {
         const names = await w.end(need(a, 'activity'), a.ctx.user);
-        return { stopped: names.map((name) => name.slice(name.indexOf('/') + 1)).sort() };
+        return { stopped: [...new Set(names.map((name) => name.slice(name.indexOf('/') + 1)))].sort() };
       },
     },
   };

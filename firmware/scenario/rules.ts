@@ -3,9 +3,13 @@ import type { RuleSet } from '../intent/schema.ts';
 
 export const houseRules: RuleSet = {
   lists: {
+    ring: [
+      { out: 'timer', says: { en: ['timer'], ru: ['таймер'] } },
+      { out: 'alarm', says: { en: ['alarm'], ru: ['будильник'] } },
+    ],
     rings: [
-      { out: 'timer', says: { en: ['timer', 'timers'], ru: ['таймер', 'таймеры'] } },
-      { out: 'alarm', says: { en: ['alarm', 'alarms'], ru: ['будильник', 'будильники'] } },
+      { out: 'timer', says: { en: ['timers'], ru: ['таймеры'] } },
+      { out: 'alarm', says: { en: ['alarms'], ru: ['будильники'] } },
     ],
     stations: [
       { out: 'jazz', says: { en: ['jazz', 'jazz radio'], ru: ['джаз', 'радио джаз'] } },
@@ -56,11 +60,25 @@ export const houseRules: RuleSet = {
       intent: 'cancel_alarm',
       patterns: {
         en: [
-          '[please] (cancel|stop|turn off|switch off|delete) [all] [(the|my)] {cancel:rings} [[for] ([{day:date}] {time:time}|{time:time} {day:date})]',
-          '[please] turn [all] [(the|my)] {cancel:rings} off',
+          '[please] (cancel|stop|turn off|switch off|delete|remove|dismiss) [(the|my)] {cancel:ring} [[for] ({day:date}|[{day:date}] {time:time}|{time:time} {day:date})]',
+          '[please] turn [(the|my)] {cancel:ring} off',
         ],
         ru: [
-          '[пожалуйста] (отмени|останови|выключи|отключи|убери) [(все|мой|мои)] {cancel:rings} [([{day:date}] {time:time}|{time:time} {day:date})]',
+          '[пожалуйста] (отмени|останови|выключи|отключи|убери|удали) [мой] {cancel:ring} [({day:date}|[{day:date}] {time:time}|{time:time} {day:date})]',
+        ],
+      },
+    },
+    {
+      // Not only what rings.
+      intent: 'cancel_alarm',
+      slots: { all: { value: true } },
+      patterns: {
+        en: [
+          '[please] (cancel|stop|turn off|switch off|delete|remove|dismiss) [all [of]] [(the|my)] {cancel:rings} [[for] ({day:date}|[{day:date}] {time:time}|{time:time} {day:date})]',
+          '[please] turn [all [of]] [(the|my)] {cancel:rings} off',
+        ],
+        ru: [
+          '[пожалуйста] (отмени|останови|выключи|отключи|убери|удали) [все] [мои] {cancel:rings} [({day:date}|[{day:date}] {time:time}|{time:time} {day:date})]',
         ],
       },
     },

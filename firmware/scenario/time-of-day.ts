@@ -1,11 +1,14 @@
-// Times of day where the hub is: when one comes next, and how times are told. Pure.
+// Times of day where the hub is: when one comes next, and how times and lengths are told. Pure.
 import { IngleError } from '../protocol/errors.ts';
 import { type Language, translator } from '../text/i18n.ts';
 import { whenTexts } from '../text/when.ts';
 import { nextTime } from './cron.ts';
 
+/** So far ahead a time of day is looked for, milliseconds: a run that waits so long has time to ring. */
+const YEAR = 365 * 86_400_000;
+
 /** `YYYY-MM-DD` at a place. */
-const dateAt = (at: number, zone: string): string =>
+export const dateAt = (at: number, zone: string): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(at);
 
 const dayAfter = (date: string): string =>
@@ -26,7 +29,8 @@ export function nextTimeOfDay(
   if (hour === undefined || (of.date !== '' && day === '*'))
     throw new IngleError('invalid_request', 'A time of day is HH:MM, and a date YYYY-MM-DD.');
   const at = nextTime(`${minute} ${hour} ${day} ${month} *`, zone, now);
-  return at !== null && (of.date === '' || dateAt(at, zone) === of.date) ? at : null;
+  if (at === null || at - now > YEAR) return null;
+  return of.date === '' || dateAt(at, zone) === of.date ? at : null;
 }
 
 /** "tomorrow at 07:30, on 4 December at 09:00". */
@@ -46,4 +50,26 @@ export function tellTimes(
     return t('on', { time, date: shown(at, { day: 'numeric', month: 'long' }) });
   };
   return times.map(one).join(', ');
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** "1 hour 30 minutes, 10 seconds" of lengths in seconds. */
+export function tellLengths(lengths: readonly number[], language: Language): string {
+  const one = (seconds: number): string => {
+    let left = Math.max(1, Math.round(seconds));
+    const parts = units.flatMap(([unit, size]) => {
+      const n = Math.floor(left / size);
+      left -= n * size;
+      const said = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
+      return n > 0 ? [said.format(n)] : [];
+    });
+    return parts.join(' ');
+  };
+  return lengths.map(one).join(', ');
 }

@@ -152,11 +152,12 @@ test('what is still to buy is gathered thing by thing', () => {
 
 test('a timer takes the minutes it is told, else those that are set', () => {
   const { set } = stepOf(of('timer_alarm'), 'length');
-  const minutes = (ctx: unknown) => fill(templateOf(set), { ctx, params: { minutes: 10 } });
-  assert.equal(minutes({ minutes: '25' }), { minutes: 25 });
-  assert.equal(minutes({}), { minutes: 10 });
+  const taken = (ctx: unknown) => fill(templateOf(set), { ctx, params: { minutes: 10 } });
+  assert.equal(taken({ minutes: '2,5' }), { seconds: 150 });
+  assert.equal(taken({ length: 10 }), { seconds: 10 });
+  assert.equal(taken({}), { seconds: 600 });
   const wait = stepOf(of('timer_alarm'), 'wait').for!;
-  assert.is(fill(templateOf(wait), { vars: { minutes: 2.5 } }), '150s');
+  assert.is(fill(templateOf(wait), { vars: { seconds: 150 } }), '150s');
 });
 
 test('a medicine is confirmed by an event and not by a wait that was in vain', () => {
