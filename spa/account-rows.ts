@@ -132,7 +132,7 @@ function Hub(o: Row<OwnedHub> & { of: OwnedHub; only: boolean; leads: string }) 
     if (!(await ask({ title: say('remove_title', { name }), text, yes: say('remove') }))) return;
     order(async () => {
       await account.removeHub(h.hub_id);
-      if (h.current || o.only) return leave(true);
+      if (h.current || o.only) return leave(h.hub_id);
       toast(say('removed', { name }));
     });
   };

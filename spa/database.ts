@@ -99,6 +99,9 @@ export function read<T extends Table>(table: T, key: string): Promise<Tables[T] 
 export function readAll<T extends Table>(table: T): Promise<Tables[T][]> {
   return run(table, 'readonly', (s) => s.getAll() as IDBRequest<Tables[T][]>);
 }
+export async function keysOf(table: Table): Promise<string[]> {
+  return (await run(table, 'readonly', (s) => s.getAllKeys())) as string[];
+}
 /** Settles when it is durable. */
 export async function write<T extends Table>(table: T, key: string, value: Tables[T]): Promise<void> {
   await run(table, 'readwrite', (s) => s.put(value, key));

@@ -1,11 +1,9 @@
 // What a visit begins with and where a person turns: a link, the hub this browser knows, a new code, out.
 import { toBase64url } from '../firmware/protocol/bytes.ts';
-import { forgetBrand } from './brand.ts';
 import { type PairingLink, readFragment } from './code.ts';
 import { connect, endSession, isInsecure, stopLink, stuck } from './connection.ts';
-import { erase, type Pin, pinnedHub } from './database.ts';
+import { type Pin, pinnedHub } from './database.ts';
 import { loaded, loginCommand, showEntry, showLogin } from './entrance.ts';
-import { forgetPlaces } from './place.ts';
 import { type Session, session } from './sid.ts';
 import { passkey, verify } from './signin.ts';
 import { type LinkQuestion, noDesktop, set, show } from './store.ts';
@@ -90,18 +88,15 @@ export async function newCode(): Promise<void> {
   await showEntry();
 }
 
-/** Ends the session. Keys and pins stay unless `forget`. */
-export async function signOut(forget = false): Promise<void> {
+/** Ends the session. Keys and pins stay, but of what is forgotten: a hub by its id, or by `true` each. */
+export async function signOut(forgets: boolean | string = false): Promise<void> {
   const hubId = session()?.hub_id;
   await endSession();
   // Whoever comes to this browser next is told nothing of the hub.
   import('./push.ts').then((m) => m.silence()).catch(() => {});
-  if (forget) {
-    forgetBrand();
-    forgetPlaces();
+  if (forgets) {
     try {
-      await (await loaded(import('./icons.ts'))).forgetChanges();
-      for (const table of ['hubs', 'icons', 'ops_outbox', 'prefs', 'keys'] as const) await erase(table);
+      await (await loaded(import('./forget.ts'))).forget(forgets === true ? undefined : forgets);
     } catch (e) {
       return stuck(e);
     }
@@ -110,10 +105,11 @@ export async function signOut(forget = false): Promise<void> {
     ...{ ...noDesktop, open: null, managing: null },
     pending: 0,
     insecure: false,
-    ...(forget ? { hubName: null } : {}),
+    ...(forgets ? { hubName: null } : {}),
   });
-  if (forget || !hubId) return showEntry();
-  await showLogin({ out: true });
+  // Where another hub is known, its login is the way in.
+  if (!forgets && !hubId) return showEntry();
+  await showLogin({ out: !forgets });
 }
 
 /**

@@ -1,7 +1,7 @@
 // What the page of hubs asks of the hub, and what it makes of the answers.
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import type { subnetApi } from '../firmware/subnet/api.ts';
-import { translator } from '../firmware/text/i18n.ts';
+import { localizer, translator } from '../firmware/text/i18n.ts';
 import { spaHubsTexts } from '../firmware/text/spa-hubs.ts';
 import { reached } from './current.ts';
 import { errorOf } from './entrance.ts';
@@ -34,6 +34,9 @@ export type Act = 'invite' | 'let_go' | 'join' | 'leave';
 type Key = keyof (typeof spaHubsTexts)['en'];
 export const say = (key: Key, values?: Record<string, string | number>) =>
   translator(spaHubsTexts, app().language)(key, values);
+
+/** The same for a page that outlives the language. */
+export const both = localizer(spaHubsTexts);
 
 /** Hubs that have not said a name go by the start of their id. */
 export const nameOf = (n: Node): string => n.name || n.hub_id.slice(0, 12);

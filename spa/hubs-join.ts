@@ -2,11 +2,9 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { toIngleError } from '../firmware/protocol/errors.ts';
-import { hub, say } from './hubs-hub.ts';
-import { leave } from './leave.ts';
+import { both, hub, say } from './hubs-hub.ts';
+import { parting } from './parting.ts';
 import { ask } from './question.ts';
-import { session } from './sid.ts';
-import { toast } from './store.ts';
 
 /** What the page gives: whether orders can be given, and how. */
 interface Orders {
@@ -25,19 +23,8 @@ function losesOf(e: unknown): { browsers: number; people: number } | undefined {
     : undefined;
 }
 
-/**
- * Done, the hub no longer knows this browser and its owner's session is over, often before the answer comes: then
- * nothing of the hub stays here, and the way back is a new code.
- */
-async function parting(work: Promise<unknown>, said: string): Promise<void> {
-  try {
-    await work;
-  } catch (e) {
-    if (session()) throw e;
-  }
-  await leave(true);
-  toast(said);
-}
+const joined = () => ({ done: say('has_joined'), perhaps: both('perhaps_joined') });
+const left = () => ({ done: say('left_home'), perhaps: both('perhaps_left') });
 
 /** Asks the hub, which first says what would be lost, and goes on if the owner wants that. */
 async function join(invite: string, begun: () => void): Promise<void> {
@@ -45,13 +32,13 @@ async function join(invite: string, begun: () => void): Promise<void> {
     () => undefined,
     (cause) => cause,
   );
-  if (e === undefined) return parting(Promise.resolve(), say('has_joined'));
+  if (e === undefined) return parting(async () => {}, joined());
   const loses = losesOf(e);
   if (!loses) throw e;
   const question = { title: say('join_sure_title'), text: say('join_sure', loses), yes: say('join') };
   if (!(await ask(question))) return;
   begun();
-  await parting(hub.join(invite, true), say('has_joined'));
+  await parting(() => hub.join(invite, true), joined());
 }
 
 /** Offered on a hub that is alone. */
@@ -84,7 +71,7 @@ export function Join({ still, order }: Orders) {
 export function Leave({ still, order }: Orders) {
   const go = async () => {
     if (!(await ask({ title: say('leave_sure_title'), text: say('leave_sure'), yes: say('leave') }))) return;
-    order(() => parting(hub.leave(), say('left_home')));
+    order(() => parting(hub.leave, left()));
   };
   return html`<section class="v-stack" aria-labelledby="leave-title"><h3 id="leave-title">${say('leave_title')}</h3>
     <p class="soft">${say('leave_lead')}</p>

@@ -1,5 +1,5 @@
 // The way out of the session, for pages that flow.ts leads to.
-type Out = (isForgotten?: boolean) => Promise<void>;
+type Out = (forgets?: boolean | string) => Promise<void>;
 
 let out: Out = async () => {};
 
@@ -8,5 +8,8 @@ export function wayOut(way: Out): void {
   out = way;
 }
 
-/** Ends the session here; `isForgotten` takes everything of the hub out of this browser. */
-export const leave: Out = (isForgotten) => out(isForgotten);
+/**
+ * Ends the session here.
+ * @param forgets the hub of which everything is taken out of this browser, by its id; `true`: all hubs
+ */
+export const leave: Out = (forgets) => out(forgets);

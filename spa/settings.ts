@@ -15,6 +15,7 @@ import { Programs } from './settings-programs.ts';
 import { Push } from './settings-push.ts';
 import { say } from './settings-text.ts';
 import { Way } from './settings-way.ts';
+import { session } from './sid.ts';
 import { type Managing, set, toast, useApp } from './store.ts';
 import { shown, t } from './text.ts';
 
@@ -92,7 +93,8 @@ function Here() {
   const { hubName } = useApp();
   const forget = async () => {
     const title = say('forget_title', { hub: hubName || t('hub_yours') });
-    if (await ask({ title, text: say('forget_sure'), yes: say('forget') })) await leave(true);
+    if (await ask({ title, text: say('forget_sure'), yes: say('forget') }))
+      await leave(session()?.hub_id ?? true);
   };
   return html`<section class="v-card" aria-labelledby="here-title"><h3 id="here-title">${say('browser')}</h3>
     <ul class="rows">

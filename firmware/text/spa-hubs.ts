@@ -52,6 +52,8 @@ const en = {
     'This hub gets the owner of the other one. It forgets the browsers that were let in here ({browsers}, with this one) and the people ({people}); this cannot be undone. To use it here again you need a new code at the hub: ingle login',
   join_wait: 'Asking the other hub. This takes up to a minute; when it has joined, this page ends.',
   has_joined: 'The hub has joined the other home. To use it here again: ingle login at the hub',
+  perhaps_joined:
+    'The hub has probably joined the other home; the session ended before it said so. If it does not take your passkey any more, make a code at the hub and pair this browser anew: ingle login',
   leave_title: 'Leave this home',
   leave_lead: 'This hub is alone again, as it was before it joined.',
   leave: 'Leave',
@@ -59,6 +61,8 @@ const en = {
   leave_sure:
     'This hub is alone again and forgets all browsers and people that were let in here, this browser too. To come back it needs a new code of this home; to use it alone, a code at the hub: ingle login',
   left_home: 'The hub has left and is alone again. To use it here: ingle login at the hub',
+  perhaps_left:
+    'The hub has probably left; the session ended before it said so. If it does not take your passkey any more, make a code at the hub and pair this browser anew: ingle login',
   join_invalid_request:
     'This is no code for a hub. It has twelve digits, or is a link; “Make a code” on the page of hubs of the other home gives one. Nothing was changed.',
   join_invalid_device_code:
@@ -136,6 +140,8 @@ const ru: Record<keyof typeof en, string> = {
     'Владельцем этого хаба станет владелец другого. Допущенные сюда браузеры ({browsers} вместе с этим) и люди ({people}) будут забыты; отменить это нельзя. Чтобы снова пользоваться им здесь, понадобится новый код у хаба: ingle login',
   join_wait: 'Спрашиваем другой хаб. Это займёт до минуты; после присоединения эта страница закроется.',
   has_joined: 'Хаб присоединён к другому дому. Снова пользоваться им здесь: ingle login у хаба',
+  perhaps_joined:
+    'Хаб, скорее всего, присоединён к другому дому: сеанс закончился раньше ответа. Если он больше не принимает ваш ключ доступа, создайте код у хаба и подключите этот браузер заново: ingle login',
   leave_title: 'Выйти из этого дома',
   leave_lead: 'Этот хаб снова будет сам по себе, как до присоединения.',
   leave: 'Выйти',
@@ -143,6 +149,8 @@ const ru: Record<keyof typeof en, string> = {
   leave_sure:
     'Этот хаб снова будет сам по себе и забудет все допущенные сюда браузеры, и этот тоже, и всех людей. Чтобы вернуться, ему нужен новый код этого дома; чтобы пользоваться им отдельно, код у самого хаба: ingle login',
   left_home: 'Хаб вышел и снова сам по себе. Пользоваться им здесь: ingle login у хаба',
+  perhaps_left:
+    'Хаб, скорее всего, вышел: сеанс закончился раньше ответа. Если он больше не принимает ваш ключ доступа, создайте код у хаба и подключите этот браузер заново: ingle login',
   join_invalid_request:
     'Это не код для хаба. В нём двенадцать цифр, или это ссылка; его даёт «Создать код» на странице хабов другого дома. Ничего не изменено.',
   join_invalid_device_code:

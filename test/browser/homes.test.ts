@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
 import { home } from '../lab/browser/home.ts';
-import { answer, at, openPage, type Phone, pairByLink, phone } from '../lab/browser/phone.ts';
+import { answer, at, countKept, openPage, type Phone, pairByLink, phone } from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
 import { until } from '../lab/wait.ts';
 
@@ -24,6 +24,10 @@ test.before(async () => {
     await until(async () => (await h.status()).uplink.connected, 'a hub to be connected');
   }
   owner = await phone(browser, { still: true });
+  // One browser knows both hubs.
+  await pairByLink(owner, hall);
+  await owner.page.evaluate(() => sessionStorage.clear());
+  await owner.page.goto('about:blank');
   await pairByLink(owner, attic);
 });
 test.after(async () => {
@@ -71,7 +75,7 @@ test('what is no code, and a code that is not good, are told with what to do, an
   assert.equal(await members(), []);
 });
 
-test('by the command that the other hub shows it joins after a question, and this browser is led to a new code', async () => {
+test('by the command that the other hub shows it joins after a question, and this browser forgets it and not the other', async () => {
   const { page } = owner;
   const { device_code, secret } = await (await hall.uplink()).InviteHub({});
   await field().fill(`ingle subnet join ${device_code}-${secret}`);
@@ -82,10 +86,15 @@ test('by the command that the other hub shows it joins after a question, and thi
   await page.locator('dialog.question').waitFor();
   await look('homes-2-question');
   await answer(page, true);
-  await at(page, 'entry');
+  await at(page, 'login');
   await page.getByText('The hub has joined the other home').waitFor();
   await until(async () => (await members())[0]?.[1] === 'here', 'the member to be here');
-  assert.is(await page.evaluate(() => sessionStorage.getItem('ingle.session')), null);
+  assert.is(
+    await page.evaluate(() => JSON.parse(sessionStorage.getItem('ingle.session') ?? '{}').hub_id),
+    undefined,
+  );
+  await page.getByText('Hall').first().waitFor();
+  assert.equal([await countKept(page, 'hubs'), await countKept(page, 'keys')], [1, 1]);
 });
 
 test('let in anew at the member, the owner reads who leads, and leaves after a question', async () => {
@@ -106,6 +115,7 @@ test('let in anew at the member, the owner reads who leads, and leaves after a q
   await answer(page, true);
   await at(page, 'entry');
   await page.getByText('The hub has left').waitFor();
+  assert.equal([await countKept(page, 'hubs'), await countKept(page, 'keys')], [0, 0]);
   assert.equal(await members(), [['Attic', 'left']]);
   assert.is((await (await attic!.uplink()).Subnet({})).stage, 'left');
   assert.equal(faults, [], 'axe, thumbs and sideways');
