@@ -70,7 +70,7 @@ export function Programs() {
       <label class="setting"><span>${say('allow')}</span>
         <input type="checkbox" class="switch" role="switch" checked=${isOn} disabled=${away || state === null}
           aria-busy=${still} aria-describedby="programs-hint" onChange=${turn} /></label>
-      <p class="soft small" id="programs-hint" role="status">${say(isOn ? 'on' : 'off')}</p>
+      <p class="soft small" id="programs-hint" role="status">${state && say(isOn ? 'on' : 'off')}</p>
       ${state && html`<${Offered} actions=${state.actions} />`}
       ${state && isOn && html`<${SetUp} ...${state} /><p class="soft small">${say('ends')}</p>`}
     </div>

@@ -85,6 +85,19 @@ test('turned off, the next call is refused, and the page shows no address', asyn
   assert.equal(faults, [], 'axe, thumbs and sideways');
 });
 
+test('what is not known is not told', async () => {
+  const { page, context } = owner;
+  await page.getByRole('button', { name: 'Close' }).first().click();
+  await part().waitFor({ state: 'detached' });
+  await context.setOffline(true);
+  await page.locator('[data-link="cut"]').waitFor();
+  await press(page, 'Menu');
+  await page.locator('.menu').getByRole('button', { name: 'Settings' }).click();
+  await it().waitFor();
+  assert.is(await it().isDisabled(), true);
+  assert.is(await part().locator('#programs-hint').innerText(), '');
+});
+
 test('nothing broke on the way', () => assert.equal(owner.errors, []));
 
 test.run();
