@@ -8,7 +8,9 @@ import { errorOf } from './entrance.ts';
 import { app } from './store.ts';
 import { errorText } from './text.ts';
 
-export type Node = Answer<typeof subnetApi.nodes>['nodes'][number];
+type Nodes = Answer<typeof subnetApi.nodes>;
+export type Node = Nodes['nodes'][number];
+export type Stage = NonNullable<Nodes['stage']>;
 export type Code = Answer<typeof subnetApi.invite>;
 
 /** The other hub may take this long, milliseconds; the hub gives up sooner. */
@@ -16,8 +18,7 @@ const JOIN = 95_000;
 
 /** The hub's orders. @throws IngleError what it answered, `unavailable` when it is not reached */
 export const hub = {
-  list: async () =>
-    (await reached().request<Answer<typeof subnetApi.nodes>>('GET', '/api/subnet/nodes')).nodes,
+  list: () => reached().request<Nodes>('GET', '/api/subnet/nodes'),
   invite: () => reached().request<Code>('POST', '/api/subnet/invite', {}),
   letGo: (id: string) => reached().request('DELETE', `/api/subnet/nodes/${encodeURIComponent(id)}`),
   /** @throws IngleError `conflict` with `details.loses` for as long as nobody has said yes to what is lost */

@@ -1,10 +1,11 @@
 // The way into the subnet of another hub, by its code, and out of it. Both end what this browser was let in for.
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { toIngleError } from '../firmware/protocol/errors.ts';
-import { both, hub, say } from './hubs-hub.ts';
+import { both, hub, type Stage, say } from './hubs-hub.ts';
 import { parting } from './parting.ts';
 import { ask } from './question.ts';
+import { toast } from './store.ts';
 
 /** What the page gives: whether orders can be given, and how. */
 interface Orders {
@@ -45,6 +46,7 @@ async function join(invite: string, begun: () => void): Promise<void> {
 export function Join({ still, order }: Orders) {
   const [typed, type] = useState('');
   const [asking, setAsking] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
   const invite = inviteOf(typed);
   const send = (e: Event) => {
     e.preventDefault();
@@ -53,13 +55,15 @@ export function Join({ still, order }: Orders) {
         await join(invite, () => setAsking(true));
       } finally {
         setAsking(false);
+        // Its button was out of order when the question came, so that the focus had nowhere to go back to.
+        if (document.activeElement?.matches('body, :disabled')) field.current?.focus();
       }
     });
   };
   return html`<section class="v-stack" aria-labelledby="join-title"><h3 id="join-title">${say('join_title')}</h3>
     <p class="soft">${say('join_lead')}</p>
     <form class="field" onSubmit=${send}><label for="join">${say('join_code')}</label>
-      <div class="with"><input class="input" id="join" autocomplete="off" autocapitalize="off" spellcheck=${false} required
+      <div class="with"><input class="input" id="join" ref=${field} autocomplete="off" autocapitalize="off" spellcheck=${false} required
         maxlength="512" value=${typed} aria-describedby="join-hint"
         onInput=${(e: Event) => type((e.target as HTMLInputElement).value)} />
       <button type="submit" class="button second" disabled=${still || invite === ''}>${say('join')}</button></div>
@@ -67,11 +71,19 @@ export function Join({ still, order }: Orders) {
   </section>`;
 }
 
-/** Offered on a member. */
-export function Leave({ still, order }: Orders) {
+/** Nobody is forgotten by a hub that has not joined yet. */
+async function stop(): Promise<void> {
+  await hub.leave();
+  toast(say('stopped'));
+}
+
+/** Offered on a member, and on a hub that is on its way in or out. */
+export function Leave({ still, order, stage }: Orders & { stage: Stage }) {
+  const isIn = stage !== 'joining';
   const go = async () => {
-    if (!(await ask({ title: say('leave_sure_title'), text: say('leave_sure'), yes: say('leave') }))) return;
-    order(() => parting(hub.leave, left()));
+    const text = say(isIn ? 'leave_sure' : 'stop_sure');
+    if (!(await ask({ title: say('leave_sure_title'), text, yes: say('leave') }))) return;
+    order(isIn ? () => parting(hub.leave, left()) : stop);
   };
   return html`<section class="v-stack" aria-labelledby="leave-title"><h3 id="leave-title">${say('leave_title')}</h3>
     <p class="soft">${say('leave_lead')}</p>

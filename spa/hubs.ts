@@ -6,7 +6,7 @@ import { useAsked } from './asked.ts';
 import { useFocusInside } from './focus.ts';
 import { glyph } from './glyphs.ts';
 import { comer } from './hubs-comer.ts';
-import { type Act, type Code, hub, type Node, nameOf, say, troubleText } from './hubs-hub.ts';
+import { type Act, type Code, hub, type Node, nameOf, type Stage, say, troubleText } from './hubs-hub.ts';
 import { Join, Leave } from './hubs-join.ts';
 import { List } from './hubs-list.ts';
 import { clock, Invited } from './invitation.ts';
@@ -14,7 +14,7 @@ import { Bones } from './open.ts';
 import { toast } from './store.ts';
 import { t } from './text.ts';
 
-interface Awaited {
+interface Expected {
   code: Code;
   /** Who belonged to the subnet when it was made. */
   then: readonly Node[];
@@ -57,14 +57,17 @@ function Waiting({ code, came, close }: { code: Code; came: Node | undefined; cl
 
 export function Hubs() {
   const [nodes, setNodes] = useState<Node[] | null>(null);
-  const [awaited, wait] = useState<Awaited | null>(null);
+  const [stage, setStage] = useState<Stage | null>(null);
+  const [awaited, wait] = useState<Expected | null>(null);
   const [trouble, setTrouble] = useState('');
   const box = useFocusInside();
   const told = useRef<HTMLDivElement>(null);
   // What was pressed may be far below it.
   useEffect(() => told.current?.scrollIntoView({ block: 'nearest' }), [trouble]);
-  const show = (next: Node[]) => {
+  const show = ({ nodes: next, stage: at }: Awaited<ReturnType<typeof hub.list>>) => {
     setNodes(next);
+    // A hub that is older tells members by their role only.
+    setStage(at ?? (next[0]?.role === 'member' ? 'in' : null));
     wait((a) => {
       const came = a && comer(next, a.then);
       if (came?.state !== 'here') return a;
@@ -87,7 +90,7 @@ export function Hubs() {
   if (!nodes) return gate.question || html`<${Bones} title=${t('hubs')} />`;
   const invite = () =>
     order('invite')(async () => {
-      const then = await hub.list();
+      const then = (await hub.list()).nodes;
       wait({ code: await hub.invite(), then });
     });
   const letGo = (n: Node) =>
@@ -103,8 +106,9 @@ export function Hubs() {
     ${awaited && html`<${Waiting} code=${awaited.code} came=${comer(nodes, awaited.then)} close=${() => wait(null)} />`}
     <${List} nodes=${nodes} still=${still} letGo=${letGo} />
     ${
-      nodes[0]?.role === 'member'
-        ? html`<p class="soft">${glyph('info')} ${say('member_here')}</p><${Leave} still=${still} order=${order('leave')} />`
+      stage
+        ? html`<p class="soft" role="status">${glyph('info')} ${say(`stage_${stage}`)}</p>
+          <${Leave} still=${still} order=${order('leave')} stage=${stage} />`
         : html`<section class="v-stack" aria-labelledby="invite-title"><h3 id="invite-title">${say('invite_title')}</h3>
           <p class="soft">${say('invite_lead')}</p>
           <div class="v-row"><button type="button" class="button" disabled=${still} onClick=${invite}>${say('invite')}</button></div></section>

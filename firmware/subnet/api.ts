@@ -7,6 +7,7 @@ const nullable = <S extends T.TSchema>(schema: S) => T.Union([schema, T.Null()])
 const hub_id = T.String({ minLength: 1, maxLength: 64, pattern: '^[\\w-]+$' });
 const role = T.Union([T.Literal('hub'), T.Literal('member')]);
 const state = T.Union([T.Literal('joined'), T.Literal('here'), T.Literal('gone'), T.Literal('left')]);
+const stage = T.Union([T.Literal('joining'), T.Literal('in'), T.Literal('leaving')]);
 const time = T.Integer({ description: 'Unix seconds.' });
 const next = T.Object({
   interval_s: T.Integer({ description: 'How long until the next heartbeat is expected.' }),
@@ -132,7 +133,13 @@ export const subnetApi = localArea({
     path: '/api/subnet/nodes',
     who: 'subnet',
     doc: 'The hubs of the subnet, this one first. A member knows itself and the hub that leads it.',
-    answer: T.Object({ nodes: T.Array(subnetNode) }),
+    answer: T.Object({
+      nodes: T.Array(subnetNode),
+      stage: T.Union([stage, T.Null()], {
+        description:
+          'Of this hub as a member; null: it leads, or is alone. One that is joining may still be let in.',
+      }),
+    }),
   },
   remove: {
     method: 'DELETE',

@@ -40,7 +40,11 @@ const en = {
   done: 'Close',
   came: '{name} has joined',
   over: 'This code is no longer good. Close it and make a new one.',
-  member_here: 'This hub is a member. Further hubs are invited and let go where the leading one is.',
+  stage_joining:
+    'This hub is on its way into another home and may still be let in, also when the other hub answers later. “Leave” stops that.',
+  stage_leaving:
+    'This hub is leaving its home, and finishes when it reaches the service in between. Nothing else can be done with it here until then.',
+  stage_in: 'This hub is a member. Further hubs are invited and let go where the leading one is.',
   join_title: 'Join another home',
   join_lead:
     'This hub becomes a member of another home of yours. A code is made there: in its application on this page, or by ingle subnet invite.',
@@ -60,6 +64,9 @@ const en = {
   leave_sure_title: 'Leave this home?',
   leave_sure:
     'This hub is alone again and forgets all browsers and people that were let in here, this browser too. To come back it needs a new code of this home; to use it alone, a code at the hub: ingle login',
+  stop_sure:
+    'This hub stays alone and forgets nobody. If it has been let in meanwhile, it leaves again and forgets all browsers and people that were let in here.',
+  stopped: 'The hub stays alone',
   left_home: 'The hub has left and is alone again. To use it here: ingle login at the hub',
   perhaps_left:
     'The hub has probably left; the session ended before it said so. If it does not take your passkey any more, make a code at the hub and pair this browser anew: ingle login',
@@ -70,14 +77,18 @@ const en = {
   join_pairing_failed:
     'The other hub did not let this one in. Compare the last six digits, or make a new code there. Nothing was changed.',
   join_conflict:
-    'This hub belongs to a home already, or leads other hubs. Leave it, or let the others go first. Nothing was changed.',
+    'This hub belongs to a home already, is on its way into one, or leads other hubs. Leave it, or let the others go first. Nothing was changed.',
   join_timeout:
-    'The other hub did not answer. Look whether it is on and connected, then try again with a new code.',
+    'The other hub did not answer. Look whether it is on and connected, then try again with a new code. If this hub is on its way already, it may still join; “Leave” on this page stops that.',
   join_unavailable: 'The hub does not reach the service in between. Check its network, then try again.',
   join_rate_limited: 'Too many codes were tried. Wait a minute, then try again.',
   leave_not_found: 'This hub is not a member any more. Nothing needs to be done.',
   leave_unavailable:
     'The hub does not reach the service in between, and finishes leaving when it does. Check its network.',
+  leave_timeout:
+    'The hub does not reach the service in between, and finishes leaving when it does. Check its network.',
+  leave_rate_limited:
+    'The service in between does not take this order now. The hub finishes leaving by itself; or press “Leave” again in a minute.',
   let_go_unavailable: 'The hub did not answer. Try again in a moment.',
   invite_conflict:
     'No code could be made: this hub is a member itself, or has as many members as it can. Invite at the leading hub, or let one go first.',
@@ -128,7 +139,11 @@ const ru: Record<keyof typeof en, string> = {
   done: 'Закрыть',
   came: '{name}: присоединён',
   over: 'Код больше не действует. Закройте его и создайте новый.',
-  member_here: 'Этот хаб — участник. Приглашает и исключает хабы тот, который ведёт.',
+  stage_joining:
+    'Этот хаб на пути в другой дом и ещё может быть принят, даже если другой хаб ответит позже. «Выйти» это прекратит.',
+  stage_leaving:
+    'Этот хаб выходит из дома и закончит, как только достигнет службы между вами. До тех пор ничего другого здесь с ним сделать нельзя.',
+  stage_in: 'Этот хаб — участник. Приглашает и исключает хабы тот, который ведёт.',
   join_title: 'Присоединить к другому дому',
   join_lead:
     'Этот хаб станет участником другого вашего дома. Код создают там: на этой же странице его приложения или командой ingle subnet invite.',
@@ -148,6 +163,9 @@ const ru: Record<keyof typeof en, string> = {
   leave_sure_title: 'Выйти из этого дома?',
   leave_sure:
     'Этот хаб снова будет сам по себе и забудет все допущенные сюда браузеры, и этот тоже, и всех людей. Чтобы вернуться, ему нужен новый код этого дома; чтобы пользоваться им отдельно, код у самого хаба: ingle login',
+  stop_sure:
+    'Этот хаб останется сам по себе и никого не забудет. Если его тем временем приняли, он снова выйдет и забудет все допущенные сюда браузеры и всех людей.',
+  stopped: 'Хаб остаётся сам по себе',
   left_home: 'Хаб вышел и снова сам по себе. Пользоваться им здесь: ingle login у хаба',
   perhaps_left:
     'Хаб, скорее всего, вышел: сеанс закончился раньше ответа. Если он больше не принимает ваш ключ доступа, создайте код у хаба и подключите этот браузер заново: ingle login',
@@ -158,13 +176,16 @@ const ru: Record<keyof typeof en, string> = {
   join_pairing_failed:
     'Другой хаб не принял этот. Сверьте последние шесть цифр или создайте там новый код. Ничего не изменено.',
   join_conflict:
-    'Этот хаб уже состоит в доме или сам ведёт другие. Сначала выйдите или исключите другие. Ничего не изменено.',
+    'Этот хаб уже состоит в доме, на пути в него или сам ведёт другие. Сначала выйдите или исключите другие. Ничего не изменено.',
   join_timeout:
-    'Другой хаб не ответил. Проверьте, включён ли он и есть ли у него связь, и попробуйте с новым кодом.',
+    'Другой хаб не ответил. Проверьте, включён ли он и есть ли у него связь, и попробуйте с новым кодом. Если этот хаб уже на пути, он ещё может присоединиться; «Выйти» на этой странице это прекратит.',
   join_unavailable: 'Хаб не достигает службы между вами. Проверьте его сеть и попробуйте снова.',
   join_rate_limited: 'Слишком много попыток. Подождите минуту и попробуйте снова.',
   leave_not_found: 'Этот хаб уже не участник. Ничего делать не нужно.',
   leave_unavailable: 'Хаб не достигает службы между вами и выйдет, как только достигнет. Проверьте его сеть.',
+  leave_timeout: 'Хаб не достигает службы между вами и выйдет, как только достигнет. Проверьте его сеть.',
+  leave_rate_limited:
+    'Служба между вами сейчас не принимает эту просьбу. Хаб выйдет сам; или нажмите «Выйти» ещё раз через минуту.',
   let_go_unavailable: 'Хаб не ответил. Попробуйте ещё раз чуть позже.',
   invite_conflict:
     'Код не создан: этот хаб сам участник, или участников уже предельно много. Пригласите на ведущем хабе или сначала исключите один.',

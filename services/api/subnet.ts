@@ -13,6 +13,7 @@ const ASK_MS = 20_000;
 const JOIN_MS = 90_000;
 
 type State = 'joined' | 'here' | 'gone' | 'left';
+const stages = ['joining', 'in', 'leaving'] as const;
 
 /** The subnet as this hub knows it: itself first, then the hub that leads it or the members it leads. */
 export async function subnetOf(bus: Bus, name: string) {
@@ -37,6 +38,7 @@ export async function subnetOf(bus: Bus, name: string) {
     subnet_id: place.subnet_id || null,
     owner_id: place.owner_id || null,
     role,
+    stage: stages.find((s) => s === net.stage) ?? null,
     hub: net.hub || null,
     reached: net.reached,
     nodes: [...(place.hub_id ? [self] : []), ...(role === 'member' ? [leader] : members)],
@@ -68,7 +70,10 @@ export function subnetEndpoints({ bus, name }: { bus: Bus; name: () => string })
       const { subnet_id, owner_id, role, hub, reached } = await subnetOf(bus, name());
       return { subnet_id, owner_id, role, hub, reached, time: Math.floor(Date.now() / 1000) };
     },
-    nodes: async () => ({ nodes: (await subnetOf(bus, name())).nodes }),
+    async nodes() {
+      const { nodes, stage } = await subnetOf(bus, name());
+      return { nodes, stage };
+    },
     async remove({ params }) {
       await uplink.RemoveNode({ hub_id: params.hub_id });
       return { removed: true };
