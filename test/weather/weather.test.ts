@@ -9,6 +9,7 @@ import { providers } from '../../firmware/weather/providers.ts';
 import { simulated, weatherSchema } from '../../firmware/weather/report.ts';
 import manifest from '../../services/skills/weather/manifest.json' with { type: 'json' };
 import { skill } from '../../services/skills/weather/skill.ts';
+import { weatherSource } from '../../services/skills/weather/source.ts';
 
 const test = suite('weather');
 const HOUR = 3_600_000;
@@ -146,6 +147,62 @@ test('a program asks for the weather of the house or of another place, which sta
   assert.is(await now({ name: 'Oslo' }), 'Oslo');
   assert.is(await now({ name: 'The hut', lat: 1, lon: 2 }), 'The hut');
   assert.is(await now(), '- (simulated)', 'nobody has moved the house');
+});
+
+test('other places that are asked about make the answers of the house no older, and are not written down', async () => {
+  const { s, asked } = await begin(all);
+  await s.request('POST', '/v1/place', { body: place });
+  const before = s.storage.keys();
+  const now = (body: object = {}) => s.request('POST', '/v1/actions/now', { body: body as never });
+  for (let i = 0; i < 6; i++) await now({ name: 'A hut', lat: i, lon: 2 });
+  assert.equal(s.storage.keys(), before);
+  const known = asked.length;
+  const e = await now({ name: 'A hut', lat: 7, lon: 2 }).catch((cause) => cause);
+  assert.equal([e.code, e.details.retry_after], ['rate_limited', 60]);
+  assert.match(e.message, /in a minute/);
+  assert.is(((await now()).body as { place: string }).place, 'Oslo');
+  assert.is(asked.length, known, 'what is fresh is not asked for again');
+});
+
+test('another place that is asked about again is asked of nobody while its answer is fresh, also that of the house', async () => {
+  const { s, asked } = await begin(all);
+  await s.request('POST', '/v1/place', { body: place });
+  const now = (body: object) => s.request('POST', '/v1/actions/now', { body: body as never });
+  await now({ name: 'A hut', lat: 1, lon: 2 });
+  await now({ name: 'A hut', lat: 1, lon: 2 });
+  await now({ ...place, name: 'Home' });
+  assert.is(asked.length, 2);
+});
+
+test('places that are asked for by area make way for each other, and never the house for one', async () => {
+  const { s, asked } = await begin(all);
+  await s.request('POST', '/v1/place', { body: place });
+  const house = s.storage.keys().filter((k) => k.startsWith('seen '));
+  const find = weatherSource(
+    { storage: s.storage, fetch: async () => Promise.reject(new Error('none')), log: { warn() {} } as never },
+    Date.now,
+    () => place,
+  );
+  for (let i = 0; i < 20; i++) await find({ name: 'area', lat: i, lon: 3 });
+  const kept = s.storage.keys().filter((k) => k.startsWith('seen '));
+  assert.is(kept.length, 9, 'eight beside the house');
+  assert.ok(kept.includes(house[0]!));
+  assert.ok(kept.includes('seen 19 3'));
+  assert.is(asked.length, 1);
+});
+
+test('weather that is hours old is not told as that of now', async () => {
+  const { s } = await begin(() => ({ status: 500 }));
+  await s.request('POST', '/v1/place', { body: place });
+  const at = async (age: number) => {
+    const answer = { provider: 'met', report: simulated(hour - age) };
+    await s.storage.set('seen 59.9127 10.7461', { asked: {}, answer } as never);
+    return s.request('POST', '/v1/actions/now', { body: {} }).catch((cause) => cause);
+  };
+  assert.is((await at(HOUR)).body.ts, new Date(hour - HOUR).toISOString());
+  const e = await at(5 * HOUR);
+  assert.is(e.code, 'unavailable');
+  assert.match(e.message, /Check the network/);
 });
 
 test('a place that is none is refused with the next step', async () => {

@@ -1,4 +1,5 @@
 // weather: what it is like at a place, from two services, published on weather.update for whoever asks.
+import { openBucket, rate, take } from '../../../firmware/protocol/bucket.ts';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type {
   Json,
@@ -16,6 +17,10 @@ import { weatherText } from './texts.ts';
 import { weatherView } from './view.ts';
 
 const TOPIC = 'weather.update';
+/** So often other places are asked about: some at once, then one a minute. */
+const OTHERS = rate(6, 1 / 60);
+/** What is older is no weather of now, milliseconds. */
+const STALE = 3 * 3_600_000;
 const t = localizer(weatherText);
 
 /** What is published: made-up weather says so in its place, as the payload has no other field for it. */
@@ -52,8 +57,9 @@ function placeByHand({ name, lat, lon }: JsonObject): Place | undefined {
 }
 
 function start(ctx: SkillContext): Skill {
-  const find = weatherSource(ctx, Date.now);
   const here = () => ctx.storage.get<never>('place') as Place | undefined;
+  const find = weatherSource(ctx, Date.now, here);
+  const others = openBucket(OTHERS, Date.now());
   let shown: boolean | undefined;
 
   async function look(): Promise<JsonObject> {
@@ -96,6 +102,25 @@ function start(ctx: SkillContext): Skill {
     return place;
   }
 
+  /** What a program is told; of another place than the house's if the body has one. @throws IngleError */
+  async function now(body: JsonObject): Promise<Json> {
+    const isOther = Object.keys(body).length > 0;
+    if (isOther && !take(others, OTHERS, Date.now()))
+      throw new IngleError(
+        'rate_limited',
+        'The weather of too many places was asked for. Ask again in a minute; at the place of the house it is told at once.',
+        { retry_after: 60 },
+      );
+    const place = isOther ? await placeOf(body) : here();
+    const found = await find(place, isOther);
+    if (found.kind === 'old' && Date.now() - Date.parse(found.report.ts) > STALE)
+      throw new IngleError(
+        'unavailable',
+        `No weather service has answered since ${found.report.ts}. Check the network of the hub, then ask again.`,
+      );
+    return payloadOf(place, found) as unknown as Json;
+  }
+
   return {
     attached(owner) {
       ctx.setView(owner, weatherView(true) as unknown as JsonObject);
@@ -126,9 +151,7 @@ function start(ctx: SkillContext): Skill {
       {
         method: 'POST',
         path: '/v1/actions/now',
-        answer: async ({ body }) => ({
-          body: await tell(Object.keys(body).length === 0 ? here() : await placeOf(body)),
-        }),
+        answer: async ({ body }) => ({ body: await now(body) }),
       },
       {
         method: 'POST',

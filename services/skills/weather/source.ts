@@ -17,15 +17,38 @@ interface Seen {
   answer?: { provider: string; report: Report };
 }
 
-/** Places of which answers are kept. */
+/** Where what is kept lies: on the disk, or in memory only. */
+type Shelf = Pick<SkillContext['storage'], 'keys' | 'delete' | 'set'> & { get(key: string): unknown };
+
+/** Places of which answers are kept on a shelf, beside the house's. */
 const KEPT = 8;
 const keyOf = (p: Place) => `seen ${cut(p.lat)} ${cut(p.lon)}`;
 
-export function weatherSource(ctx: Pick<SkillContext, 'storage' | 'fetch' | 'log'>, now: () => number) {
-  async function keep(key: string, seen: Seen): Promise<void> {
-    const others = ctx.storage.keys().filter((k) => k.startsWith('seen ') && k !== key);
-    for (const old of others.slice(0, Math.max(0, others.length + 1 - KEPT))) await ctx.storage.delete(old);
-    await ctx.storage.set(key, seen as unknown as Json);
+function memory(): Shelf {
+  const kept = new Map<string, Json>();
+  return {
+    ...{ get: (key) => kept.get(key), keys: () => [...kept.keys()] },
+    ...{ set: async (key, value) => void kept.set(key, value), delete: async (key) => void kept.delete(key) },
+  };
+}
+
+/** @param home where the house is, whose answers make way for no other's */
+export function weatherSource(
+  ctx: Pick<SkillContext, 'storage' | 'fetch' | 'log'>,
+  now: () => number,
+  home: () => Place | undefined,
+) {
+  const passing = memory();
+  const isHome = (key: string) => {
+    const at = home();
+    return at !== undefined && key === keyOf(at);
+  };
+
+  async function keep(shelf: Shelf, key: string, seen: Seen): Promise<void> {
+    const others = shelf.keys().filter((k) => k.startsWith('seen ') && k !== key && !isHome(k));
+    const most = isHome(key) ? KEPT : KEPT - 1;
+    for (const old of others.slice(0, Math.max(0, others.length - most))) await shelf.delete(old);
+    await shelf.set(key, seen as unknown as Json);
   }
 
   /** Asks one provider; false: it has no answer. */
@@ -48,10 +71,12 @@ export function weatherSource(ctx: Pick<SkillContext, 'storage' | 'fetch' | 'log
     }
   }
 
-  return async (place: Place | undefined): Promise<Found> => {
+  /** @param once nobody has settled on this place: of it nothing is written to the disk */
+  return async (place: Place | undefined, once = false): Promise<Found> => {
     if (!place) return { report: simulated(now()), kind: 'simulated', credit: '' };
     const key = keyOf(place);
-    const seen: Seen = (ctx.storage.get<never>(key) as Seen | undefined) ?? { asked: {} };
+    const shelf: Shelf = once && !isHome(key) ? passing : ctx.storage;
+    const seen: Seen = (shelf.get(key) as Seen | undefined) ?? { asked: {} };
     let isFresh = false;
     for (const p of providers) {
       if (!mayAsk(seen.asked[p.id], now())) {
@@ -60,7 +85,7 @@ export function weatherSource(ctx: Pick<SkillContext, 'storage' | 'fetch' | 'log
         continue;
       }
       isFresh = await ask(p, place, seen);
-      await keep(key, seen);
+      await keep(shelf, key, seen);
       if (isFresh) break;
     }
     const { answer } = seen;
