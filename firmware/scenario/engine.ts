@@ -88,6 +88,18 @@ export interface Runs extends Errands {
   stop(): Promise<void>;
 }
 
+/** Runs of one scenario that a person may have beside each other: each is kept, and read at every start of the hub. */
+export const MOST_BESIDE = 64;
+
+function checkBeside(e: Engine, { scenario_id, user }: Start): void {
+  const isTheirs = ({ row }: Live) => row.scenario_id === scenario_id && row.user === user;
+  if ([...e.runs.values()].filter(isTheirs).length < MOST_BESIDE) return;
+  throw new IngleError(
+    'conflict',
+    `${MOST_BESIDE} runs of this scenario go on beside each other, and there may be no more. Stop some of them on its page first.`,
+  );
+}
+
 export const hashOf = (source: string): string => createHash('sha256').update(source).digest('base64url');
 
 /** Runs of one scenario have one program while any of them is there. */
@@ -169,6 +181,7 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
   const policy = s.policy ?? 'single';
   const run_id = s.run_id ?? crypto.randomUUID();
   const chain = policy === 'beside' ? `run ${run_id}` : `${s.scenario_id} ${s.user}`;
+  if (policy === 'beside') checkBeside(e, s);
   const before = [...e.runs.values()].filter((r) => r.row.chain === chain);
   if (before.length > 0 && policy === 'single' && !s.force)
     throw new IngleError(

@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import { MOST_BESIDE } from '../../firmware/scenario/engine.ts';
 import { handClock, openLab, settle } from './lab.ts';
 
 const says = (text: string, more: object = {}) => ({ call: 'test.do', args: { text }, ...more });
@@ -242,6 +243,26 @@ test('steps with one lock never overlap, and who waits is told for whom', async 
   await settle();
   ends[1]!();
   await Promise.all([lab.runs.ended(a.run_id), lab.runs.ended(b.run_id)]);
+});
+
+test('runs beside each other are bounded for each person, and one that ends leaves room', async () => {
+  const lab = await openLab();
+  const start = (user: string) =>
+    lab.start([{ do: 'delay', for: '1h' }], { policy: 'beside' }, { user, scenario_id: 'home/alarm' });
+  const runs = await Promise.all(Array.from({ length: MOST_BESIDE }, () => start('ann')));
+  await start('ann').then(
+    () => assert.unreachable(),
+    (e) => {
+      assert.is(e.code, 'conflict');
+      assert.match(e.message, /Stop some of them/);
+    },
+  );
+  await start('bob');
+  await settle();
+  await lab.runs.order(runs[0]!.run_id, 'stop');
+  await settle();
+  await start('ann');
+  assert.is(lab.runs.size, MOST_BESIDE + 1);
 });
 
 test('a policy of single refuses, of queue waits, of replace stops what goes on', async () => {
