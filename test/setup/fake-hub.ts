@@ -127,6 +127,7 @@ export async function fakeHub(
         throw new IngleError('conflict', 'Root offers another place.');
       world.asked.push('adopt');
       world.changes = [];
+      world.owned = false;
     },
     erase: async () => {
       world.erased++;

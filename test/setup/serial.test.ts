@@ -221,7 +221,7 @@ test('an owner without a passkey and a new owner are served at the console, and 
   assert.equal(hub.world.asked.splice(0), ['code']);
   hub.world.changes = [{ field: 'owner_id', was: 'own_a', now: 'own_heir' }];
   await choose(tty, 'Hand over to another owner');
-  await tty.expect('owner_id: was own_a, would be own_heir');
+  await tty.expect('owner: was own_a, would be own_heir');
   await tty.expect('type the address of the application, ingle.example: ');
   tty.write('yes\r');
   await tty.expect('Nothing was changed.');
@@ -240,7 +240,7 @@ test('an owner without a passkey and a new owner are served at the console, and 
   await tty.expect('That did not work: Check the network, then try again.');
   await tty.expect('What next?');
   hub.setup.codeSpent();
-  await tty.expect('tried wrongly too often and is void. Make a new one.');
+  await tty.expect('tried wrongly too often and is void. Make a new one where it was made.');
 });
 
 test('a hub that was never set up offers neither recovery nor a hand-over', async () => {
