@@ -289,7 +289,7 @@ const kinds: Record<string, Kind> = {
     good: [...skills, panel],
     faults: thrown(checkManifest),
     beyond:
-      /is the hub's own|a visual skill needs it|needs a schema, an entrypoint or an app|where the skill is an app|has pages of its own|has no app|must be one binding|which a tile does not have|binding/,
+      /is the hub's own|a visual skill needs it|needs a schema, an entrypoint or an app|where the skill is an app|has pages of its own|has no app|must be one binding|which a tile does not have|binding|names no property/,
     bad: [
       {},
       { ...panel, id: 'Panel' },
