@@ -64,7 +64,7 @@ function database(): Promise<IDBDatabase> {
 const PATIENCE = 5000;
 
 /** @throws Trouble when the browser does not keep things, or does not say in time whether it does. */
-async function run<R>(
+export async function run<R>(
   table: Table,
   mode: IDBTransactionMode,
   work: (s: IDBObjectStore) => IDBRequest<R>,
@@ -98,9 +98,6 @@ export function read<T extends Table>(table: T, key: string): Promise<Tables[T] 
 }
 export function readAll<T extends Table>(table: T): Promise<Tables[T][]> {
   return run(table, 'readonly', (s) => s.getAll() as IDBRequest<Tables[T][]>);
-}
-export async function keysOf(table: Table): Promise<string[]> {
-  return (await run(table, 'readonly', (s) => s.getAllKeys())) as string[];
 }
 /** Settles when it is durable. */
 export async function write<T extends Table>(table: T, key: string, value: Tables[T]): Promise<void> {

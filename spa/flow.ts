@@ -1,9 +1,11 @@
 // What a visit begins with and where a person turns: a link, the hub this browser knows, a new code, out.
 import { toBase64url } from '../firmware/protocol/bytes.ts';
+import { forgetBrand } from './brand.ts';
 import { type PairingLink, readFragment } from './code.ts';
 import { connect, endSession, isInsecure, stopLink, stuck } from './connection.ts';
 import { type Pin, pinnedHub } from './database.ts';
 import { loaded, loginCommand, showEntry, showLogin } from './entrance.ts';
+import { forgetPlaces } from './place.ts';
 import { type Session, session } from './sid.ts';
 import { passkey, verify } from './signin.ts';
 import { type LinkQuestion, noDesktop, set, show } from './store.ts';
@@ -95,8 +97,11 @@ export async function signOut(forgets: boolean | string = false): Promise<void> 
   // Whoever comes to this browser next is told nothing of the hub.
   import('./push.ts').then((m) => m.silence()).catch(() => {});
   if (forgets) {
+    forgetBrand();
+    forgetPlaces();
     try {
-      await (await loaded(import('./forget.ts'))).forget(forgets === true ? undefined : forgets);
+      await (await loaded(import('./icons.ts'))).forgetChanges();
+      await (await loaded(import('./kept.ts'))).forget(forgets);
     } catch (e) {
       return stuck(e);
     }

@@ -1,8 +1,9 @@
-// Screens of skills as they were last seen live, to be read while the hub is away.
+// What this browser keeps: screens of skills as they were last seen live, to be read while the hub is away; and how all
+// that is kept of a hub is forgotten.
 import { translator } from '../firmware/text/i18n.ts';
 import { spaShutTexts } from '../firmware/text/spa-shut.ts';
 import type { Tree } from '../firmware/ui/tree.ts';
-import { erase, read, write } from './database.ts';
+import { erase, pinnedHub, read, readAll, run, write } from './database.ts';
 import { session } from './sid.ts';
 import { app, toast } from './store.ts';
 
@@ -50,4 +51,26 @@ export const blocked = (title: string): void => say('away', { title });
 export async function onlyKept(): Promise<{ done: false }> {
   say('kept');
   return { done: false };
+}
+
+/** All that is kept of one hub goes. Preferences name theirs in their key. */
+async function forgetOne(hubId: string): Promise<void> {
+  await erase('hubs', hubId);
+  await erase('icons', hubId);
+  for (const op of await readAll('ops_outbox'))
+    if ((op.hub ?? hubId) === hubId) await erase('ops_outbox', op.id);
+  for (const key of await run('prefs', 'readonly', (s) => s.getAllKeys()))
+    if (String(key).split(/[: ]/).includes(hubId)) await erase('prefs', String(key));
+}
+
+/**
+ * Forgets a hub, by its id, or all. With the last one goes what this browser is known by.
+ * @throws Trouble
+ */
+export async function forget(which: string | true): Promise<void> {
+  if (which !== true) {
+    await forgetOne(which);
+    if (await pinnedHub()) return;
+  }
+  for (const table of ['hubs', 'icons', 'ops_outbox', 'prefs', 'keys'] as const) await erase(table);
 }
