@@ -32,10 +32,12 @@ test('each question has one answer, with the time it took on the whole way', asy
     setTimeout(() => w.inject(f), 80);
     return [];
   };
+  const began = performance.now();
   w.browser.beat();
   await until(() => beats.length === 2);
+  const passed = performance.now() - began;
   assert.is(asked, 1);
-  assert.ok(beats[1]! >= 78 && beats[1]! < 2000, `${beats[1]} ms`);
+  assert.ok(beats[1]! >= 78 && beats[1]! <= passed + 1, `${beats[1]} of ${passed} ms`);
   w.hub.beat();
   await pause(20);
   assert.is(asked, 1, 'the hub asks nothing');
@@ -78,9 +80,11 @@ test('an answer that never came is not made up for by the one to a question of t
   w.browser.beat();
   await pause(60);
   w.root = (f) => [f];
+  const began = performance.now();
   w.browser.restart();
   await until(() => beats.length === 2);
-  assert.ok(beats[1]! < 60, `${beats[1]} ms counts from the question of the channel before`);
+  const passed = performance.now() - began;
+  assert.ok(beats[1]! <= passed + 1, `${beats[1]} ms counts from the question of the channel before`);
 });
 
 test.run();
