@@ -1,4 +1,4 @@
-// timeout: 360 s
+// timeout: 300 s
 // `ingle scenario`: a scenario is checked, packed, installed, set, rehearsed, run and planned on a running house; what is
 // wrong in its file is told with line and column.
 import { spawn } from 'node:child_process';

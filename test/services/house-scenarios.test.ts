@@ -1,4 +1,4 @@
-// timeout: 300 s
+// timeout: 240 s
 // Scenarios that come with the hub do what they are for, with the hub's own skills: each would run and prove nothing
 // where a skill has no such path, or a sentence gives another name than the scenario reads.
 import { readFileSync } from 'node:fs';
