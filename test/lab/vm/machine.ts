@@ -67,6 +67,9 @@ interface Power {
 /** A machine that is switched on has read its kernel by then, however busy this computer is, milliseconds. */
 const FIRMWARE_MS = 300_000;
 class StoodStill extends Error {}
+/** The firmware has read a kernel since the machine was switched on, or since that kernel's root was bad and it restarted. */
+const kernelRuns = (said: string) =>
+  said.lastIndexOf('EFI stub') > said.lastIndexOf('reboot: Restarting system');
 
 /**
  * Starts QEMU and waits for the agent in it. Now and then its firmware stands still before it has read the kernel; no
@@ -140,8 +143,12 @@ async function powerOnce(m: Power): Promise<Machine> {
   const said = () => (existsSync(log) ? readFileSync(log, 'utf8') : '');
   let patience: NodeJS.Timeout | undefined;
   const still = new Promise<never>((_, reject) => {
-    const look = () => /EFI stub/.test(said()) || reject(new StoodStill('the firmware stood still'));
-    if (m.options.flash) patience = setTimeout(look, FIRMWARE_MS);
+    let since = performance.now();
+    const look = () => {
+      if (kernelRuns(said())) since = performance.now();
+      else if (performance.now() - since > FIRMWARE_MS) reject(new StoodStill('the firmware stood still'));
+    };
+    if (m.options.flash) patience = setInterval(look, 5000);
   });
   const end = async () => {
     off();
@@ -164,6 +171,6 @@ async function powerOnce(m: Power): Promise<Machine> {
     if (e instanceof StoodStill) throw e;
     throw new Error(`${(e as Error).message}\n${said().slice(-4000)}`);
   } finally {
-    clearTimeout(patience);
+    clearInterval(patience);
   }
 }
