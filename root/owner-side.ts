@@ -4,22 +4,28 @@ import * as T from 'typebox';
 import { checked } from '../firmware/protocol/endpoint/check.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { memberSid } from '../firmware/protocol/subnet.ts';
+import type { RouteStatus } from '../firmware/protocol/wire.ts';
 import { seconds } from './clock.ts';
 import type { Event, Side } from './events.ts';
 import type { Gate } from './gate.ts';
 import { authenticateHub } from './hubs.ts';
 import { tooMany } from './limit.ts';
 import { log, short } from './log.ts';
+import type { Session } from './records/records.ts';
 import type { Root } from './root.ts';
 import { authenticate, browserOf } from './session.ts';
 import type { Way } from './ways.ts';
 
-/** What hangs on a socket. `way` comes with owner.online, a member's with its connection. */
+/** What hangs on a socket. */
 interface OwnerData {
   sid: string;
   cookie: string;
   busy: boolean;
   way: Way | null;
+  /** A browser's session, until its way is looked for. */
+  session: Session | null;
+  /** How the route was when the way was there. */
+  online: Promise<RouteStatus> | null;
   /** A hub: where it leads. */
   member?: { hub_id: string; owner_id: string; subnet_id: string };
 }
@@ -48,7 +54,8 @@ export function ownerSide(root: Root, gate: Gate): Side {
     if (away > 0) throw tooMany(away);
     const { hub_id, owner_id, subnet_id } = found.via;
     const member = { hub_id, owner_id, subnet_id };
-    socket.data = { sid, cookie: sid, busy: false, way: null, member } satisfies OwnerData;
+    const none = { busy: false, way: null, session: null, online: null };
+    socket.data = { sid, cookie: sid, ...none, member } satisfies OwnerData;
     gate.admit(socket.conn, 'browser', owner_id, sid);
   }
 
@@ -63,8 +70,24 @@ export function ownerSide(root: Root, gate: Gate): Side {
     const { sid } = session;
     if (auth.sid !== undefined && auth.sid !== sid)
       throw new IngleError('unauthenticated', 'The token is of another session.');
-    socket.data = { sid, cookie, busy: false, way: null } satisfies OwnerData;
+    socket.data = { sid, cookie, busy: false, way: null, session, online: null } satisfies OwnerData;
     gate.admit(socket.conn, 'browser', cookie, cookie);
+  }
+
+  /** Looks for the way of a browser's session, and says how its route is. */
+  async function browserUp(socket: Socket, data: OwnerData, session: Session): Promise<RouteStatus> {
+    try {
+      const { way, status } = await ways.browserUp(session, socket);
+      data.way = way;
+      // It went while its hub's home was looked for.
+      if (!socket.connected) ways.browserDown(way, socket);
+      else gate.owns(socket.conn, session.owner_id!);
+      return status;
+    } catch (e) {
+      // Its hub's home is not found just now: it comes back, and may come to another node.
+      if (e instanceof IngleError && e.code === 'unavailable') setTimeout(() => socket.conn.close(), 1000);
+      throw e;
+    }
   }
 
   const online: Event = async (socket, m) => {
@@ -78,16 +101,7 @@ export function ownerSide(root: Root, gate: Gate): Side {
       if (session.sid !== sid || session.browser_key_id !== browser_key_id)
         throw new IngleError('forbidden', 'The token is of another session.');
       if (!socket.connected) return undefined;
-      const { way, status } = await ways.browserUp(session, socket);
-      data.way = way;
-      // It went while its hub's home was looked for.
-      if (!socket.connected) ways.browserDown(way, socket);
-      else gate.owns(socket.conn, session.owner_id!);
-      return status;
-    } catch (e) {
-      // Its hub's home is not found just now: it comes back, and may come to another node.
-      if (e instanceof IngleError && e.code === 'unavailable') setTimeout(() => socket.conn.close(), 1000);
-      throw e;
+      return await data.online;
     } finally {
       data.busy = false;
     }
@@ -109,7 +123,7 @@ export function ownerSide(root: Root, gate: Gate): Side {
     events: {
       'relay.to_hub': (socket, m) => {
         const { way } = socket.data as OwnerData;
-        if (!way) throw new IngleError('conflict', 'Say owner.online first.');
+        if (!way) throw new IngleError('conflict', 'The route is not known yet. Wait for `status`.');
         return ways.toHub(way, socket, m);
       },
       'owner.online': online,
@@ -117,6 +131,12 @@ export function ownerSide(root: Root, gate: Gate): Side {
     came(socket) {
       const data = socket.data as OwnerData;
       if (data.member) void memberUp(socket, data, data.member);
+      else if (data.session) {
+        // At once, as a browser then hears of its route a round trip before its owner.online is answered (D172).
+        data.online = browserUp(socket, data, data.session);
+        data.online.catch(() => {});
+        data.session = null;
+      }
       log('debug', 'browser connected', { session: short(data.sid) });
     },
     gone(this: Socket) {

@@ -173,7 +173,8 @@ async function meet(): Promise<void> {
   }
 }
 
-async function join(): Promise<void> {
+/** Joins the desktop's documents, where it is known whose they are. */
+export async function join(): Promise<void> {
   const { joinRoom } = await import('./sync.ts');
   const { mine, page } = app();
   if (mine && rooms.length === 0 && page.at === 'desktop')
@@ -215,7 +216,7 @@ export async function startIcons(): Promise<void> {
     follow(() => void onChange().catch(failed));
     // So that what is kept says how old it is.
     setInterval(() => {
-      if (isLive() && document.visibilityState === 'visible') keepOn();
+      if (isLive() && !document.hidden) keepOn();
     }, REFRESH);
   } else wasUp = false;
   set({ pending: (await changes()).pending.length });

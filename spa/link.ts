@@ -7,12 +7,12 @@ import { openQueue } from '../firmware/protocol/queue.ts';
 import type { TunnelClient } from '../firmware/protocol/tunnel/tunnel.ts';
 import { type Control, frameKind } from '../firmware/protocol/wire.ts';
 import type { Suspicion } from '../firmware/text/channel.ts';
-import { read, write } from './database.ts';
+import { type Pin, read, write } from './database.ts';
 import type { DirectWay } from './direct.ts';
 import { browserKey } from './key.ts';
 import { type Line, openLine, type Signed } from './line.ts';
 import { reach } from './reach.ts';
-import { changeSession, session } from './sid.ts';
+import { changeSession, type Session, session } from './sid.ts';
 import type { LinkState } from './store.ts';
 import { trust } from './trust.ts';
 
@@ -22,6 +22,8 @@ export interface LinkEvents {
   state(state: LinkState, direct: boolean): void;
   /** The hub itself has answered, after so many milliseconds. */
   answered(lag: number): void;
+  /** The hub is `near`. */
+  near(): void;
   /** The hub asks for an assertion before it lets this browser in. */
   asks(): void;
   hub(name: string): void;
@@ -45,6 +47,8 @@ export interface LinkEvents {
 
 export interface Link {
   readonly up: boolean;
+  /** The hub is there and lets this browser in, as far as that is known before its welcome. */
+  near(): boolean;
   /**
    * @param body is sent as JSON, or as it is where it comes in pieces
    * @param stop ends the request; without it the wait for an answer has its own bound
@@ -179,6 +183,16 @@ function answered<R>(status: number, text: string): R {
   return json as R;
 }
 
+/** What this browser believes of the hub of a session, and where that is kept. */
+const trusting = ({ access }: Session, hubId: string, pin: Pin | undefined) =>
+  trust({
+    ...{ hubId, pin, pairing: access !== undefined },
+    proven: access?.mode === 'proven' ? access : undefined,
+    keepPin: (p) => write('hubs', hubId, p),
+    keepProven: (p) => void changeSession({ access: { mode: 'proven', ...p } }),
+    paired: () => void changeSession({ access: undefined }),
+  });
+
 /** Opens the way for the signed-in session and keeps it open until `close`. @throws IngleError */
 export async function openLink(on: LinkEvents): Promise<Link> {
   const s = session();
@@ -188,13 +202,10 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   /** `cut`: root or the hub has gone since, and only a direct way that opens goes on with the same channel. */
   let admitted: '' | 'yes' | 'cut' = '';
   let closed = false;
-  const hub = trust({
-    ...{ hubId, pin, pairing: s.access !== undefined },
-    proven: s.access?.mode === 'proven' ? s.access : undefined,
-    keepPin: (p) => write('hubs', hubId, p),
-    keepProven: (p) => void changeSession({ access: { mode: 'proven', ...p } }),
-    paired: () => void changeSession({ access: undefined }),
-  });
+  const hub = trusting(s, hubId, pin);
+  const isOpen = () => line.channel()?.state === 'open';
+  const isIn = () => admitted === 'yes';
+  const near = () => isOpen() && !hub.pairing;
   const suspect = suspicion(on, () => hub.pairing);
   const assertion = openAssertion();
   const ofDirect = directWay(() => line);
@@ -217,8 +228,8 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   const view = reach({
     ...on,
     route: () => line.route,
-    open: () => line.channel()?.state === 'open',
-    admitted: () => admitted === 'yes',
+    open: isOpen,
+    admitted: isIn,
     direct: line.direct,
     beat: () => line.channel()?.beat(),
   });
@@ -229,6 +240,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
         hub.opened(o);
         view.opened(o.first);
         view.tell();
+        if (near()) on.near();
       }),
     );
     channel.on('message', (plaintext) => inTurn(() => heard(plaintext)));
@@ -276,8 +288,9 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   const tunnel = () => reached(line.tunnel());
   return {
     get up() {
-      return admitted === 'yes' && line.channel()?.state === 'open';
+      return isIn() && isOpen();
     },
+    near,
     async request(method, path, body, headers = {}, stop) {
       const r = await tunnel().request({ method, path, ...sent(body, headers, stop) });
       return answered(r.status, fromUtf8(await r.body()));

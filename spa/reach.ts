@@ -50,7 +50,7 @@ export function reach(o: ReachOptions) {
   });
   /** On becoming visible, and with each new channel, at once; never while nobody looks. */
   function look(): void {
-    if (document.visibilityState === 'visible' && o.open()) pulse.beat();
+    if (!document.hidden && o.open()) pulse.beat();
     else pulse.stop();
   }
   function network(e: Event): void {

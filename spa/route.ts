@@ -68,11 +68,24 @@ function patience(ask: () => Promise<void>): (waits: boolean) => void {
 /** Before another try, milliseconds; not all browsers at once. */
 const pause = () => 500 + 1500 * Math.random();
 
+/** A phone that wakes up or finds its network again does not wait for the next try. @returns what ends that */
+function wakes(socket: Socket): () => void {
+  const wake = () => {
+    if (!socket.connected && !document.hidden) socket.disconnect().connect();
+  };
+  window.addEventListener('online', wake);
+  document.addEventListener('visibilitychange', wake);
+  return () => {
+    window.removeEventListener('online', wake);
+    document.removeEventListener('visibilitychange', wake);
+  };
+}
+
 /** Opens the route of a signed-in session and keeps it open until `close`. */
 export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   const { sid, session_jwt, browser_key_id, e2e_pubkey } = o;
   let generation = -1;
-  /** Root has answered owner.online on this socket. */
+  /** Root has said on this socket how the route is: with its answer to owner.online, or before that (D172). */
   let greeted = false;
   let closed = false;
   let acknowledged = 0;
@@ -111,6 +124,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   }
 
   const unanswered = patience(offer);
+  const isWhole = (s: Partial<RouteStatus>) => s.route === 'bound' && !(o.wantsSecret() && !s.sealed_secret);
 
   function routed(next: RouteStatus): void {
     status = next;
@@ -125,15 +139,15 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   socket.on('connect', () => {
     [generation, greeted] = [-1, false];
     socket.emit('owner.online', { sid, session_jwt, browser_key_id }, (ack) => {
-      greeted = true;
       if (!ack.ok) {
         if (isOut(ack.error)) return on.signedOut();
         socket.disconnect();
         return void again();
       }
+      if (greeted) return;
+      greeted = true;
       // A route that is bound already stays: asking again would bind it anew and break the handshake under way.
-      if (ack.route === 'bound' && (!o.wantsSecret() || ack.sealed_secret))
-        routed({ ...status, ...ack, route: ack.route });
+      if (isWhole(ack)) routed({ ...status, ...ack });
       else void offer();
     });
     on.changed();
@@ -150,18 +164,14 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   });
   socket.on('status', (next, ack) => {
     ack?.();
+    greeted ||= isWhole(next);
     routed(next);
   });
   socket.on('relay.to_browser', (m) => {
     if (m.sid === sid) on.frame(new Uint8Array(m.frame), m.ctr);
   });
 
-  // A phone that wakes up or finds its network again does not wait for the next try.
-  const wake = () => {
-    if (!socket.connected && document.visibilityState === 'visible') socket.disconnect().connect();
-  };
-  window.addEventListener('online', wake);
-  document.addEventListener('visibilitychange', wake);
+  const sleepOn = wakes(socket);
 
   return {
     get connected() {
@@ -187,8 +197,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
       closed = true;
       forget();
       unanswered(false);
-      window.removeEventListener('online', wake);
-      document.removeEventListener('visibilitychange', wake);
+      sleepOn();
       socket.disconnect();
     },
   };

@@ -39,7 +39,7 @@ export function useLive(about: string, ask: () => Promise<void>, isSoon: boolean
   useEffect(() => {
     if (!isUp) return;
     const look = () => {
-      if (document.visibilityState === 'visible') void again();
+      if (!document.hidden) void again();
     };
     const timer = setInterval(look, isSoon ? SOON : LATER);
     document.addEventListener('visibilitychange', look);

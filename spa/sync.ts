@@ -81,7 +81,8 @@ export function joinRoom(
     clearTimeout(timer);
     if (closed || socket) return;
     const l = link();
-    if (!l?.up) return again();
+    // The hub says its welcome first and answers this after it, so nobody waits for the one to ask for the other (D172).
+    if (!l?.near()) return again();
     // A join that the hub does not answer, since a part of it died meanwhile, is begun anew.
     const mine = ++attempt;
     const unanswered = setTimeout(() => {
@@ -121,7 +122,7 @@ export function joinRoom(
     if (closed) return;
     clearTimeout(timer);
     timer = setTimeout(join, pause);
-    pause = link()?.up ? Math.min(2000, pause * 1.5) : 250;
+    pause = link()?.near() ? Math.min(2000, pause * 1.5) : 250;
   }
   void join();
 

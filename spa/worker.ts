@@ -43,7 +43,7 @@ export function registerWorker(): void {
         w?.addEventListener('statechange', () => w.state === 'installed' && ready(w));
       });
       document.addEventListener('visibilitychange', () => {
-        if (document.visibilityState === 'visible') r.update().catch(() => {});
+        if (!document.hidden) r.update().catch(() => {});
       });
     })
     .catch(() => {});

@@ -199,6 +199,7 @@ test('a page nobody looks at asks nothing, and asks at once when it is looked at
   const look = (state: string) =>
     page.evaluate((s) => {
       Object.defineProperty(document, 'visibilityState', { value: s, configurable: true });
+      Object.defineProperty(document, 'hidden', { value: s !== 'visible', configurable: true });
       document.dispatchEvent(new Event('visibilitychange'));
     }, state);
   await look('hidden');
