@@ -1,4 +1,5 @@
 // Whether a prototype is right: all that is wrong with it at once, each with its place. Pure.
+import { parseMilliseconds } from '../documents/duration.ts';
 import { isCronForm, isZone } from './cron-form.ts';
 import { below, faultAt, formFaults, type ScenarioFault } from './fault.ts';
 import { kindFaults, kindOf } from './kind.ts';
@@ -44,6 +45,25 @@ function triggerFaults(p: Prototype, isCron: NonNullable<Surroundings['isCron']>
       ...(isCron(t.cron, isKnown ? t.zone : undefined) ? [] : [faultAt(`/triggers/${i}/cron`, 'bad_cron')]),
     ];
   });
+}
+
+/** What no expression of a step computes is a length that can be read as it stands. */
+function lengthFaults(p: Prototype, placed: readonly Placed[]): ScenarioFault[] {
+  const fixed: [string, string | undefined][] = [
+    ['/timeout', p.timeout],
+    ...(p.triggers ?? []).map((t, i): [string, string | undefined] => [
+      `/triggers/${i}/grace`,
+      t.type === 'time' ? t.grace : undefined,
+    ]),
+    ...placed.flatMap(({ step, pointer }) =>
+      (['for', 'timeout'] as const)
+        .filter((field) => !step[field]?.startsWith('${'))
+        .map((field): [string, string | undefined] => [below(pointer, field), step[field]]),
+    ),
+  ];
+  return fixed
+    .filter(([, text]) => text !== undefined && parseMilliseconds(text) === undefined)
+    .map(([pointer]) => faultAt(pointer, 'bad_length'));
 }
 
 /** Ids that come twice, at the later ones. */
@@ -219,6 +239,7 @@ export function checkPrototype(value: unknown, around: Surroundings = {}): Scena
   const isCron = around.isCron ?? isCronForm;
   return [
     ...triggerFaults(p, isCron),
+    ...lengthFaults(p, placed),
     ...doubles(placed),
     ...oldNames(placed),
     ...placed.flatMap((at) => [

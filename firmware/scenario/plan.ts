@@ -53,9 +53,16 @@ export function planOf(p: Prototype, bound: readonly string[] = []): Program {
     params: templateOf(p.params ?? {}, '/params'),
     vars: entriesOf(p.vars, '/vars'),
     slots: bound.filter((s) => Object.hasOwn(planning.slots, s)),
-    timeout: parseMilliseconds(p.timeout) ?? DAY,
+    timeout: longestOf(p.timeout),
     constraints: p.constraints ?? [],
   };
+}
+
+function longestOf(timeout: string | undefined): number {
+  const ms = timeout === undefined ? DAY : parseMilliseconds(timeout);
+  if (ms === undefined)
+    throw bad('The timeout of a scenario is a duration of at most 366 days, as 30s, 5m or 8h.', '/timeout');
+  return ms;
 }
 
 const entriesOf = (given: Record<string, unknown> | undefined, pointer: string): [string, Template][] =>

@@ -27,6 +27,7 @@ const en = {
   must_be_plain: 'must be a plain text: what a scenario calls may not depend on an expression',
   bad_cron: 'is no time table; write minutes, hours, days, months and days of the week, or @daily',
   bad_zone: 'is no time zone of the IANA, as Europe/Berlin',
+  bad_length: 'must be a duration of at most 366 days, as 30s, 5m or 8h; only a step may compute it',
   bad_backoff: 'has a shortest time that is longer than its longest',
   no_such_param: 'describes the parameter "{id}", which is not declared in params',
   sealed: 'reads {id}: what is sealed may only be given to an action, as it is, in its args',
@@ -118,6 +119,8 @@ const ru: Record<keyof typeof en, Text> = {
   must_be_plain: 'должно быть простым текстом: то, что вызывает сценарий, не может зависеть от выражения',
   bad_cron: 'не расписание; напишите минуты, часы, дни, месяцы и дни недели, или @daily',
   bad_zone: 'не часовой пояс IANA, как Europe/Berlin',
+  bad_length:
+    'должно быть длительностью не больше 366 дней, как 30s, 5m или 8h; вычислять её может только шаг',
   bad_backoff: 'имеет наименьшее время больше наибольшего',
   no_such_param: 'описывает параметр «{id}», который не объявлен в params',
   sealed: 'читает {id}: секреты и устройства можно только передать действию, как есть, в его args',
