@@ -69,7 +69,7 @@ export interface Run {
   error: Failure | null;
   origin: string;
   waits: {
-    for: 'place' | 'locks' | 'time' | 'event' | 'order';
+    for: 'place' | 'locks' | 'time' | 'retry' | 'event' | 'order' | 'node';
     locks?: Record<string, string>;
     topic?: string;
   } | null;

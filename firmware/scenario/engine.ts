@@ -42,7 +42,7 @@ export interface RunView {
   instance: InstanceState;
   /** Why it does not go on just now. */
   waits: {
-    for: 'place' | 'locks' | 'time' | 'event' | 'order' | 'node';
+    for: 'place' | 'locks' | 'time' | 'retry' | 'event' | 'order' | 'node';
     locks?: Record<string, string>;
     topic?: string;
     /** The member that does it. */
@@ -166,7 +166,8 @@ function viewOf(e: Engine, r: Live): RunView {
     if (phase === 'away') return { for: 'node', node: row.away! };
     if (phase === 'paused') return { for: 'order' };
     if (phase !== 'asleep') return null;
-    return 'topic' in need ? { for: 'event', topic: need.topic } : { for: 'time' };
+    if ('topic' in need) return { for: 'event', topic: need.topic };
+    return { for: need.kind === 'delay' ? 'time' : 'retry' };
   };
   return { row, instance, waits: waits() };
 }

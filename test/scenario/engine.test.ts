@@ -55,6 +55,7 @@ test('a step that fails is tried again after its backoff, with a key of its own,
   ]);
   await settle();
   assert.is(tries, 1);
+  assert.equal((await lab.runs.view(run.run_id))?.waits, { for: 'retry' });
   await lab.clock.pass(749);
   assert.is(tries, 1);
   await lab.clock.pass(2);
