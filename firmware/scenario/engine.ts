@@ -25,6 +25,8 @@ export interface Start {
   ctx: { [key: string]: Value };
   priority?: Priority;
   policy?: RunRow['policy'];
+  /** Whose policy it is, where it is not the scenario's: its runs are a chain of their own. */
+  by?: string;
   /** What started it, for the record. */
   origin: string;
   /** Starts where `single` would refuse, in the place of the run that goes on. */
@@ -92,7 +94,8 @@ export interface Runs extends Errands {
 export const MOST_BESIDE = 64;
 
 function checkBeside(e: Engine, { scenario_id, user }: Start): void {
-  const isTheirs = ({ row }: Live) => row.scenario_id === scenario_id && row.user === user;
+  const isTheirs = ({ row }: Live) =>
+    row.policy === 'beside' && row.scenario_id === scenario_id && row.user === user;
   if ([...e.runs.values()].filter(isTheirs).length < MOST_BESIDE) return;
   throw new IngleError(
     'conflict',
@@ -181,7 +184,8 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
   const away = (await e.o.place?.(program.constraints)) ?? null;
   const policy = s.policy ?? 'single';
   const run_id = s.run_id ?? crypto.randomUUID();
-  const chain = policy === 'beside' ? `run ${run_id}` : `${s.scenario_id} ${s.user}`;
+  const chain =
+    policy === 'beside' ? `run ${run_id}` : [s.scenario_id, s.user, ...(s.by ? [s.by] : [])].join(' ');
   if (policy === 'beside') checkBeside(e, s);
   const before = [...e.runs.values()].filter((r) => r.row.chain === chain);
   if (before.length > 0 && policy === 'single' && !s.force)

@@ -211,9 +211,24 @@ async function startOf(s: State, id: string, asker: Asker, asking: Asking): Prom
       origin: asking.origin,
     },
     priority: asking.priority ?? scenario.priority ?? 'NORM',
-    policy: scenario.policy ?? 'single',
+    ...policyOf(scenario, asking.origin),
     ...(asking.force ? { force: true } : {}),
   };
+}
+
+/** How origins of runs begin that a sentence started. */
+export const SAID = 'intent:';
+
+/**
+ * The policy of a start. An intent may have its own, and then its starts stand in a chain of their own: what ends other
+ * runs neither counts as one more of them nor waits for them.
+ */
+export function policyOf(
+  { triggers = [], policy = 'single' }: Prototype,
+  origin: string,
+): Pick<Start, 'policy' | 'by'> {
+  const by = triggers.find((t) => t.type === 'intent' && `${SAID}${t.name}` === origin);
+  return by?.type === 'intent' && by.policy ? { policy: by.policy, by: origin } : { policy };
 }
 
 /**

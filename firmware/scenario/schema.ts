@@ -190,8 +190,14 @@ const timeTrigger = T.Object(
   },
   closed,
 );
+const policy = (description: string) => T.Enum(['single', 'queue', 'replace', 'beside'], { description });
 const intentTrigger = T.Object(
-  { type: T.Literal('intent'), name: words(100, 'The intent.'), runOn: T.Optional(runOn()) },
+  {
+    type: T.Literal('intent'),
+    name: words(100, 'The intent.'),
+    policy: T.Optional(policy('The policy of a start by this intent, where it is not that of the scenario.')),
+    runOn: T.Optional(runOn()),
+  },
   closed,
 );
 const eventTrigger = T.Object(
@@ -288,10 +294,9 @@ export const prototypeSchema = T.Object(
     ),
     hosts: T.Optional(hosts('From where http.fetch may fetch, by name; from nowhere where it is left out.')),
     policy: T.Optional(
-      T.Enum(['single', 'queue', 'replace', 'beside'], {
-        description:
-          'A start while one goes on for the same person: refused (default), later, in its place, or beside it.',
-      }),
+      policy(
+        'A start while one goes on for the same person: refused (default), later, in its place, or beside it.',
+      ),
     ),
     priority: T.Optional(T.Enum(['LOW', 'NORM', 'HIGH'])),
     constraints: T.Optional(

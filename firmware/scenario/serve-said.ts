@@ -5,7 +5,7 @@ import { IngleError } from '../protocol/errors.ts';
 import { type Language, languages, pickLanguage } from '../text/i18n.ts';
 import type { Ways } from './builtin.ts';
 import type { Value } from './expression.ts';
-import type { Asker, Asking } from './household.ts';
+import { type Asker, type Asking, SAID } from './household.ts';
 import type { Records } from './records.ts';
 import { houseRules } from './rules.ts';
 import { askerFrom, dict, json, type Methods, type Parts } from './serve-parts.ts';
@@ -111,7 +111,7 @@ export async function understand(
   let run_id = '';
   if (start && scenario_id !== null) {
     const io = out.length > 0 ? { io: { out } } : {};
-    const asking: Asking = { ctx: { ...ctx, ...slots }, ...io, origin: `intent:${intent}` };
+    const asking: Asking = { ctx: { ...ctx, ...slots }, ...io, origin: `${SAID}${intent}` };
     const begin = await household.startOf(scenario_id, asker, asking);
     run_id = crypto.randomUUID();
     starting?.(run_id);

@@ -3,7 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compileIntents, recognize } from '../../firmware/intent/match.ts';
 import { builtinActions, type Ways } from '../../firmware/scenario/builtin.ts';
+import { MOST_BESIDE } from '../../firmware/scenario/engine.ts';
 import type { Value } from '../../firmware/scenario/expression.ts';
+import { policyOf } from '../../firmware/scenario/household.ts';
 import { localizedText } from '../../firmware/scenario/localized.ts';
 import type { Quotas } from '../../firmware/scenario/quotas.ts';
 import { houseRules } from '../../firmware/scenario/rules.ts';
@@ -146,11 +148,11 @@ async function hub(
   });
   if (before) await lab.runs.recover();
   const say = async (text: string, user = 'ann', locale = 'en') => {
-    const [, slots] = understood(text)!;
+    const [intent, slots] = understood(text)!;
     said.length = 0;
     const { steps, ...more } = prototype;
     const ctx = { ...(slots as Record<string, Value>), locale };
-    await lab.start(steps, more, { user, ctx });
+    await lab.start(steps, more, { user, ctx, ...policyOf(prototype, `intent:${intent}`) });
     await settle();
     return said.join(' ');
   };
@@ -319,6 +321,18 @@ test('what is being confirmed can be cancelled', async () => {
   await clock.pass(24 * 3_600_000);
   assert.is(lab.runs.size, 0);
   assert.is(said.length, 1);
+});
+
+test('with as many alarms as there may be, they are cancelled by a sentence all the same', async () => {
+  const { say, lab } = await hub();
+  for (let i = 0; i < MOST_BESIDE; i++) await say(`set a timer for ${i + 10} minutes`);
+  assert.is(lab.runs.size, MOST_BESIDE);
+  await say('set a timer for nine hours').then(
+    () => assert.unreachable(),
+    (e) => assert.is(e.code, 'conflict'),
+  );
+  assert.match(await say('cancel the timer'), /^The timer is cancelled: 10 minutes/);
+  assert.is(lab.runs.size, 0);
 });
 
 test('two timers of one length are told once', async () => {
