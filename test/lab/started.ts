@@ -1,6 +1,6 @@
 // What a suite needs before its first test: all of it, or an error and nothing left running.
 
-type Running = { stop(): Promise<unknown> } | { close(): Promise<unknown> };
+type Running = { stop(): Promise<unknown> } | { close(): unknown };
 
 /**
  * What `starts` came to. When one fails, the others are ended, and the reason is printed: uvu drops the error of a

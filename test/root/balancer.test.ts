@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { child, ended } from '../lab/child.ts';
+import { started } from '../lab/started.ts';
 import { tried, until } from '../lab/wait.ts';
 import { call } from './kit.ts';
 import { type Nodes, type Place, paired, startNodes, stopNodes } from './nodes.ts';
@@ -35,8 +36,7 @@ test.before(async (c) => {
     tried(async () => (await call(c.front, 'GET', '/health/ready')).status === 200),
     'a node behind HAProxy',
   );
-  c.pairs = [];
-  for (let i = 0; i < 6; i++) c.pairs.push(await paired(c.front, c.front));
+  c.pairs = await started(...Array.from({ length: 6 }, () => paired(c.front, c.front)));
 });
 test.after(async (c) => {
   for (const p of c.pairs ?? []) p.close();

@@ -127,6 +127,22 @@ export async function call(
   return { status: r.status, headers: r.headers, body: parsed };
 }
 
+/** Root, or what stands before it, answered something else than 200. */
+export class Refused extends Error {
+  /** Nothing was decided: a process or its database was away, or late. Whoever begins again may be served. */
+  readonly isPassing: boolean;
+  constructor({ status, body }: Answer) {
+    super(`${status} ${JSON.stringify(body)}`);
+    this.isPassing = status >= 502 && status <= 504;
+  }
+}
+
+/** @throws Refused unless it is 200 */
+export function granted(r: Answer): Answer {
+  if (r.status !== 200) throw new Refused(r);
+  return r;
+}
+
 /** A browser's address, a new one in a network of its own each time, so that limits count each test by itself. */
 let address = 0;
 export function newAddress(): string {
@@ -187,15 +203,8 @@ export async function newHub(root: { url: string; origin: string; api?: string }
       return r;
     },
     async code(claims: Record<string, unknown> = {}): Promise<string> {
-      const r = await call(
-        root,
-        'POST',
-        '/v1/owner/login/device-code',
-        {},
-        await hub.headers('device-code', claims),
-      );
-      if (r.status !== 200) throw new Error(JSON.stringify(r.body));
-      return r.body.device_code;
+      const headers = await hub.headers('device-code', claims);
+      return granted(await call(root, 'POST', '/v1/owner/login/device-code', {}, headers)).body.device_code;
     },
     /** The socket, unconnected; a new proof for each attempt. */
     socket(o: { accept?: boolean } = {}): Socket {
@@ -245,8 +254,7 @@ export async function newHub(root: { url: string; origin: string; api?: string }
       caps: { version: '0', e2e: ['noise-ik'], ui: ['ui/v0'], features: [] },
     }),
   };
-  const r = await hub.enrol();
-  if (r.status !== 200) throw new Error(JSON.stringify(r.body));
+  granted(await hub.enrol());
   return hub;
 }
 
@@ -263,7 +271,7 @@ export async function newTab(
     {},
     { ...from, origin: root.origin, ...(o.cookie ? { cookie: o.cookie } : {}) },
   );
-  if (opened.status !== 200) throw new Error(JSON.stringify(opened.body));
+  granted(opened);
   const cookie = o.cookie ?? opened.headers.get('set-cookie')?.split(';')[0] ?? '';
   const browser = opened.body.browser as string | undefined;
   const bound: Record<string, string> = browser ? { 'x-ingle-browser': browser } : { cookie };
@@ -336,12 +344,15 @@ export async function newTab(
   return tab;
 }
 
-/** A hub, and a tab that is signed in to it with a passkey. */
-export async function signedIn(root: { url: string; origin: string; api?: string }) {
+/** A hub, and a tab that is signed in to it with a passkey; `seat`: where the tab comes to root, if not where the hub does. */
+export async function signedIn(
+  root: Parameters<typeof newHub>[0],
+  seat: Parameters<typeof newTab>[0] = root,
+) {
   const hub = await newHub(root);
-  const tab = await newTab(root);
-  for (const r of [await tab.verify(await hub.code()), await tab.register(), await tab.login()])
-    if (r.status !== 200) throw new Error(JSON.stringify(r.body));
+  const tab = await newTab(seat);
+  for (const step of [async () => tab.verify(await hub.code()), tab.register, tab.login])
+    granted(await step());
   return { hub, tab };
 }
 

@@ -1,11 +1,11 @@
 // Several processes of root on one PostgreSQL and one Redis, and clients that meet by way of them.
-import * as assert from 'uvu/assert';
+import type { Socket } from 'socket.io-client';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { type Cable, openCable } from '../lab/cable.ts';
 import { type Postgres, startPostgres } from '../lab/postgres.ts';
 import { type Redis, startRedis } from '../lab/redis.ts';
 import { started } from '../lab/started.ts';
-import { newHub, newTab, type RootProcess, startRoot, until } from './kit.ts';
+import { granted, Refused, type RootProcess, signedIn, startRoot, until } from './kit.ts';
 
 /** A node, the cables from it to Redis and to it from other nodes, and when it was killed last. */
 export type Place = RootProcess & { redis: Cable; peer: Cable; killed: number };
@@ -28,24 +28,23 @@ export async function startNodes(count: number, env: Record<string, string>): Pr
       INGLE_LOG: 'debug',
       ...env,
     });
-    return Object.assign(root, { redis: toRedis, peer, killed: 0 });
+    const stop = async () => {
+      await root.stop();
+      toRedis.close();
+      peer.close();
+    };
+    return { ...root, redis: toRedis, peer, killed: 0, stop };
   };
-  const all = await Promise.allSettled(Array.from({ length: count }, node));
-  const nodes = all.flatMap((r) => (r.status === 'fulfilled' ? [r.value] : []));
-  const failed = all.find((r) => r.status === 'rejected');
-  if (failed) {
-    await stopNodes({ database, redis, nodes });
-    throw failed.reason;
+  try {
+    return { database, redis, nodes: await started(...Array.from({ length: count }, node)) };
+  } catch (e) {
+    await stopNodes({ database, redis });
+    throw e;
   }
-  return { database, redis, nodes };
 }
 
 export async function stopNodes(c: Partial<Nodes>): Promise<void> {
-  for (const n of c.nodes ?? []) {
-    await n.stop();
-    n.redis.close();
-    n.peer.close();
-  }
+  for (const n of c.nodes ?? []) await n.stop();
   await c.redis?.stop();
   await c.database?.stop();
 }
@@ -55,20 +54,37 @@ interface Seat {
   origin: string;
 }
 
+/**
+ * What `work` comes to. It begins anew where it was cut, or root could not tell just then: on a busy machine a node may
+ * be late, or be taken for gone, and a code that was spent in an answer that was cut is spent.
+ */
+function untilServed<T extends object>(work: () => Promise<T>, what: string): Promise<T> {
+  const attempt = () =>
+    work().catch((e) => {
+      // What `fetch` says of a connection that broke.
+      if (e instanceof TypeError || (e instanceof Refused && e.isPassing)) return undefined;
+      throw e;
+    });
+  return until(attempt, what) as Promise<T>;
+}
+
 /** A hub and a browser that come to root at these addresses, with their route bound. */
 export async function paired(hubSeat: Seat, tabSeat: Seat) {
-  const hub = await newHub(hubSeat);
-  const tab = await newTab(tabSeat);
-  for (const r of [await tab.verify(await hub.code()), await tab.register(), await tab.login()])
-    assert.is(r.status, 200, JSON.stringify(r.body));
+  const { hub, tab } = await untilServed(() => signedIn(hubSeat, tabSeat), 'a browser to be signed in');
   const line = hub.socket();
-  const owner = tab.socket();
+  const owner = tab.socket({ announce: false });
+  let isOver = false;
+  const again = (s: Socket) => setTimeout(() => isOver || s.connect(), 200);
+  // As ours do, a browser that root does not take just then comes back, and so does a hub that root let go.
+  const online = (ack: { ok: boolean }) => ack.ok || again(owner.disconnect());
+  owner.on('connect', () => owner.emit('owner.online', tab.online(), online));
+  line.on('disconnect', (why) => why === 'io server disconnect' && again(line));
   const heard = { hub: [] as number[], browser: [] as number[] };
   line.on('relay.to_hub', (m: { sid: string; ctr: number }) => m.sid === tab.sid && heard.hub.push(m.ctr));
   owner.on('relay.to_browser', (m: { ctr: number }) => heard.browser.push(m.ctr));
   // What was told on a connection counts as long as that lives.
   owner.on('disconnect', () => delete owner.last);
-  assert.is((await tab.offer()).status, 200);
+  await untilServed(async () => granted(await tab.offer()), 'an offer to be taken');
   let ctr = 0;
   let was: string | undefined;
   let offered = performance.now();
@@ -100,9 +116,13 @@ export async function paired(hubSeat: Seat, tabSeat: Seat) {
         line.emit('relay.to_browser', m);
         await new Promise((resolve) => setTimeout(resolve, 20));
         return heard.hub.length > up && heard.browser.length > down;
-      }, `frames ${what}`);
+      }, `frames ${what}`).catch((e) => {
+        console.error(`hub connected: ${line.connected}, browser: ${owner.connected}`, owner.last);
+        throw e;
+      });
     },
     close() {
+      isOver = true;
       line.close();
       owner.close();
     },
