@@ -28,6 +28,7 @@ const needs = {
   'bench/api.ts': [['/usr/bin/wrk', 'wrk']],
   'bench/login.ts': database,
   'bench/steps.ts': database,
+  'bench/cluster.ts': [['/usr/bin/redis-server', 'redis-server'], ...database],
   'bench/lines.ts': [['/usr/bin/redis-server', 'redis-server']],
   'bench/audio.ts': [
     ['/usr/lib/python3/dist-packages/numpy/__init__.py', 'python3-numpy'],
