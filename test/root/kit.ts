@@ -132,7 +132,7 @@ export class Refused extends Error {
   /** Nothing was decided: a process or its database was away, or late. Whoever begins again may be served. */
   readonly isPassing: boolean;
   constructor({ status, body }: Answer) {
-    super(`${status} ${JSON.stringify(body)}`);
+    super(JSON.stringify(body));
     this.isPassing = status >= 502 && status <= 504;
   }
 }
