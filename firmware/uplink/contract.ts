@@ -59,6 +59,12 @@ export const uplink1 = contract({
       out: issued,
       errors: ['unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
+    Untold: {
+      doc: 'The newest code of `Recovering` that nobody has told the owner of; `expires_at` is 0 where there is none. `told` is the `expires_at` of the one that they have been told of by now, or 0.',
+      in: { told: 'x' },
+      out: { owner_id: 's', expires_at: 'x' },
+      errors: [],
+    },
     InviteBrowser: {
       doc: 'A code as of `IssueCode` with `new_passkey`, asked for by the owner in a paired browser: nobody need be told of it.',
       in: {},

@@ -1,5 +1,6 @@
 // Answers of firmware/push/api.ts; and notices that skills tell, on their way to browsers.
 import { join } from 'node:path';
+import type { JsonObject } from '../../firmware/documents/content.ts';
 import type { Library } from '../../firmware/documents/library.ts';
 import { addLine, type Line } from '../../firmware/documents/said.ts';
 import { fetch1 } from '../../firmware/fetch/contract.ts';
@@ -81,7 +82,8 @@ export function notices(o: {
   return {
     endpoints: bind(pushApi, handlers),
     async tell(owner_id, said, { capabilities: { ui } }, isOfHub) {
-      const line = { id: crypto.randomUUID(), at: Date.now(), ...said };
+      const own: JsonObject = isOfHub ? { of_hub: true } : {};
+      const line = { id: crypto.randomUUID(), at: Date.now(), ...said, ...own } as Line;
       await addLine(o.library, owner_id, line);
       if (line.topic !== 'ui.notify') return;
       const title = { en: ui?.title ?? line.skill_id, ...ui?.titles };

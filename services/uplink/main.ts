@@ -17,6 +17,9 @@ const life = await startService('uplink', { stopMs: 3000 });
 const { bus, log } = life;
 const config = readConfig();
 let served: Served<typeof uplink1> | undefined;
+const nothing = { owner_id: '', expires_at: 0n };
+/** Who tells the owner may be away just now: it is kept until they have told it. */
+let untold = nothing;
 const scenario = bus.client(scenario1);
 
 const uplink = await openUplink({
@@ -61,9 +64,15 @@ served = await bus.serve(uplink1, {
     const code = codeOf(await uplink.issueCode(new_passkey));
     const { identity, browsers } = uplink.status();
     // Where there is no browser, there is nobody to tell.
-    if (new_passkey && identity && browsers > 0)
-      served?.emit('Recovering', { owner_id: identity.owner_id, expires_at: code.expires_at });
+    if (new_passkey && identity && browsers > 0) {
+      untold = { owner_id: identity.owner_id, expires_at: code.expires_at };
+      served?.emit('Recovering', untold);
+    }
     return code;
+  },
+  Untold({ told }) {
+    if (told === untold.expires_at) untold = nothing;
+    return untold;
   },
   ListPeople: () => ({ people: uplink.household.all().map(personOf) }),
   AddPerson: async ({ invited_by, ...wished }) =>

@@ -14,6 +14,10 @@ function person() {
   return {
     tell: (skill_id: string, payload: Line['payload'] = {}, topic: Line['topic'] = 'ui.notify') =>
       addLine(library, 'o1', { id: `l${n++}`, at: n, skill_id, topic, payload }),
+    ofHub: (tag: string) =>
+      addLine(library, 'o1', {
+        ...{ id: `l${n++}`, at: n, skill_id: 'settings', topic: 'ui.notify', payload: { tag }, of_hub: true },
+      }),
     lines: () => (readContent(doc)['said'] ?? []) as Line[],
   };
 }
@@ -33,6 +37,16 @@ test('however many skills tell something, the newest lines are kept', async () =
     p.lines().map((l) => l.skill_id),
     Array.from({ length: 16 }, (_, i) => `s${i + 24}`),
   );
+});
+
+test('what the hub itself tells is pushed out by no skill, and its newest lines are kept', async () => {
+  const p = person();
+  for (let i = 0; i < 9; i++) await p.ofHub(`${i}`);
+  for (let i = 0; i < 40; i++) await p.tell(`s${i}`);
+  for (let i = 0; i < 9; i++) await p.tell('settings', { tag: '8' });
+  const tags = p.lines().flatMap((l) => (l['of_hub'] ? [l.payload['tag']] : []));
+  assert.equal(tags, ['5', '6', '7', '8']);
+  assert.is(p.lines().length, 20);
 });
 
 test('a notice takes the place of the one with its tag, of the same skill alone', async () => {

@@ -36,6 +36,8 @@ let host: Awaited<ReturnType<typeof standIn>>;
 /** What came to the push service, by its path. */
 const came: { path: string; body: Buffer }[] = [];
 let answer = 201;
+/** A code for a new passkey that nobody has told the owner of. */
+let untold = { owner_id: '', expires_at: 0n };
 const paired = ['phone1', 'phone2'];
 const phone = receiver();
 const keys = { p256dh: phone.p256dh, auth: phone.auth };
@@ -68,6 +70,10 @@ test.before(async () => {
   uplink = await bus.serve(uplink1, {
     ListBrowsers: () => ({ browsers: paired.map(browser) }),
     ListPeople: () => ({ people: [] }),
+    Untold({ told }: { told: bigint }) {
+      if (told === untold.expires_at) untold = { owner_id: '', expires_at: 0n };
+      return untold;
+    },
   } as never);
   hub.startSkill('porch');
   await hub.available('porch');
@@ -130,11 +136,25 @@ test('each browser speaks for itself, and who is no browser, or a guest, has non
 test('the owner is told of a code that lets a new passkey in: behind the bell, and on their browsers', async () => {
   came.length = 0;
   const expires_at = BigInt(Math.floor(Date.now() / 1000) + 600);
-  uplink.emit('Recovering', { owner_id: owner.owner_id, expires_at });
+  untold = { owner_id: owner.owner_id, expires_at };
+  uplink.emit('Recovering', untold);
   await until(() => came.length === 1, 'a notice');
   const { title, body, path } = phone.read(came[0]!.body) as Record<string, string>;
   assert.match(`${title} ${body}`, /A code for a new passkey was made.* for 10 minutes/s);
   assert.match(path!, /settings/);
+  await until(() => untold.expires_at === 0n, 'it to be taken');
+});
+
+test('what the owner was to be told while the local API was away, they are told when it is back', async () => {
+  await hub.kill('api');
+  came.length = 0;
+  untold = { owner_id: owner.owner_id, expires_at: BigInt(Math.floor(Date.now() / 1000) + 600) };
+  uplink.emit('Recovering', untold);
+  await hub.startApi();
+  await until(() => came.length === 1, 'a notice');
+  assert.match((phone.read(came[0]!.body) as { body: string }).body, /A code for a new passkey/);
+  await until(() => untold.expires_at === 0n, 'it to be taken');
+  await hub.available('porch');
 });
 
 test('what is no subscription is refused with its place, and changes nothing', async () => {
