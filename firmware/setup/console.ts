@@ -12,10 +12,11 @@ import type { setup1 } from './contract.ts';
 import { type DialogDeps, setupDialog } from './dialog.ts';
 import { type Progress, stepText } from './progress.ts';
 import { Left, type Talk } from './talk.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface ConsoleOptions {
   way: 'screen' | 'serial';
-  term: Talk;
+  term: Talk & Pick<Terminal, 'clear'>;
   person: Attendance;
   /** Hash of the console secret; empty: the maker set none. */
   secret: string;
@@ -84,6 +85,8 @@ export function openConsole(o: ConsoleOptions): Console {
 
   /** From the first key to the end of the conversation. */
   async function receive(): Promise<void> {
+    // What was shown to who typed the console secret, a code for a new passkey among it, is not for who comes next.
+    if (person.inside) term.clear();
     person.over();
     await term.ask('\r\nEnter');
     person.begin();

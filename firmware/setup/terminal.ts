@@ -1,4 +1,4 @@
-// A line editor for a dumb terminal at 115200 baud: no cursor movement, no colours. Pure but for `write`.
+// A line editor for a dumb terminal at 115200 baud: no colours, and no cursor movement but to clear it. Pure but for `write`.
 import { dialogTexts } from '../text/dialog.ts';
 import { type Language, translator } from '../text/i18n.ts';
 import { Left, type Talk } from './talk.ts';
@@ -8,8 +8,12 @@ export interface Terminal extends Talk {
   feed(bytes: Uint8Array): void;
   /** The line is gone: whoever waits gets `Left`. */
   hangup(): void;
+  /** Nothing that was shown stays, on the screen or above it. */
+  clear(): void;
 }
 
+/** Home, and erase the screen and what has scrolled off it (ECMA-48 and xterm; a console of Linux knows all three). */
+const CLEAR = '\x1b[H\x1b[2J\x1b[3J';
 /** Longest line a person may type, bytes. */
 const MAX_LINE = 256;
 
@@ -79,6 +83,9 @@ export function terminal(send: (bytes: Uint8Array) => void, language: Language):
     hangup() {
       gone = true;
       leave();
+    },
+    clear() {
+      if (!gone) write(CLEAR);
     },
     async say(text) {
       if (gone) throw new Left();

@@ -327,7 +327,7 @@ test('with a console secret the line shows nothing and takes nothing before it',
   const config = join(mkdtempSync(join(tmpdir(), 'ingle-cfg-')), 'config.json');
   writeFileSync(config, JSON.stringify({ console_secret: stored }));
   const tty = await consoleOn(hub, { INGLE_CONFIG: config });
-  await tty.expect('Enter');
+  assert.not.match(await tty.expect('Enter'), '\x1b');
   tty.write('\r');
   await tty.expect('Console secret: ');
   hub.bus.publish(topics.print, { text: 'of the house' });
@@ -432,7 +432,7 @@ test('a line that was unlocked is locked again when no key has come for a while,
   await tty.expect('Console secret: ');
   tty.write('s\r');
   await tty.expect('What next?');
-  await tty.expect('Enter');
+  assert.ok((await tty.expect('Enter')).includes('\x1b[2J\x1b[3J'), 'what was shown to them is gone');
   tty.write('\r');
   await tty.expect('Console secret: ');
 });
