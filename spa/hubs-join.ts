@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { toIngleError } from '../firmware/protocol/errors.ts';
-import { both, hub, type Stage, say } from './hubs-hub.ts';
+import { both, hub, say } from './hubs-hub.ts';
 import { parting } from './parting.ts';
 import { ask } from './question.ts';
 import { toast } from './store.ts';
@@ -71,19 +71,18 @@ export function Join({ still, order }: Orders) {
   </section>`;
 }
 
-/** Nobody is forgotten by a hub that has not joined yet. */
+/** Nobody is forgotten by a hub that has not come as far as another home. */
 async function stop(): Promise<void> {
   await hub.leave();
   toast(say('stopped'));
 }
 
 /** Offered on a member, and on a hub that is on its way in or out. */
-export function Leave({ still, order, stage }: Orders & { stage: Stage }) {
-  const isIn = stage !== 'joining';
+export function Leave({ still, order, isAtHome }: Orders & { isAtHome: boolean }) {
   const go = async () => {
-    const text = say(isIn ? 'leave_sure' : 'stop_sure');
+    const text = say(isAtHome ? 'stop_sure' : 'leave_sure');
     if (!(await ask({ title: say('leave_sure_title'), text, yes: say('leave') }))) return;
-    order(isIn ? () => parting(hub.leave, left()) : stop);
+    order(isAtHome ? stop : () => parting(hub.leave, left()));
   };
   return html`<section class="v-stack" aria-labelledby="leave-title"><h3 id="leave-title">${say('leave_title')}</h3>
     <p class="soft">${say('leave_lead')}</p>

@@ -58,16 +58,18 @@ function Waiting({ code, came, close }: { code: Code; came: Node | undefined; cl
 export function Hubs() {
   const [nodes, setNodes] = useState<Node[] | null>(null);
   const [stage, setStage] = useState<Stage | null>(null);
+  const [atHome, setAtHome] = useState(true);
   const [awaited, wait] = useState<Expected | null>(null);
   const [trouble, setTrouble] = useState('');
   const box = useFocusInside();
   const told = useRef<HTMLDivElement>(null);
   // What was pressed may be far below it.
   useEffect(() => told.current?.scrollIntoView({ block: 'nearest' }), [trouble]);
-  const show = ({ nodes: next, stage: at }: Awaited<ReturnType<typeof hub.list>>) => {
+  const show = ({ nodes: next, stage: at, at_home }: Awaited<ReturnType<typeof hub.list>>) => {
     setNodes(next);
     // A hub that is older tells members by their role only.
     setStage(at ?? (next[0]?.role === 'member' ? 'in' : null));
+    setAtHome(at_home ?? at === 'joining');
     wait((a) => {
       const came = a && comer(next, a.then);
       if (came?.state !== 'here') return a;
@@ -108,7 +110,7 @@ export function Hubs() {
     ${
       stage
         ? html`<p class="soft" role="status">${glyph('info')} ${say(`stage_${stage}`)}</p>
-          <${Leave} still=${still} order=${order('leave')} stage=${stage} />`
+          <${Leave} still=${still} order=${order('leave')} isAtHome=${atHome} />`
         : html`<section class="v-stack" aria-labelledby="invite-title"><h3 id="invite-title">${say('invite_title')}</h3>
           <p class="soft">${say('invite_lead')}</p>
           <div class="v-row"><button type="button" class="button" disabled=${still} onClick=${invite}>${say('invite')}</button></div></section>

@@ -139,6 +139,9 @@ export const subnetApi = localArea({
         description:
           'Of this hub as a member; null: it leads, or is alone. One that is joining may still be let in.',
       }),
+      at_home: T.Boolean({
+        description: 'This hub has the place where it is alone: leaving forgets nobody who was let in.',
+      }),
     }),
   },
   remove: {

@@ -36,6 +36,10 @@ const aloneOf = (m: Membership): Whose => ({ owner_id: m.alone_owner, subnet_id:
 export const isMember = (m: Membership | undefined): m is Membership =>
   m !== undefined && m.stage !== 'left' && m.stage !== 'removed';
 
+/** Whether a hub has the place where it is alone: who ends a membership there forgets nobody. */
+export const isAtHome = (m: Membership | undefined, at: Whose): boolean =>
+  !isMember(m) || same(aloneOf(m), at);
+
 /**
  * The membership once the leading hub has shown its papers in a handshake.
  * @param at the bond and the static key of that handshake, and this hub's key in it

@@ -160,13 +160,14 @@ export const uplink1 = contract({
       errors: ['not_found', 'unavailable', 'rate_limited', 'unauthenticated', 'conflict'],
     },
     Subnet: {
-      doc: 'The subnet. `role`: hub (it leads, or is alone) or member. `stage` of a membership: joining, in, leaving, left, removed; empty for none. `hub`: who leads. `reached`: of a member, the leading hub answers. `nodes`: members this hub leads; their `state` is joined, here, gone or left. Times are Unix seconds, 0 for never.',
+      doc: 'The subnet. `role`: hub (it leads, or is alone) or member. `stage` of a membership: joining, in, leaving, left, removed; empty for none. `hub`: who leads. `reached`: of a member, the leading hub answers. `at_home`: the hub has the place where it is alone, so leaving forgets nobody. `nodes`: members this hub leads; their `state` is joined, here, gone or left. Times are Unix seconds, 0 for never.',
       in: {},
       out: {
         role: 's',
         stage: 's',
         hub: 's',
         reached: 'b',
+        at_home: 'b',
         nodes: [
           {
             hub_id: 's',

@@ -3,7 +3,7 @@ import { toBase64url } from '../protocol/bytes.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { MOST_MEMBERS } from '../protocol/limits.ts';
 import { inviteLink } from '../subnet/invite.ts';
-import { isMember, type MembershipStage } from '../subnet/membership.ts';
+import { isAtHome, isMember, type MembershipStage } from '../subnet/membership.ts';
 import type { Node, Said } from '../subnet/node.ts';
 import { partingMessage } from '../subnet/papers.ts';
 import type { Codes, Issued } from './codes.ts';
@@ -20,6 +20,8 @@ export interface SubnetView {
   hub: string;
   /** The leading hub answers. */
   reached: boolean;
+  /** The hub has the place where it is alone: leaving forgets nobody. */
+  at_home: boolean;
   nodes: Node[];
 }
 
@@ -58,6 +60,7 @@ export function openSubnet(
       return {
         role: m?.stage === 'in' ? 'member' : 'hub',
         ...{ stage: m?.stage ?? '', hub: leads, reached: member.reached(), nodes: nodes.all() },
+        at_home: place.identity === undefined || isAtHome(m, place.identity),
       };
     },
     /** A code for a hub. @throws IngleError `conflict` on a member, or when the subnet is full */

@@ -41,6 +41,7 @@ export async function subnetOf(bus: Bus, name: string) {
     stage: stages.find((s) => s === net.stage) ?? null,
     hub: net.hub || null,
     reached: net.reached,
+    at_home: net.at_home,
     nodes: [...(place.hub_id ? [self] : []), ...(role === 'member' ? [leader] : members)],
   };
 }
@@ -71,8 +72,8 @@ export function subnetEndpoints({ bus, name }: { bus: Bus; name: () => string })
       return { subnet_id, owner_id, role, hub, reached, time: Math.floor(Date.now() / 1000) };
     },
     async nodes() {
-      const { nodes, stage } = await subnetOf(bus, name());
-      return { nodes, stage };
+      const { nodes, stage, at_home } = await subnetOf(bus, name());
+      return { nodes, stage, at_home };
     },
     async remove({ params }) {
       await uplink.RemoveNode({ hub_id: params.hub_id });

@@ -12,11 +12,13 @@ test('a hub that is on its way into a subnet or out of it says so, and one whose
     const uplink = {
       Status: async () => ({ hub_id: 'attic', subnet_id: 'net', owner_id: 'own' }),
       Subnet: async () => ({
-        ...{ role: stage === 'in' ? 'member' : 'hub', stage, hub: 'hall', reached: false, nodes: [] },
+        ...{ role: stage === 'in' ? 'member' : 'hub', stage, hub: 'hall', reached: false },
+        ...{ nodes: [], at_home: stage !== 'in' },
       }),
     };
     const bus = { client: () => uplink } as unknown as Bus;
-    assert.is((await subnetOf(bus, 'Attic')).stage, said, stage);
+    const { stage: told, at_home } = await subnetOf(bus, 'Attic');
+    assert.equal([told, at_home], [said, stage !== 'in'], stage);
   }
 });
 

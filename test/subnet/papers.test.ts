@@ -7,6 +7,7 @@ import { fromBase64url, toBase64url } from '../../firmware/protocol/bytes.ts';
 import { inviteLink, readInvite } from '../../firmware/subnet/invite.ts';
 import {
   byPapers,
+  isAtHome,
   type Membership,
   type MembershipStage,
   verdict,
@@ -151,6 +152,13 @@ test('a hub takes the place it asked for, its own when it leaves or was let go, 
   assert.is(takes(stranger, note), '- - - - - -');
   assert.is(takes({ ...theirs, subnet_id: 'net_x' }, note), '- - - - - -');
   assert.is(takes({ ...alone, subnet_id: 'net_x' }, note), '- - - - - -');
+});
+
+test('only a hub that has come as far as another home forgets who was let in when it leaves', () => {
+  for (const stage of ['joining', 'leaving', 'left', 'removed'] as const)
+    assert.ok(isAtHome(membership(stage), alone), stage);
+  for (const stage of ['in', 'leaving'] as const) assert.not.ok(isAtHome(membership(stage), theirs), stage);
+  assert.ok(isAtHome(undefined, theirs));
 });
 
 test('what root says of being let go counts only as the leading hub has signed it, for this membership', () => {
