@@ -26,6 +26,7 @@ export interface Scenario {
   paramDocs?: Record<string, Localizable>;
   slots?: Record<string, { cap: string; optional?: boolean; title?: Localizable }>;
   triggers?: Trigger[];
+  io?: { input?: string[]; output?: string[]; settings?: Record<string, unknown> };
   multiUser: boolean;
   policy: 'single' | 'queue' | 'replace' | 'beside';
   enabled: boolean;
@@ -129,6 +130,8 @@ export interface Changed {
   rev: number;
   implementation: {
     params?: Record<string, unknown>;
+    io?: Scenario['io'];
+    rewrite?: { action: string; match: { id: string }; set?: unknown; ref?: string }[];
     bindings?: {
       slots?: Record<string, { skill: string | null }>;
       /** By name, never what they are. */
@@ -136,7 +139,7 @@ export interface Changed {
       devices?: Record<string, object>;
     };
   };
-  effective: { params?: Record<string, unknown>; steps: Step[] };
+  effective: { params?: Record<string, unknown>; io?: Scenario['io']; steps: Step[] };
   problems: Scenario['problems'];
   readme: string;
 }

@@ -21,7 +21,7 @@ import { useLive } from './scenarios-live.ts';
 import type { Page } from './scenarios-page.ts';
 import { Plan } from './scenarios-plan.ts';
 import { RunRow } from './scenarios-run.ts';
-import { Params, Sealed, Slots } from './scenarios-settings.ts';
+import { InOut, Params, Sealed, Slots, Steps } from './scenarios-settings.ts';
 import { doesOf } from './scenarios-told.ts';
 import { Versions } from './scenarios-versions.ts';
 import { mayRun, nextOf, startsOf, timeOf, words } from './scenarios-words.ts';
@@ -102,7 +102,7 @@ export function One({ id, page }: { id: string; page: Page }) {
     return html`<div class="v-empty"><h3 id="scenarios-head" tabindex="-1">${say('gone')}</h3><p>${say('gone_lead')}</p>
       <button type="button" class="button second" onClick=${() => page.go({ at: 'list' })}>${say('tab_list')}</button></div>`;
   /** Sends a change over what was looked at, and shows what came of it. */
-  const change = (what: object) =>
+  const change = (what: object, refused = say('bad_value')) =>
     page.order(
       async () => {
         setNow(await hub.change(id, { ...what, rev: now!.rev }));
@@ -112,7 +112,7 @@ export function One({ id, page }: { id: string; page: Page }) {
         code === 'conflict'
           ? { text: say('changed_meanwhile'), way: { text: say('look_again'), go: () => void again() } }
           : code === 'invalid_request'
-            ? { text: say('bad_value') }
+            ? { text: refused }
             : undefined,
     );
   const next = nextOf(page.known.jobs, id);
@@ -134,7 +134,9 @@ export function One({ id, page }: { id: string; page: Page }) {
       (now
         ? html`<${Slots} of=${s} now=${now} actions=${actions} page=${page} change=${change} />
           <${Sealed} key=${now.rev} of=${s} now=${now} still=${page.still} change=${change} />
-          <${Params} key=${now.rev} of=${s} now=${now} still=${page.still} change=${change} />`
+          <${Params} key=${`params ${now.rev}`} of=${s} now=${now} still=${page.still} change=${change} />
+          <${InOut} key=${`io ${now.rev}`} of=${s} now=${now} still=${page.still} change=${change} />
+          <${Steps} of=${s} now=${now} still=${page.still} change=${change} />`
         : error
           ? html`<div class="note bad" role="alert">${glyph('info')}<div class="v-stack tight"><span>${errorText(error.code)}</span>
             <div><button type="button" class="button second" onClick=${() => void again()}>${t('retry')}</button></div></div></div>`

@@ -5,7 +5,7 @@ import { glyph } from './glyphs.ts';
 import { openManager } from './open.ts';
 import { type Action, type Changed, type Scenario, type Step, say } from './scenarios-hub.ts';
 import type { Page } from './scenarios-page.ts';
-import { stepsOf } from './scenarios-told.ts';
+import { stepName, stepsOf } from './scenarios-told.ts';
 import { type Kind, kindOf, readValue, type Typed, typedOf } from './scenarios-value.ts';
 import { words } from './scenarios-words.ts';
 import { app } from './store.ts';
@@ -18,9 +18,10 @@ function Param(o: {
   typed: Typed;
   isBad: boolean;
   standard: string;
+  options: readonly string[];
   set(to: Typed): void;
 }) {
-  const id = `param-${o.id}`;
+  const { id } = o;
   const hint = `${id}-hint`;
   const common = { id, 'aria-describedby': hint, 'aria-invalid': o.isBad ? 'true' : undefined };
   const onInput = (e: Event) => o.set((e.target as HTMLInputElement).value);
@@ -36,6 +37,10 @@ function Param(o: {
       html`<textarea class="input" rows=${Math.min(6, String(o.typed).split('\n').length + 1)} ...${common} value=${o.typed} onInput=${onInput}></textarea>`,
     value: () =>
       html`<textarea class="input" rows="3" spellcheck=${false} ...${common} value=${o.typed} onInput=${onInput}></textarea>`,
+    choice: () =>
+      html`<select class="select" ...${common} value=${o.typed} onChange=${onInput}>${o.options.map(
+        (way) => html`<option value=${way} selected=${way === o.typed}>${wayOf(way)}</option>`,
+      )}</select>`,
   }[o.kind]();
   const bad = { number: 'bad_number', list: 'bad_list', value: 'bad_json' } as const;
   return html`<div class=${o.kind === 'switch' ? 'setting' : 'field'}><label for=${id}>${o.label}</label>${control}
@@ -46,43 +51,115 @@ function Param(o: {
     }</p></div>`;
 }
 
+const ways = ['voice', 'text', 'phone', 'console'] as const;
+const wayOf = (way: string): string =>
+  (ways as readonly string[]).includes(way) ? say(`way_${way as (typeof ways)[number]}`) : way;
+
 function shownOf(kind: Kind, value: unknown): string {
   if (kind === 'switch') return say(value ? 'on' : 'off');
+  if (kind === 'choice') return wayOf(String(value));
   if (kind === 'list') return (value as unknown[]).join(', ') || say('empty');
   return kind === 'value' ? JSON.stringify(value) : String(value) || say('empty');
 }
 
-export function Params(o: { of: Scenario; now: Changed; still: boolean; change(what: object): void }) {
-  const { params = {}, paramDocs = {} } = o.of;
-  const own = o.now.implementation.params ?? {};
+interface Values {
+  [id: string]: unknown;
+}
+
+/** Values with a default each, by the kind of that; `name` begins the ids of its controls. */
+function Form(o: {
+  name: 'params' | 'io';
+  standards: Values;
+  is: Values;
+  own: Values;
+  labelOf(id: string): string;
+  /** What it can only be. */
+  optionsOf?(id: string): readonly string[] | undefined;
+  still: boolean;
+  save(own: Values): void;
+}) {
   const [typed, type] = useState<Record<string, Typed>>({});
-  const all = Object.entries(params).map(([id, standard]) => {
-    const kind = kindOf(standard);
-    const is = o.now.effective.params?.[id] ?? standard;
+  const all = Object.entries(o.standards).map(([id, standard]) => {
+    const options = typeof standard === 'string' ? o.optionsOf?.(id) : undefined;
+    const kind = options ? 'choice' : kindOf(standard);
+    const is = o.is[id] ?? standard;
     const given = typed[id] ?? typedOf(kind, is);
     const value = readValue(kind, given, standard);
-    return { ...{ id, kind, standard, given, value }, isNew: JSON.stringify(value) !== JSON.stringify(is) };
+    const isNew = JSON.stringify(value) !== JSON.stringify(is);
+    return { ...{ id, kind, standard, given, value, isNew }, options: options ?? [] };
   });
-  if (all.length === 0)
-    return html`<section class="v-card" aria-labelledby="params"><h3 id="params">${say('params')}</h3><p class="soft">${say('params_none')}</p></section>`;
   const isBad = all.some((p) => p.value === undefined);
   const fresh = all.filter((p) => p.isNew);
   const send = (e: Event) => {
     e.preventDefault();
-    const next = Object.fromEntries(fresh.map((p) => [p.id, p.value]));
-    o.change({ params: { ...own, ...next } });
+    o.save({ ...o.own, ...Object.fromEntries(fresh.map((p) => [p.id, p.value])) });
   };
-  const isOwn = Object.keys(own).length > 0;
-  return html`<form class="v-card" aria-labelledby="params" onSubmit=${send}><h3 id="params">${say('params')}</h3>
+  const isOwn = Object.keys(o.own).length > 0;
+  return html`<form class="v-card" aria-labelledby=${o.name} onSubmit=${send}><h3 id=${o.name}>${say(o.name)}</h3>
     ${all.map(
       (
         p,
-      ) => html`<${Param} key=${p.id} id=${p.id} kind=${p.kind} label=${words(paramDocs[p.id]) || p.id} typed=${p.given} isBad=${p.value === undefined}
-        standard=${shownOf(p.kind, p.standard)} set=${(to: Typed) => type((before) => ({ ...before, [p.id]: to }))} />`,
+      ) => html`<${Param} key=${p.id} id=${`${o.name}-${p.id}`} kind=${p.kind} label=${o.labelOf(p.id)} typed=${p.given}
+        isBad=${p.value === undefined} standard=${shownOf(p.kind, p.standard)} options=${p.options}
+        set=${(to: Typed) => type((before) => ({ ...before, [p.id]: to }))} />`,
     )}
     <div class="v-row"><button type="submit" class="button" disabled=${o.still || isBad || fresh.length === 0}>${say('save')}</button>
-      ${isOwn && html`<button type="button" class="button quiet" disabled=${o.still} onClick=${() => o.change({ params: {} })}>${say('as_made')}</button>`}</div>
+      ${isOwn && html`<button type="button" class="button quiet" disabled=${o.still} onClick=${() => o.save({})}>${say('as_made')}</button>`}</div>
   </form>`;
+}
+
+interface Setting {
+  of: Scenario;
+  now: Changed;
+  still: boolean;
+  change(what: object): void;
+}
+
+export function Params({ of: { params = {}, paramDocs = {} }, now, still, change }: Setting) {
+  if (Object.keys(params).length === 0)
+    return html`<section class="v-card" aria-labelledby="params"><h3 id="params">${say('params')}</h3><p class="soft">${say('params_none')}</p></section>`;
+  return html`<${Form} name="params" standards=${params} is=${now.effective.params ?? {}} own=${now.implementation.params ?? {}}
+    labelOf=${(id: string) => words(paramDocs[id]) || id} still=${still} save=${(own: Values) => change({ params: own })} />`;
+}
+
+/** How it speaks and listens, within what it says of itself. */
+export function InOut({ of: { io = {} }, now, still, change }: Setting) {
+  if (!io.settings || Object.keys(io.settings).length === 0) return null;
+  const of = { 'output.active': io.output, 'input.active': io.input } as const;
+  const isWay = (id: string): id is keyof typeof of => Object.hasOwn(of, id);
+  return html`<${Form} name="io" standards=${io.settings} is=${now.effective.io?.settings ?? {}} own=${now.implementation.io?.settings ?? {}}
+    labelOf=${(id: string) => (isWay(id) ? say(id === 'output.active' ? 'io_output' : 'io_input') : id)}
+    optionsOf=${(id: string) => (isWay(id) ? of[id] : undefined)} still=${still} save=${(own: Values) => change({ io: { settings: own } })} />`;
+}
+
+/** Steps, each of which can be left out where no other needs it, and those that were. */
+export function Steps({
+  of,
+  now,
+  still,
+  change,
+}: Setting & { change(what: object, refused?: string): void }) {
+  const [isOpen, open] = useState(false);
+  const { steps } = now.effective;
+  const rewrite = now.implementation.rewrite ?? [];
+  const out = rewrite.flatMap((r) => (r.action === 'drop' ? [r.match.id] : []));
+  const ids = stepsOf(steps).flatMap((s) => s.id ?? s.name ?? []);
+  const drop = (id: string) =>
+    change({ rewrite: [...rewrite, { action: 'drop', match: { id } }] }, say('steps_needed'));
+  const take = (id: string) =>
+    change({ rewrite: rewrite.filter((r) => r.action !== 'drop' || r.match.id !== id) });
+  const row = (id: string, isOut: boolean) => {
+    const name = stepName(id, steps, of);
+    const does = say(isOut ? 'step_back' : 'step_drop');
+    return html`<li key=${id} data-step=${id} data-out=${isOut}><span class=${isOut ? 'soft' : ''}>${isOut ? say('step_is_out', { step: name }) : name}</span>
+      <button type="button" class="button quiet" id=${`step-${id}`} disabled=${still} aria-label=${`${does}: ${name}`}
+        onClick=${() => (isOut ? take(id) : drop(id))}>${does}</button></li>`;
+  };
+  return html`<section class="v-card" aria-labelledby="steps"><h3 id="steps">${say('steps')}</h3>
+    <p class="soft small">${say('steps_lead')}</p>
+    <div><button type="button" class="button second" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${say(isOpen ? 'steps_shut' : 'steps_open', { n: ids.length + out.length })}</button></div>
+    ${(isOpen || out.length > 0) && html`<ul class="rows">${isOpen && ids.map((id) => row(id, false))}${out.map((id) => row(id, true))}</ul>`}
+  </section>`;
 }
 
 /** In the list: no skill. No id of a skill has this form. */
@@ -159,7 +236,7 @@ const sealedKinds = [
 ] as const;
 
 /** Secrets and devices that steps name. The hub keeps them and shows none: only that there is one. */
-export function Sealed(o: { of: Scenario; now: Changed; still: boolean; change(what: object): void }) {
+export function Sealed(o: Setting) {
   const [typed, type] = useState<Record<string, string>>({});
   const all = sealedKinds.flatMap((k) =>
     Object.entries(o.of[k.kind]).map(([name, isSet]) => ({ ...k, name, isSet, id: `${k.kind}-${name}` })),

@@ -1,6 +1,6 @@
 // The value of a parameter as it is typed, by the kind of its default. Pure.
 
-export type Kind = 'switch' | 'number' | 'text' | 'list' | 'value';
+export type Kind = 'switch' | 'number' | 'text' | 'list' | 'value' | 'choice';
 /** What is typed: a switch is on or off, all else a text. */
 export type Typed = string | boolean;
 
@@ -22,7 +22,7 @@ export function typedOf(kind: Kind, value: unknown): Typed {
 export function readValue(kind: Kind, typed: Typed, before: unknown): unknown {
   if (kind === 'switch') return typed === true;
   const text = String(typed);
-  if (kind === 'text') return text;
+  if (kind === 'text' || kind === 'choice') return text;
   const number = (s: string) => (s.trim() === '' || !Number.isFinite(Number(s)) ? undefined : Number(s));
   if (kind === 'number') return number(text);
   if (kind === 'list') {

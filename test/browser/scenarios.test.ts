@@ -136,7 +136,8 @@ test('a slot for which one skill fits has it by itself, and the page says so', a
 test('a parameter is changed by a control of its kind, and what is no number is told', async () => {
   const { page } = owner;
   const night = win(page).getByLabel('Loudness at night, percent.');
-  const save = win(page).getByRole('button', { name: 'Save' });
+  const form = win(page).locator('form', { has: page.locator('#params') });
+  const save = form.getByRole('button', { name: 'Save' });
   assert.is(await save.isDisabled(), true, 'nothing has changed');
   await night.fill('much');
   await win(page).getByText('Write a number').waitFor();
@@ -145,11 +146,51 @@ test('a parameter is changed by a control of its kind, and what is no number is 
   await win(page).getByLabel('How long it stays quiet.').fill('2s');
   await both(page, '2-settings');
   await save.click();
-  await win(page).getByRole('button', { name: 'Back to how it was made' }).waitFor();
+  await form.getByRole('button', { name: 'Back to how it was made' }).waitFor();
   assert.is(await night.inputValue(), '12');
   const kept = await askHub(house, '/api/scenarios/impl/me/home.quiet_hours');
   const { implementation } = (await kept.json()) as { implementation: { params: object } };
   assert.equal(implementation.params, { night: 12, hours: '2s' });
+});
+
+test('where it speaks is chosen among its own ways, and a step that nothing needs is left out and used again', async () => {
+  const { page } = owner;
+  const changed = async () => {
+    const r = await askHub(house, '/api/scenarios/impl/me/home.good_night');
+    return ((await r.json()) as { implementation: { io?: object; rewrite?: object[] } }).implementation;
+  };
+  await tabs(page);
+  await item(page, 'home/good_night')
+    .getByRole('button', { name: /Settings/ })
+    .click();
+  const form = win(page).locator('form', { has: page.locator('#io') });
+  const where = form.getByLabel('Where it speaks first');
+  assert.equal(await where.locator('option').allInnerTexts(), ['by voice', 'on the console']);
+  await where.selectOption({ label: 'on the console' });
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByRole('button', { name: 'Back to how it was made' }).waitFor();
+  assert.equal((await changed()).io, { settings: { 'output.active': 'console' } });
+  await win(page).getByRole('button', { name: 'Show all 4' }).click();
+  const step = (id: string) => win(page).locator(`[data-step="${id}"]`);
+  await step('lights').getByRole('button').click();
+  await win(page).getByText('a place where skills take part, needs it').waitFor();
+  await step('bye')
+    .getByRole('button', { name: /^Leave out/ })
+    .click();
+  const isOut = (id: string) => win(page).locator(`[data-step="${id}"][data-out="true"]`);
+  await isOut('bye').waitFor();
+  assert.equal((await changed()).rewrite, [{ action: 'drop', match: { id: 'bye' } }]);
+  await isOut('bye').scrollIntoViewIfNeeded();
+  await both(page, '16-steps');
+  await isOut('bye')
+    .getByRole('button', { name: /^Use again/ })
+    .click();
+  await until(async () => (await changed()).rewrite?.length === 0, 'the step to be used again');
+  await tabs(page);
+  await item(page, 'home/quiet_hours')
+    .getByRole('button', { name: /Settings/ })
+    .click();
+  await win(page).locator('#slot-sound').waitFor();
 });
 
 test('a secret and a device are given by name, kept without being shown, and forgotten', async () => {

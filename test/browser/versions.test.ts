@@ -56,7 +56,7 @@ test('the version before is used by a tap, and its settings are as they were', a
   await row(page, '1.0.0').getByRole('button', { name: 'Use version 1.0.0' }).click();
   await win(page).getByText('Version 1.0.0 is used now.').waitFor();
   await isUsed(page, '1.0.0');
-  await until(async () => (await win(page).locator('#param-who').inputValue()) === 'Ann', 'the name');
+  await until(async () => (await win(page).locator('#params-who').inputValue()) === 'Ann', 'the name');
   await both(page, '1-back', '#versions');
 });
 
@@ -77,7 +77,7 @@ test('what a version would set aside is told first, and may be left or taken bac
   await isUsed(page, '2.0.0');
   await win(page).getByRole('button', { name: 'Back to 1.0.0' }).click();
   await isUsed(page, '1.0.0');
-  await until(async () => (await win(page).locator('#param-who').inputValue()) === 'Ann', 'the name again');
+  await until(async () => (await win(page).locator('#params-who').inputValue()) === 'Ann', 'the name again');
 });
 
 test('what was installed is removed after a question', async () => {
