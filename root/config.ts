@@ -23,6 +23,8 @@ export interface RootConfig {
   redis: string;
   /** Where the other processes reach this one, host:port. `INGLE_ROOT_PEER`. */
   peer: string;
+  /** What a balancer calls this process, by which hubs and browsers are steered to it; '' for no steering. `INGLE_ROOT_NAME`. */
+  name: string;
   /** Where it listens for them; `peer` unless given. `INGLE_ROOT_PEER_LISTEN`. */
   peerListen: Address | null;
   /** Public origin of the application, no slash at the end; its host is the WebAuthn rpID. `INGLE_ROOT_ORIGIN`. */
@@ -72,6 +74,7 @@ const names = [
   'redis',
   'peer',
   'peer-listen',
+  'name',
   'origin',
   'api',
   'audience',
@@ -92,7 +95,7 @@ const names = [
 
 /** What `--help` prints. */
 export const usage = `Usage: node main.js [--port 8080] [--host 127.0.0.1] [--data .ingle/root] [--database postgresql://...]
-  [--redis redis://... --peer 10.0.0.2:8081 [--peer-listen 0.0.0.0:8081]]
+  [--redis redis://... --peer 10.0.0.2:8081 [--peer-listen 0.0.0.0:8081] [--name node1]]
   [--origin https://hub.example]
   [--api https://root.example] [--audience http://192.168.1.2:8080,...] [--spa dist/spa] [--proxies 0]
   [--mtls-header name] [--surge 6] [--guesses 10] [--sweep 30]
@@ -209,22 +212,25 @@ function databaseOf(address: string, flag: string): string {
   return address;
 }
 
-type Setting = (name: 'redis' | 'peer' | 'peer-listen', otherwise: string) => string;
+type OfCluster = 'redis' | 'peer' | 'peer-listen' | 'name';
+type Setting = (name: OfCluster, otherwise: string) => string;
 
 function clusterOf(
   text: Setting,
-  said: (name: 'redis' | 'peer' | 'peer-listen') => string,
+  said: (name: OfCluster) => string,
   database: string,
-): Pick<RootConfig, 'redis' | 'peer' | 'peerListen'> {
-  const [redis, peer] = [text('redis', ''), text('peer', '')];
-  if (redis === '' && peer === '') return { redis, peer, peerListen: null };
+): Pick<RootConfig, 'redis' | 'peer' | 'peerListen' | 'name'> {
+  const [redis, peer, name] = [text('redis', ''), text('peer', ''), text('name', '')];
+  if (!/^[\w-]{0,32}$/.test(name))
+    throw new Error(`${said('name')} takes a name of letters, digits, - and _, at most 32: node1.`);
+  if (redis === '' && peer === '' && name === '') return { redis, peer, name, peerListen: null };
   // Its own words stay out of the error: the address holds a password.
   if (!(/^rediss?:\/\//.test(redis) && URL.canParse(redis)))
     throw new Error(`${said('redis')} takes the address of a Redis: redis://user:password@host:port.`);
   if (database === '') throw new Error('--redis is for several processes, which share a --database.');
   if (!addressOf(peer, said('peer')))
     throw new Error('--redis needs --peer, where the other processes reach this one: 10.0.0.2:8081.');
-  return { redis, peer, peerListen: addressOf(text('peer-listen', peer), said('peer-listen')) };
+  return { redis, peer, name, peerListen: addressOf(text('peer-listen', peer), said('peer-listen')) };
 }
 
 function originOf(address: string, said: string): string {

@@ -13,6 +13,7 @@ import { log } from './log.ts';
 import { accept } from './pairing.ts';
 import { openProxies } from './proxies.ts';
 import type { Root } from './root.ts';
+import { steer } from './steer.ts';
 
 /** What hangs on a socket. `line` comes with the connection. */
 interface HubData {
@@ -50,6 +51,8 @@ export function hubSide(root: Root, gate: Gate): Side {
   return {
     async admit(socket, header) {
       const { hub_id, certificate, proof } = checked(said.hub, socket.handshake.auth);
+      // First, as it costs least: who claims to be another hub gains a hint that leads only that one.
+      await steer(root, socket, hub_id, 'hub');
       const isTold = names !== '' && proof === undefined && trusts(socket.handshake.address);
       const tls = isTold ? header(names) : '';
       const hub = tls

@@ -67,7 +67,7 @@ function openCounts({ surge, guesses }: RootConfig, tokens: Tokens, along?: Alon
 
 /** The relay: of all hubs, or of those that are at home in this one of several processes. */
 async function openHomes(
-  { redis, peer, peerListen: listen }: RootConfig,
+  { redis, peer, name, peerListen: listen }: RootConfig,
   records: Records,
   tokens: Tokens,
   backlog: Backlog,
@@ -78,7 +78,7 @@ async function openHomes(
     return { relay, cluster: undefined };
   }
   const { newNode, openCluster } = await import('./cluster/cluster.ts');
-  const node = newNode(peer);
+  const node = newNode(peer, name);
   const relay = openRelay(records, backlog, () => node.tenure.holds());
   const key = Buffer.from(tokens.mac('peer', ''), 'base64url');
   return { relay, cluster: await openCluster({ redis, listen, key, node, relay, records, backlog }) };
@@ -130,6 +130,7 @@ async function run(config: RootConfig): Promise<void> {
     ending = true;
     log('notice', 'stopping', { why });
     health.drain();
+    cluster?.drain();
     // Who has lost the records has nothing to finish.
     const drained = status === 0 && config.drain > 0 ? server.drain() : Promise.resolve();
     const ended = drained.then(() => {

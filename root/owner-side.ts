@@ -14,6 +14,7 @@ import { log, short } from './log.ts';
 import type { Session } from './records/records.ts';
 import type { Root } from './root.ts';
 import { authenticate, browserOf } from './session.ts';
+import { steer } from './steer.ts';
 import type { Way } from './ways.ts';
 
 /** What hangs on a socket. */
@@ -49,6 +50,7 @@ export function ownerSide(root: Root, gate: Gate): Side {
     const { hub } = await authenticateHub(root, certificate, proof, 'subnet-route');
     const found = await root.records.members.find(hub.hub_id, seconds());
     if (!found) throw new IngleError('not_found', 'This hub is in no subnet.');
+    await steer(root, socket, found.via.hub_id, 'browser');
     const sid = memberSid(hub.hub_id);
     const away = gate.away(sid);
     if (away > 0) throw tooMany(away);
@@ -70,6 +72,7 @@ export function ownerSide(root: Root, gate: Gate): Side {
     const { sid } = session;
     if (auth.sid !== undefined && auth.sid !== sid)
       throw new IngleError('unauthenticated', 'The token is of another session.');
+    if (session.hub_id !== null) await steer(root, socket, session.hub_id, 'browser');
     socket.data = { sid, cookie, busy: false, way: null, session, online: null } satisfies OwnerData;
     gate.admit(socket.conn, 'browser', cookie, cookie);
   }

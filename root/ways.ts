@@ -22,6 +22,8 @@ export interface Ways {
   settle(hubId: string): Promise<void>;
   /** Whether it still is. */
   isSettled(hubId: string): boolean;
+  /** The name of the other process where an end of a hub is to be: the hub's own, or one that leads to it. null: none. */
+  elsewhere(hubId: string, end: 'hub' | 'browser'): Promise<string | null>;
   /**
    * A browser announced itself; an older socket of its sid gives way.
    * @throws IngleError `unavailable` while its hub's home cannot be reached
@@ -62,6 +64,7 @@ export function openWays(relay: Relay): Ways {
   return {
     settle: async () => {},
     isSettled: () => true,
+    elsewhere: async () => null,
     browserUp: async (session, end) => {
       const { link, status } = relay.browserUp(session, end);
       return { way: link, status };

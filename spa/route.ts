@@ -1,8 +1,8 @@
 // The socket to root, and the route through it to the hub: offered, bound, bound anew when either end comes back.
 import { io, type Socket } from 'socket.io-client';
 import { toIngleError } from '../firmware/protocol/errors.ts';
+import { heedRoot } from '../firmware/protocol/heed.ts';
 import { EMPTY_FRAME } from '../firmware/protocol/limits.ts';
-import { heedRestart } from '../firmware/protocol/restart.ts';
 import type { BrowserToRoot, RootToBrowser, RouteStatus } from '../firmware/protocol/wire.ts';
 import { post } from './rest.ts';
 import { root } from './root.ts';
@@ -69,14 +69,12 @@ function patience(ask: () => Promise<void>): (waits: boolean) => void {
 const pause = () => 500 + 1500 * Math.random();
 
 /** A phone that wakes up or finds its network again does not wait for the next try. @returns what ends that */
-function wakes(socket: Socket): () => void {
-  const wake = () => {
-    if (!socket.connected && !document.hidden) socket.disconnect().connect();
-  };
-  window.addEventListener('online', wake);
+function wakes(socket: Socket, renew: () => void): () => void {
+  const wake = () => !socket.connected && !document.hidden && renew();
+  addEventListener('online', wake);
   document.addEventListener('visibilitychange', wake);
   return () => {
-    window.removeEventListener('online', wake);
+    removeEventListener('online', wake);
     document.removeEventListener('visibilitychange', wake);
   };
 }
@@ -93,13 +91,14 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
 
   const socket: Socket<RootToBrowser, BrowserToRoot> = io(`${root}/owner`, {
     transports: ['websocket'],
+    query: { at: '' },
     auth: { session_jwt, browser: session()?.browser },
     reconnectionDelay: 200,
     reconnectionDelayMax: 1000,
     randomizationFactor: 0.3,
     timeout: 5000,
   });
-  const forget = heedRestart(socket);
+  const forget = heedRoot(socket);
   const ask = () => post('/v1/browser/pairing/offer', { sid, e2e_pubkey }, session_jwt);
 
   /** Where it was refused for now, as by a root whose database is away: Socket.IO would not ask again by itself. */
@@ -125,7 +124,6 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
 
   const unanswered = patience(offer);
   const isWhole = (s: Partial<RouteStatus>) => s.route === 'bound' && !(o.wantsSecret() && !s.sealed_secret);
-
   function routed(next: RouteStatus): void {
     status = next;
     if (greeted && next.route === 'bound' && next.hub_online && next.generation !== generation) {
@@ -171,7 +169,8 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     if (m.sid === sid) on.frame(new Uint8Array(m.frame), m.ctr);
   });
 
-  const sleepOn = wakes(socket);
+  const renew = () => socket.disconnect().connect();
+  const sleepOn = wakes(socket, renew);
 
   return {
     get connected() {
@@ -192,7 +191,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
           on.changed();
         });
     },
-    renew: () => void socket.disconnect().connect(),
+    renew,
     close() {
       closed = true;
       forget();

@@ -1,8 +1,8 @@
 // The socket to root's namespace /hub (socket.io-client, WebSocket only): kept up, proven anew at each connect.
 import { io, type Socket } from 'socket.io-client';
 import { fromBody, IngleError } from '../protocol/errors.ts';
+import { heedRoot } from '../protocol/heed.ts';
 import { MAX_FRAME } from '../protocol/limits.ts';
-import { heedRestart } from '../protocol/restart.ts';
 import type { Ack, HubCaps, HubToRoot, RelayMessage, RootToHub } from '../protocol/wire.ts';
 import type { Log } from '../system/log.ts';
 import { comeback } from './comeback.ts';
@@ -46,6 +46,7 @@ export interface LinkOptions {
 export function link(o: LinkOptions) {
   const socket: Socket<RootToHub, HubToRoot> = io(`${o.root_url}/hub`, {
     transports: ['websocket'],
+    query: { at: '' },
     auth: (give) =>
       void o.auth().then(give, (e) => {
         o.log.warn('no credentials for root', { error: e });
@@ -65,7 +66,7 @@ export function link(o: LinkOptions) {
   );
   let up = false;
   const back = comeback(socket, PAUSE, PAUSE_MAX_LATER);
-  const forget = heedRestart(socket);
+  const forget = heedRoot(socket);
 
   function set(state: boolean): void {
     if (up === state) return;

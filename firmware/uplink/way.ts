@@ -3,13 +3,13 @@
 import { io, type Socket } from 'socket.io-client';
 import { fromUtf8, toBase64url, utf8 } from '../protocol/bytes.ts';
 import { fromBody, IngleError } from '../protocol/errors.ts';
+import { heedRoot } from '../protocol/heed.ts';
 import { MAX_FRAME } from '../protocol/limits.ts';
 import type { Access, Channel, Counters, Lost, Opened, Timing } from '../protocol/noise/channel.ts';
 import { decodeControl, encodeControl } from '../protocol/noise/control.ts';
 import { initiator } from '../protocol/noise/initiator.ts';
 import type { KeyPair } from '../protocol/noise/x25519.ts';
 import { openQueue } from '../protocol/queue.ts';
-import { heedRestart } from '../protocol/restart.ts';
 import { tunnelClient } from '../protocol/tunnel/client.ts';
 import type { TunnelClient } from '../protocol/tunnel/tunnel.ts';
 import type { Control, RelayMessage, RouteStatus } from '../protocol/wire.ts';
@@ -65,6 +65,7 @@ export function openWay(o: WayOptions) {
 
   const socket: Socket = io(`${o.root_url}/owner`, {
     transports: ['websocket'],
+    query: { at: '' },
     forceNew: true,
     auth: (give) => void o.auth().then(give, () => give({})),
     ...{ reconnectionDelay: PAUSE, reconnectionDelayMax: PAUSE_MAX, randomizationFactor: 0.5 },
@@ -73,7 +74,7 @@ export function openWay(o: WayOptions) {
     perMessageDeflate: { threshold: Number.MAX_SAFE_INTEGER },
   });
   const back = comeback(socket, PAUSE, PAUSE_REFUSED);
-  const forget = heedRestart(socket);
+  const forget = heedRoot(socket);
 
   function shake(): void {
     if (channel) {

@@ -15,6 +15,7 @@ import { type Homes, openHomes } from './homes.ts';
 import { keepGoing, type Node, newNode } from './node.ts';
 import { type Handlers, type Line, openPeers, type Peers } from './peers.ts';
 import { openRegistry } from './registry.ts';
+import { openSeats } from './seats.ts';
 import { type Asked, openTalk, type Talk } from './talk.ts';
 
 export { newNode };
@@ -80,6 +81,7 @@ export async function openCluster({ node, relay, backlog, ...o }: Options) {
   const reach = openReach(node, homes, peers, talk);
   return {
     ways: {
+      ...openSeats(homes, going.nodes, node.me.name),
       ...clusterWays(relay, homes, reach),
       ...arrivals(node, relay, homes, reach, near),
       ...local(relay),
@@ -92,6 +94,10 @@ export async function openCluster({ node, relay, backlog, ...o }: Options) {
     /** Whether this node may take hubs. */
     isReady: () => node.tenure.mayTake(),
     sweep: homes.sweep,
+    /** This node ends soon: nobody is sent to it any more. */
+    drain(): void {
+      node.isLeaving = true;
+    },
     /** Says that this node ends: its hubs may be taken at once. */
     async close(): Promise<void> {
       going?.close();
@@ -161,7 +167,10 @@ function clusterWays(
   relay: Relay,
   homes: Homes,
   { atHome, sayAtHome }: Reach,
-): Omit<Ways, 'settle' | 'isSettled' | 'browserUp' | 'memberUp' | 'toHub' | 'browserDown' | 'drop'> {
+): Omit<
+  Ways,
+  'settle' | 'isSettled' | 'elsewhere' | 'browserUp' | 'memberUp' | 'toHub' | 'browserDown' | 'drop'
+> {
   return {
     async route(session, pub, left) {
       if (left !== null) {

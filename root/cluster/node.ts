@@ -17,6 +17,8 @@ export interface Node {
   isGone: boolean;
   /** The run of Redis that this node knows. */
   run: string;
+  /** It ends: nobody is to be sent here any more. */
+  isLeaving: boolean;
 }
 
 const now = () => performance.now();
@@ -34,9 +36,13 @@ async function inTime(work: Promise<unknown>): Promise<boolean> {
   return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
 
-/** A node that has just begun. @param peer where the others reach it, host:port. The relay is opened with it, before there are lines. */
-export function newNode(peer: string): Node {
-  return { me: { id: toBase64url(random(9)), peer }, tenure: openTenure(now), isGone: true, run: '' };
+/**
+ * A node that has just begun. The relay is opened with it, before there are lines.
+ * @param peer where the others reach it, host:port @param name what the balancer calls it, or ''
+ */
+export function newNode(peer: string, name = ''): Node {
+  const me = { id: toBase64url(random(9)), peer, name };
+  return { me, tenure: openTenure(now), isGone: true, run: '', isLeaving: false };
 }
 
 interface Options {
@@ -61,10 +67,13 @@ export function keepGoing({ node, registry, ...o }: Options) {
   /** From then on Redis's list of nodes is whole. */
   let whole = Number.NEGATIVE_INFINITY;
 
+  /** As the others are to know it: one that could take no hubs has no name. */
+  const shown = (me: Member): Member => (node.tenure.mayTake() && !node.isLeaving ? me : { ...me, name: '' });
+
   async function renew(): Promise<void> {
     const { me, tenure } = node;
     const asked = now();
-    let { nodes, run, lapsed } = await registry.renew(me, times.grant, []);
+    let { nodes, run, lapsed } = await registry.renew(shown(me), times.grant, []);
     if (node.me !== me) return;
     const isNew = run !== node.run;
     // What was settled with the run before is to be settled anew.
@@ -73,7 +82,7 @@ export function keepGoing({ node, registry, ...o }: Options) {
     if (isNew || lapsed || node.isGone || asked - saidAll > SAY_AGAIN) {
       const all = o.hubs();
       for (let i = 0; i < all.length; i += PART) {
-        const said = await registry.renew(me, times.grant, all.slice(i, i + PART));
+        const said = await registry.renew(shown(me), times.grant, all.slice(i, i + PART));
         if (node.me !== me) return;
         if (said.run !== run) throw new Error('Redis began anew once more');
         nodes = said.nodes;
@@ -117,7 +126,7 @@ export function keepGoing({ node, registry, ...o }: Options) {
       log('warn', 'this node could not show that it is there, and begins anew', { node: node.me.id, until });
       began = false;
       members = [];
-      Object.assign(node, newNode(node.me.peer));
+      Object.assign(node, newNode(node.me.peer, node.me.name), { isLeaving: node.isLeaving });
       o.anew();
     }
     const asked = now();
@@ -132,6 +141,8 @@ export function keepGoing({ node, registry, ...o }: Options) {
   void beat();
   return {
     confirm,
+    /** This node and the others, as they are to be known. */
+    nodes: (): Member[] => [shown(node.me), ...members],
     close(): void {
       ended = true;
       clearTimeout(timer);

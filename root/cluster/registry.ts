@@ -10,6 +10,8 @@ export interface Member {
   id: string;
   /** Where the other nodes reach it: host:port. */
   peer: string;
+  /** What the balancer calls it; '' where nobody is to be sent to it. */
+  name: string;
 }
 
 export interface Registry {
@@ -59,6 +61,7 @@ const CALM = 4000;
 const NODES = 'ingle:nodes';
 const PEERS = 'ingle:peers';
 const CLOCK = 'ingle:clock';
+const NAMES = 'ingle:names';
 const hubKey = (hubId: string) => `ingle:hub:${hubId}`;
 
 const NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000)";
@@ -71,24 +74,26 @@ const RUN =
 const SEEN = "local seen = tonumber(redis.call('HGET', KEYS[3], 'seen') or '0')";
 
 const scripts = {
-  // KEYS: nodes, peers, clock, hubs...; ARGV: id, peer, grant
+  // KEYS: nodes, peers, clock, names, hubs...; ARGV: id, peer, grant, name
   renew: `${NOW} redis.call('HSETNX', KEYS[3], 'born', now) ${LASTS} ${RUN} ${SEEN}
     local lost, lapsed = {}, lasts(ARGV[1]) and 0 or 1
     if now - seen > ${GAP} or now < seen then redis.call('HSET', KEYS[3], 'set', now) end
     redis.call('HSET', KEYS[3], 'seen', now)
     redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
     redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
-    for i = 4, #KEYS do
+    redis.call('HSET', KEYS[4], ARGV[1], ARGV[4])
+    for i = 5, #KEYS do
       local home = redis.call('GET', KEYS[i])
       if home and home ~= ARGV[1] and lasts(home) then lost[#lost + 1] = KEYS[i]
       else redis.call('SET', KEYS[i], ARGV[1], 'EX', ${KEPT}) end
     end
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], 0, now - 3600000)) do
-      redis.call('ZREM', KEYS[1], id) redis.call('HDEL', KEYS[2], id)
+      redis.call('ZREM', KEYS[1], id) redis.call('HDEL', KEYS[2], id) redis.call('HDEL', KEYS[4], id)
     end
     local nodes = {}
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], now + 1, '+inf')) do
-      nodes[#nodes + 1] = id nodes[#nodes + 1] = redis.call('HGET', KEYS[2], id) or ''
+      nodes[#nodes + 1] = id
+      for i = 2, 4, 2 do nodes[#nodes + 1] = redis.call('HGET', KEYS[i], id) or '' end
     end
     return { nodes, lost, run, lapsed }`,
   // KEYS: nodes, hub, clock; ARGV: id, run
@@ -108,8 +113,9 @@ const scripts = {
     return home and lasts(home) and home or false`,
   // KEYS: hub; ARGV: id
   release: "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return false",
-  // KEYS: nodes, peers; ARGV: id
-  leave: "redis.call('ZREM', KEYS[1], ARGV[1]) redis.call('HDEL', KEYS[2], ARGV[1]) return false",
+  // KEYS: nodes, peers, names; ARGV: id
+  leave:
+    "redis.call('ZREM', KEYS[1], ARGV[1]) for i = 2, 3 do redis.call('HDEL', KEYS[i], ARGV[1]) end return false",
 } as const;
 
 const gone = () => new IngleError('unavailable', 'Redis does not answer. Try again in a moment.');
@@ -189,15 +195,16 @@ export function openRegistry(url: string): Registry {
   const idOrNull = (v: unknown) => (typeof v === 'string' ? v : null);
   return {
     async renew(node, grant, hubs) {
-      const keys = [NODES, PEERS, CLOCK, ...hubs.map(hubKey)];
-      const said = (await ask('renew', keys, [node.id, node.peer, String(grant)])) as [
+      const keys = [NODES, PEERS, CLOCK, NAMES, ...hubs.map(hubKey)];
+      const said = (await ask('renew', keys, [node.id, node.peer, String(grant), node.name])) as [
         string[],
         string[],
         string,
         number,
       ];
       const nodes: Member[] = [];
-      for (let i = 0; i + 1 < said[0].length; i += 2) nodes.push({ id: said[0][i]!, peer: said[0][i + 1]! });
+      for (let i = 0; i + 2 < said[0].length; i += 3)
+        nodes.push({ id: said[0][i]!, peer: said[0][i + 1]!, name: said[0][i + 2]! });
       const lost = said[1].map((key) => key.slice(hubKey('').length));
       return { nodes, lost, run: said[2], lapsed: said[3] === 1 };
     },
@@ -205,7 +212,7 @@ export function openRegistry(url: string): Registry {
       idOrNull(await ask('take', [NODES, hubKey(hubId), CLOCK], [node.id, run])),
     homeOf: async (hubId) => idOrNull(await ask('homeOf', [NODES, hubKey(hubId)])),
     release: async (hubId, node) => void (await ask('release', [hubKey(hubId)], [node.id])),
-    leave: async (node) => void (await ask('leave', [NODES, PEERS], [node.id])),
+    leave: async (node) => void (await ask('leave', [NODES, PEERS, NAMES], [node.id])),
     isRefused: () =>
       new Promise((resolve) => {
         const { hostname, port } = new URL(url);

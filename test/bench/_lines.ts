@@ -103,7 +103,7 @@ async function overLine({ id, port }: Names): Promise<Way> {
     ...{ node: newNode('127.0.0.1:1'), listen: { host: '127.0.0.1', port: 0 }, key: KEY },
     ...{ confirmed() {}, from: none, to: none },
   });
-  peers.keep([{ id, peer: `127.0.0.1:${port}` }]);
+  peers.keep([{ id, peer: `127.0.0.1:${port}`, name: '' }]);
   const line: Line = await peers.lineTo(id);
   const frame = Buffer.alloc(FRAME);
   return {

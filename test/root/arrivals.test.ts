@@ -26,7 +26,7 @@ function node() {
   const up: End[] = [];
   const homes = { found: (_home: string) => {}, lost: (_e: Error) => {}, asked: 0 };
   const ways = arrivals(
-    { me: { id: 'me', peer: '' } },
+    { me: { id: 'me', peer: '', name: '' } },
     {
       browserUp(_, end) {
         up.push(end);

@@ -8,7 +8,7 @@ import { freePort } from '../../services/cli/house/runtime.ts';
 import { child, ended } from '../lab/child.ts';
 import { started } from '../lab/started.ts';
 import { tried, until } from '../lab/wait.ts';
-import { call } from './kit.ts';
+import { call, type Hub, newHub } from './kit.ts';
 import { type Nodes, type Place, paired, startNodes, stopNodes } from './nodes.ts';
 
 type Pair = Awaited<ReturnType<typeof paired>>;
@@ -17,6 +17,8 @@ interface World extends Nodes {
   /** What clients know. */
   front: { url: string; origin: string };
   pairs: Pair[];
+  /** Those of them that take root's hints. */
+  steered: Pair[];
 }
 const test = suite<World>('balancer');
 
@@ -36,7 +38,23 @@ test.before(async (c) => {
     tried(async () => (await call(c.front, 'GET', '/health/ready')).status === 200),
     'a node behind HAProxy',
   );
-  c.pairs = await started(...Array.from({ length: 6 }, () => paired(c.front, c.front)));
+  c.pairs = await started(...Array.from({ length: 4 }, () => paired(c.front, c.front)));
+  await until(
+    async () => (await c.redis.say('HVALS', 'ingle:names')).match(/node/g)?.length === 3,
+    'the nodes to have names',
+  );
+  c.steered = [];
+  const isBare = (n: Place) => !c.steered.some((p) => hubIsAt(n, p.hub));
+  // The log has the first letters of a sid, which are the time it was made.
+  const second = () => Math.floor(Date.now() / 1000);
+  // Chance leaves a node without a hub once in a million times.
+  while (c.steered.length < 40 && (c.steered.length < 4 || c.nodes.some(isBare))) {
+    const before = second();
+    await until(() => second() > before, 'the next second');
+    const pair = await paired(c.front, c.front, { at: '' });
+    c.steered.push(pair);
+    c.pairs.push(pair);
+  }
 });
 test.after(async (c) => {
   for (const p of c.pairs ?? []) p.close();
@@ -44,8 +62,11 @@ test.after(async (c) => {
   await stopNodes(c);
 });
 
-/** Where a connection of a client, or a hub's home, is just now. */
-const isAt = (node: Place, what: RegExp) => what.test(node.log());
+/** Whether a hub or a browser has been connected there. */
+const hubIsAt = (node: Place, { hub_id }: Pick<Hub, 'hub_id'>) =>
+  new RegExp(`hub online.*${hub_id}`).test(node.log());
+const tabIsAt = (node: Place, { sid }: Pair['tab']) =>
+  new RegExp(`browser connected.*${sid.slice(0, 6)}`).test(node.log());
 
 /** Waits until frames pass between all of them. */
 async function allPass(pairs: Pair[], what: string): Promise<void> {
@@ -54,9 +75,63 @@ async function allPass(pairs: Pair[], what: string): Promise<void> {
   console.log(`FIGURE all back ${what} ${Math.round(performance.now() - began)} ms`);
 }
 
-test('clients land where HAProxy sends them, and meet', async ({ nodes, pairs }) => {
+test('clients land where HAProxy sends them, and meet', async ({ nodes, pairs, steered }) => {
   for (const p of pairs) await p.passes('by way of HAProxy');
-  for (const n of nodes) assert.ok(isAt(n, /browser connected|hub online/), 'each node has some of them');
+  const loose = pairs.filter((p) => !steered.includes(p));
+  for (const n of nodes)
+    assert.ok(
+      loose.some((p) => hubIsAt(n, p.hub) || tabIsAt(n, p.tab)),
+      'each node has some of them',
+    );
+});
+
+test('hubs and browsers that take hints come to one node, and every node has some', async ({
+  nodes,
+  steered,
+}) => {
+  for (const n of nodes) assert.ok(steered.some((p) => hubIsAt(n, p.hub)));
+  for (const p of steered)
+    await until(() => nodes.some((n) => hubIsAt(n, p.hub) && tabIsAt(n, p.tab)), 'both to be at one node');
+});
+
+/** Connects a hub, by way of HAProxy or straight to a node. @returns what root said to it before it was let in */
+async function comes(hub: Hub, at: string, node?: Place) {
+  const refusals: string[] = [];
+  const line = hub.socket(node ? { at, url: node.url } : { at });
+  line.on('connect_error', (e: Error & { data?: { details?: { steer?: string } } }) =>
+    refusals.push(e.data?.details?.steer ?? e.message),
+  );
+  await until(() => line.connected, 'the hub to be let in');
+  line.close();
+  return refusals;
+}
+
+test('hints that do not count change nothing, and one that counts is served wherever it lands', async ({
+  nodes,
+  front,
+}) => {
+  const later = Math.floor(Date.now() / 1000) + 60;
+  const forged = (name: string) => `${name}.${later}.${'A'.repeat(22)}`;
+  const hub = await newHub(front);
+  // Straight to each node, as with a balancer that reads no hints.
+  const said: string[][] = [];
+  for (const n of nodes) said.push(await comes(hub, '', n));
+  const [hint = ''] = said.flat();
+  const seat = said.findIndex((s) => s.length === 0);
+  assert.equal(
+    said.map((s) => s.map((h) => h.split('.')[0])),
+    nodes.map((_, i) => (i === seat ? [] : [`node${seat + 1}`])),
+    'refused once, or at its node at once',
+  );
+  for (const n of [undefined, ...nodes])
+    assert.equal(await comes(hub, hint, n), [], 'served wherever it lands');
+  const wrong = nodes[(seat + 1) % 3]!;
+  const late = hint.replace(/\d{10}/, (until) => String(Number(until) + 1));
+  for (const at of ['x', `${hint}0`, late, forged(`node${(seat + 1) % 3}`), forged('node9')])
+    assert.is((await comes(hub, at, wrong)).length, 1, `${at} is as none`);
+  const other = await newHub(front);
+  for (const n of nodes)
+    assert.equal((await comes(other, hint, n)).length, (await comes(other, '', n)).length, 'of another hub');
 });
 
 test('a node that is killed', async ({ nodes: [a], pairs }) => {

@@ -143,4 +143,13 @@ test('a file with a password that others may open is refused; without one it may
   assert.is(complaint(['--config', fileOf(dir, { database: 'postgresql://h/x' }, 0o644)]), '');
 });
 
+test('one of several processes has a name the balancer can tell from a hint', () => {
+  const cluster = ['--redis', 'redis://a', '--database', 'postgresql://b/c', '--peer', 'd:1'];
+  assert.is(readConfig([...cluster, '--name', 'node-1_a'], {}).name, 'node-1_a');
+  assert.is(readConfig(cluster, {}).name, '');
+  for (const name of ['node.1', 'a b', 'n'.repeat(33)])
+    assert.match(complaint(cluster, { INGLE_ROOT_NAME: name }), /^--name \(INGLE_ROOT_NAME\) takes a name/);
+  assert.match(complaint(['--name', 'node1']), /^--redis takes/, 'one alone needs none');
+});
+
 test.run();

@@ -3,7 +3,7 @@
 import { type ClientRequest, request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { heedRestart } from '../../firmware/protocol/restart.ts';
+import { heedRoot } from '../../firmware/protocol/heed.ts';
 import { within } from '../lab/wait.ts';
 import { ask, bound, call, heard, newHub, startRoot, until } from './kit.ts';
 
@@ -127,7 +127,7 @@ test('two hundred clients come back, each at its own time within the window', as
   const clients = hubs.map((hub) => {
     const socket = hub.socket();
     const client = { socket, part: -1, isLost: false };
-    heedRestart(socket, () => {
+    heedRoot(socket, () => {
       client.part = halton();
       return client.part;
     });

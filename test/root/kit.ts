@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { io, type Socket } from 'socket.io-client';
 import { fromBase64url } from '../../firmware/protocol/bytes.ts';
+import { heedRoot } from '../../firmware/protocol/heed.ts';
 import { challengeOf, type ToSign } from '../../firmware/protocol/pairing/assertion.ts';
 import type { ProofPurpose, RouteStatus } from '../../firmware/protocol/wire.ts';
 import { migrations } from '../../root/records/sql/schema.ts';
@@ -150,6 +151,9 @@ export function newAddress(): string {
   return `10.${(address >> 8) & 255}.${address & 255}.1`;
 }
 
+/** The query of a client that takes hints, and brings this one. */
+const hints = ({ at }: { at?: string }) => (at === undefined ? {} : { query: { at } });
+
 /** A client that was refused for now asks again, as ours do. */
 function comesBack(s: Socket): void {
   s.on('connect_error', (e: Error & { data?: { error: string } }) => {
@@ -207,12 +211,13 @@ export async function newHub(root: { url: string; origin: string; api?: string }
       return granted(await call(root, 'POST', '/v1/owner/login/device-code', {}, headers)).body.device_code;
     },
     /** The socket, unconnected; a new proof for each attempt. */
-    socket(o: { accept?: boolean } = {}): Socket {
-      const s = io(`${root.url}/hub`, {
+    socket(o: { accept?: boolean; at?: string; url?: string } = {}): Socket {
+      const s = io(`${o.url ?? root.url}/hub`, {
         transports: ['websocket'],
         forceNew: true,
         reconnectionDelay: 50,
         reconnectionDelayMax: 200,
+        ...hints(o),
         extraHeaders: { 'x-forwarded-for': from['x-forwarded-for'] },
         auth: (cb) =>
           hub
@@ -220,6 +225,7 @@ export async function newHub(root: { url: string; origin: string; api?: string }
             .then((proof) => cb({ hub_id: hub.hub_id, certificate: hub.certificate, proof })),
       });
       sockets.add(s);
+      if (o.at !== undefined) heedRoot(s);
       comesBack(s);
       s.on('status', (_, ack) => ack?.());
       if (o.accept !== false) {
@@ -321,12 +327,13 @@ export async function newTab(
     async stage(): Promise<string> {
       return (await tab.post('/v1/session', { sid: tab.sid })).body.stage;
     },
-    socket(o: { announce?: boolean } = {}): Socket & { last?: RouteStatus } {
+    socket(o: { announce?: boolean; at?: string } = {}): Socket & { last?: RouteStatus } {
       const s = io(`${root.url}/owner`, {
         transports: ['websocket'],
         forceNew: true,
         reconnectionDelay: 50,
         reconnectionDelayMax: 200,
+        ...hints(o),
         extraHeaders: { ...(cookie ? { cookie } : {}), 'x-forwarded-for': from['x-forwarded-for'] },
         auth: (cb) => cb({ token: tab.token, sid: tab.sid, browser }),
       }) as Socket & { last?: RouteStatus };
@@ -335,6 +342,7 @@ export async function newTab(
         s.last = m;
         ack?.();
       });
+      if (o.at !== undefined) heedRoot(s);
       comesBack(s);
       if (o.announce !== false) s.on('connect', () => s.emit('owner.online', tab.online(), () => {}));
       return s;

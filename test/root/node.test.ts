@@ -21,28 +21,49 @@ function going() {
     underway: 0,
     most: 0,
     lost: [] as string[],
+    name: '',
   };
-  const node = newNode('here:1');
+  const node = newNode('here:1', 'here');
   const registry = {
     async renew(me: Member, _: number, hubs: string[]) {
       state.asked++;
+      state.name = me.name;
       state.most = Math.max(state.most, ++state.underway);
       await pause(state.late);
       state.underway--;
       if (!state.answers) throw new Error('Redis does not answer');
       const { lapsed } = state;
-      return { nodes: [me, { id: 'other', peer: 'there:1' }], lost: hubs.slice(1), run: 'run', lapsed };
+      return {
+        nodes: [me, { id: 'other', peer: 'there:1', name: 'there' }],
+        lost: hubs.slice(1),
+        run: 'run',
+        lapsed,
+      };
     },
     isRefused: async () => false,
   } as unknown as Registry;
-  const { close } = keepGoing({
+  const { close, nodes } = keepGoing({
     ...{ node, registry, hubs: () => ['kept', 'taken'], others() {} },
     lost: (hubs) => void state.lost.push(...hubs),
     goneAt: () => Number.NEGATIVE_INFINITY,
     anew: () => void state.began++,
   });
-  return { node, state, close };
+  return { node, state, close, nodes };
 }
+
+test('nobody is sent to a node that may not take hubs yet, or that ends', async () => {
+  const { node, state, close, nodes } = going();
+  const names = () => nodes().map((n) => n.name);
+  await until(() => node.tenure.holds() && state.asked > 1, 'it to have begun');
+  assert.equal([state.name, names()], ['', ['', 'there']]);
+  await until(() => state.name === 'here', 'its name to be told');
+  assert.ok(node.tenure.mayTake());
+  assert.equal(names(), ['here', 'there']);
+  node.isLeaving = true;
+  await until(() => state.name === '', 'its name to be taken back');
+  assert.equal(names(), ['', 'there']);
+  close();
+});
 
 test('answers that come late keep it going, and it takes no hubs until they come in time', async () => {
   const { node, state, close } = going();

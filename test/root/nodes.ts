@@ -17,7 +17,7 @@ export interface Nodes {
 
 export async function startNodes(count: number, env: Record<string, string>): Promise<Nodes> {
   const [database, redis] = await started(startPostgres({ flush: false }), startRedis());
-  const node = async () => {
+  const node = async (_: unknown, i: number) => {
     const listen = await freePort('127.0.0.1');
     const [toRedis, peer] = [await openCable(redis.port), await openCable(listen)];
     const root = await startRoot({
@@ -25,6 +25,7 @@ export async function startNodes(count: number, env: Record<string, string>): Pr
       INGLE_ROOT_REDIS: `redis://127.0.0.1:${toRedis.port}`,
       INGLE_ROOT_PEER: `127.0.0.1:${peer.port}`,
       INGLE_ROOT_PEER_LISTEN: `127.0.0.1:${listen}`,
+      INGLE_ROOT_NAME: `node${i + 1}`,
       INGLE_LOG: 'debug',
       ...env,
     });
@@ -68,11 +69,11 @@ function untilServed<T extends object>(work: () => Promise<T>, what: string): Pr
   return until(attempt, what) as Promise<T>;
 }
 
-/** A hub and a browser that come to root at these addresses, with their route bound. */
-export async function paired(hubSeat: Seat, tabSeat: Seat) {
+/** A hub and a browser that come to root at these addresses, with their route bound; `at`: both take hints, and bring this one. */
+export async function paired(hubSeat: Seat, tabSeat: Seat, o: { at?: string } = {}) {
   const { hub, tab } = await untilServed(() => signedIn(hubSeat, tabSeat), 'a browser to be signed in');
-  const line = hub.socket();
-  const owner = tab.socket({ announce: false });
+  const line = hub.socket(o);
+  const owner = tab.socket({ announce: false, ...o });
   let isOver = false;
   const again = (s: Socket) => setTimeout(() => isOver || s.connect(), 200);
   // As ours do, a browser that root does not take just then comes back, and so does a hub that root let go.

@@ -86,8 +86,9 @@ test('the composition gives root settings it knows, and a database', () => {
   const config = configOf(root!);
   const other = configOf(second!);
   assert.equal([config.peer, other.peer], ['root:8090', 'second:8090']);
+  assert.equal([config.name, other.name], ['node1', 'node2'], 'as the balancer calls them');
   assert.is(new URL(config.redis).hostname, 'redis');
-  assert.equal({ ...other, peer: config.peer }, config);
+  assert.equal({ ...other, peer: config.peer, name: config.name }, config);
   const { hostname, username, pathname, password } = new URL(config.database);
   const database = postgres!.environment;
   assert.equal(

@@ -29,7 +29,10 @@ test.after(async (c) => {
   await c.redis?.stop();
 });
 
-const [a, b]: Member[] = ['a', 'b'].map((id) => ({ id, peer: `${id}:1` })) as [Member, Member];
+const [a, b]: Member[] = ['a', 'b'].map((id) => ({ id, peer: `${id}:1`, name: `node-${id}` })) as [
+  Member,
+  Member,
+];
 /** Both have renewed, long after the clock was last set. @returns the run */
 async function calm({ registry, redis }: World): Promise<string> {
   for (const node of [a!, b!]) await registry.renew(node, times.grant, []);
@@ -58,6 +61,18 @@ test('a hub has the home that took it first, until that gives it up or its grant
   assert.is(await registry.homeOf('g'), mine.id, 'what nobody has is said again');
   await registry.leave(other);
   assert.is(await registry.take('h', mine, run), mine.id, 'who leaves leaves all');
+});
+
+test('nodes know each other by what each said last', async (c) => {
+  await calm(c);
+  const { registry } = c;
+  const known = async () =>
+    (await registry.renew(a!, times.grant, [])).nodes.sort((x, y) => x.id.localeCompare(y.id));
+  assert.equal(await known(), [a, b]);
+  await registry.renew({ ...b!, name: '' }, times.grant, []);
+  assert.equal(await known(), [a, { ...b!, name: '' }]);
+  await registry.leave(b!);
+  assert.equal(await known(), [a]);
 });
 
 test('another run of Redis than the node knows gives no home', async (c) => {

@@ -1,10 +1,13 @@
-// Root ends and is back soon: each of its clients comes back at a random time within what root says, so that they do not
-// all come at once.
+// What root says of when and where to come back. It ends and is back soon: each of its clients comes back at a random
+// time within what root says, so that they do not all come at once. Or it is several processes, and this client is better
+// at another one: it is refused with a hint, and comes again at once with the hint in its address, where a balancer reads it.
 
-/** A Socket.IO client's socket, as far as it matters here. */
+/** A Socket.IO client's socket, as far as it matters here. A query that begins as `{ at: '' }` says that it takes hints. */
 interface Returning {
+  io: { opts: { query?: Record<string, unknown> } };
   on(event: 'restart', heard: (m: { in_ms: number }) => void): unknown;
   on(event: 'disconnect', heard: () => void): unknown;
+  on(event: 'connect_error', heard: (e: Error) => void): unknown;
   connect(): unknown;
   disconnect(): unknown;
 }
@@ -20,11 +23,12 @@ function windowOf(notice: unknown): number {
 
 /**
  * After the event `restart {in_ms}` the next loss of the connection is followed by a pause of a random part of `in_ms`,
- * and not by Socket.IO's own tries. Without the event nothing changes.
+ * and not by Socket.IO's own tries. The first hint is followed at once, and the socket is `active` for whoever listens
+ * after this; a further one with the next try, so no hint makes a client hurry. Without either nothing changes.
  * @param random 0 to 1
  * @returns ends it, before the socket is closed for good
  */
-export function heedRestart(socket: Returning, random: () => number = Math.random): () => void {
+export function heedRoot(socket: Returning, random: () => number = Math.random): () => void {
   let within = 0;
   let isOver = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -39,6 +43,14 @@ export function heedRestart(socket: Returning, random: () => number = Math.rando
     socket.disconnect();
     clearTimeout(timer);
     timer = setTimeout(() => socket.connect(), pause);
+  });
+  socket.on('connect_error', (e: Error & { data?: { details?: { steer?: unknown } } }) => {
+    const at = e.data?.details?.steer;
+    if (!at) return;
+    const query = socket.io.opts.query!;
+    const isFirst = !query['at'];
+    query['at'] = at;
+    if (isFirst) socket.connect();
   });
   return () => {
     isOver = true;

@@ -1,15 +1,16 @@
-// A client that root told of its end comes back at a random time within what it said; one that was not told, as ever.
+// A client comes where root says. One that root told of its end comes back at a random time within what it said; one that
+// was not told, as ever.
 import fc from 'fast-check';
 import mitt from 'mitt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { heedRestart } from '../../firmware/protocol/restart.ts';
+import { heedRoot } from '../../firmware/protocol/heed.ts';
 
-const test = suite('restart');
+const test = suite('heed');
 
 /** A socket whose events are made by hand, and a clock that stands. */
 function lab(random: () => number) {
-  const events = mitt<{ restart: { in_ms: number }; disconnect: undefined }>();
+  const events = mitt<{ restart: { in_ms: number }; disconnect: undefined; connect_error: Error }>();
   const asked: number[] = [];
   const counts = { connects: 0, disconnects: 0 };
   const real = { set: globalThis.setTimeout, clear: globalThis.clearTimeout };
@@ -22,14 +23,17 @@ function lab(random: () => number) {
   globalThis.clearTimeout = (() => {
     work = undefined;
   }) as never;
+  const opts: { query?: Record<string, unknown> } = { query: { at: '' } };
   const socket = {
+    io: { opts },
     on: events.on as never,
     connect: () => counts.connects++,
     disconnect: () => counts.disconnects++,
   };
-  const stop = heedRestart(socket, random);
+  const stop = heedRoot(socket, random);
   return {
-    ...{ counts, asked, stop },
+    ...{ counts, asked, stop, opts },
+    refused: (data?: unknown) => events.emit('connect_error', Object.assign(new Error('no'), { data })),
     told: (m: unknown) => events.emit('restart', m as { in_ms: number }),
     lost: () => events.emit('disconnect'),
     pass: () => work?.(),
@@ -101,6 +105,20 @@ test('one that is closed for good stays away', () =>
       l.told({ in_ms: 1000 });
       l.lost();
       assert.equal(l.asked, [500]);
+    },
+  ));
+
+test('the first hint is followed at once, a further one with the next try', () =>
+  inLab(
+    () => 0.5,
+    (l) => {
+      const hint = (steer: string) => l.refused({ error: 'unavailable', details: { steer } });
+      for (const data of [undefined, {}, { error: 'unavailable' }, { details: {} }]) l.refused(data);
+      assert.equal([l.opts.query, l.counts.connects], [{ at: '' }, 0], 'other refusals name no place');
+      hint('node1.9.x');
+      assert.equal([l.opts.query, l.counts.connects], [{ at: 'node1.9.x' }, 1]);
+      hint('node2.9.x');
+      assert.equal([l.opts.query, l.counts.connects], [{ at: 'node2.9.x' }, 1], 'it does not hurry again');
     },
   ));
 
