@@ -85,6 +85,8 @@ test('a browser is led to the home of its hub, and where that has none to where 
   for (const hub of hubs.slice(0, 20)) {
     const seat = seatOf(hub, names)!;
     assert.is(await to(hub), seat === 'node1' ? null : seat);
+    // A hub takes its home along.
+    homes.set(hub, 'b');
     assert.is(await elsewhere(hub, 'hub'), seat === 'node1' ? null : seat);
   }
   assert.is(await openSeats({ homeOf }, () => [], '').elsewhere('hub', 'hub'), null);
