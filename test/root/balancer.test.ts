@@ -1,4 +1,4 @@
-// timeout: 400 s, patient
+// timeout: 600 s, patient
 // Three processes of root behind HAProxy as its file in root/ops has it: hubs and browsers come back by themselves when a
 // process is killed, stands still for a minute, or ends for another version.
 import type { ChildProcess } from 'node:child_process';
