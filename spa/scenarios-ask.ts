@@ -42,10 +42,13 @@ function cameOf(page: Page, m: Meant, text: string): Came | null {
 export function Ask({ page }: { page: Page }) {
   const [doing, setDoing] = useState<'write' | 'listen' | null>(null);
   const [came, setCame] = useState<Came | null>(null);
+  const [waking, setWaking] = useState<Awaited<ReturnType<typeof hub.waking>> | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const listening = useRef(false);
   /** Told to stop: that nothing was heard then is no news. */
   const stopped = useRef(false);
+  // Who does not learn it can still tell the hub something.
+  useEffect(() => void (isHousehold() && hub.waking().then(setWaking, () => {})), []);
   // Nobody leaves the microphone open behind them.
   useEffect(() => () => void (listening.current && hub.hush().catch(() => {})), []);
 
@@ -93,6 +96,7 @@ export function Ask({ page }: { page: Page }) {
           doing === 'listen' ? 'ask_stop' : 'ask_speak',
         )}</button>`
       }</form>
+    ${waking?.on && html`<p class="muted" id="ask-phrase">${say(waking.trouble ? 'ask_deaf' : 'ask_phrase', { phrase: waking.phrase })}</p>`}
     <div role="status">${doing === 'listen' && html`<div class="note"><span class="spin"></span><span>${say('ask_listening')}</span></div>`}${
       came &&
       html`<div class=${`note ${came.tone}`} data-came=${came.tone}>${glyph(came.tone === 'ok' ? 'check' : 'info')}<div class="v-stack tight"><span>${came.text}</span>

@@ -225,6 +225,8 @@ export const hub = {
   understand: (text: string) => post<Meant>('/api/intent/recognize', { text, out: ['phone'] }),
   listen: () => post<Meant & { text: string }>('/api/voice/wake', { lang: app().language }),
   hush: () => post('/api/voice/stop'),
+  waking: async () =>
+    (await get<{ waking: { on: boolean; phrase: string; trouble: string } }>('/api/voice')).waking,
   async phrases(): Promise<Phrases> {
     const { unmatched, rules, bindings } = await get<{
       unmatched: Phrases['unmatched'];

@@ -130,6 +130,12 @@ export const audio1 = contract({
       out: { heard: 'b', text: 's' },
       errors: ['invalid_request', 'not_found', 'unavailable', 'conflict', 'not_supported', 'timeout'],
     },
+    AwaitPhrase: {
+      doc: 'Waits until somebody has said the phrase, at most timeout_s (at most 600), and says so by a short tone. It gives way to whatever else needs the microphone, and goes on after that; Cancel does not end it. Only the last call waits: the one before answers that nothing was heard. With a timeout_s of 0 it looks whether the phrase can be heard here, and without a phrase it only ends the one before; its recorder is gone then. What else was said is compared with the phrase and erased.',
+      in: { source_id: 's', sink_id: 's', lang: 's', phrase: 's', timeout_s: 'd' },
+      out: { heard: 'b' },
+      errors: ['invalid_request', 'not_found', 'unavailable', 'not_supported', 'timeout'],
+    },
     Tell: {
       doc: 'Speaks as Say does and listens meanwhile: it stops when somebody speaks, hears them out and says which sentence of the kept grammar it was, or which of the phrases where there are any. interrupted: somebody spoke. Without a microphone or a model it speaks to the end.',
       in: { text: 's', lang: 's', sink_id: 's', source_id: 's', hash: 's', phrases: 'as' },

@@ -14,6 +14,8 @@ export interface VoiceDetector {
   readonly spoken: boolean;
   /** How much of what was fed is speech, seconds. */
   readonly seconds: number;
+  /** Forgets what it was fed: the next utterance begins. */
+  again(): void;
   free(): void;
 }
 
@@ -69,6 +71,12 @@ export async function voiceDetector(): Promise<VoiceDetector> {
     },
     get ended() {
       return spoken && quiet >= PAUSE;
+    },
+    again() {
+      recent.length = 0;
+      spoken = false;
+      quiet = 0;
+      frames = 0;
     },
     free() {
       wasm._free(buffer);

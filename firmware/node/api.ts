@@ -31,6 +31,16 @@ export const nodeApi = localArea({
     answer: ok,
     command: true,
   },
+  wakeByPhrase: {
+    method: 'POST',
+    path: '/api/voice/phrase',
+    who: 'elevated',
+    doc: 'Whether the hub wakes at its phrase (`speech.wake` of the configuration) as it does at a tap. While it does, the microphone is open; what was said before the phrase is compared with it and forgotten. Off until the owner turns it on.',
+    body: T.Object({ value: T.Enum(['on', 'off']) }, { additionalProperties: false }),
+    answer: ok,
+    errors: ['not_found', 'not_supported', 'unavailable', 'timeout'],
+    command: true,
+  },
   name: {
     method: 'POST',
     path: '/api/node/name',

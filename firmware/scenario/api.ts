@@ -414,6 +414,11 @@ export const scenariosApi = localArea({
         T.Literal('ANSWERING'),
         T.Literal('REFUSING'),
       ]),
+      waking: T.Object({
+        on: T.Boolean({ description: 'The hub waits for its phrase: the microphone is open.' }),
+        phrase: T.String(),
+        trouble: T.String({ description: 'Code of what keeps the hub from hearing it; empty for nothing.' }),
+      }),
       unspoken: T.Array(
         anyObject('pattern, rule (its place), why (free, word, full), partly: the rest of it can be said.'),
       ),

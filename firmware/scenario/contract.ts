@@ -152,10 +152,16 @@ export const scenario1 = contract({
       errors: [],
     },
     Voice: {
-      doc: 'state of the conversation: IDLE, LISTENING, ACTING, ANSWERING, REFUSING. unspoken: patterns that cannot be said, with why; unknown: words without a pronunciation.',
+      doc: 'state of the conversation: IDLE, LISTENING, ACTING, ANSWERING, REFUSING. unspoken: patterns that cannot be said, with why; unknown: words without a pronunciation. waking: whether the hub waits for its phrase, which one that is, and the code of what keeps it from hearing it.',
       in: { lang: 's' },
-      out: { state: 's', unspoken: 'aa{sv}', unknown: 'as' },
+      out: { state: 's', waking: { on: 'b', phrase: 's', trouble: 's' }, unspoken: 'aa{sv}', unknown: 'as' },
       errors: ['invalid_request'],
+    },
+    Attend: {
+      doc: 'Waits for the wake phrase from now on, after a look whether it can be heard here, or no longer. A phrase that is heard is a Wake by nobody known: for the owner, with the rights of an adult. The next start goes by the choice of the owner.',
+      in: { on: 'b' },
+      out: {},
+      errors: ['invalid_request', 'not_found', 'not_supported', 'unavailable', 'timeout'],
     },
     Rules: {
       doc: 'Intent rules of the owner, bindings, phrases that nothing understood.',

@@ -6,6 +6,8 @@ import { fromVariant, type Implementation as Serves, toDict, type Variant } from
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import type { Vault } from '../system/vault.ts';
+import type { Language } from '../text/i18n.ts';
+import type { Attention } from './attention.ts';
 import type { Ways } from './builtin.ts';
 import type { Clock } from './clock.ts';
 import type { scenario1 } from './contract.ts';
@@ -38,6 +40,9 @@ export interface ServeOptions {
   ways(schedule: () => Schedule): Omit<Ways, 'end'>;
   ear: Ear;
   askerOf(user: string): Promise<Asker | undefined>;
+  someone(): Promise<Asker>;
+  /** Whether the hub wakes at a phrase, and which. */
+  waking: { on: boolean; lang: Language; phrase: string };
   /** What this hub has, as has:mic; constraints name it. */
   has: readonly string[];
   /** Hears every event as well, and what it counts of its own. */
@@ -59,6 +64,7 @@ export interface Parts {
   subnet: ReturnType<typeof openScenarioSubnet>;
   taken: ErrandsTaken;
   voice: Voice;
+  attention: Attention;
   sayable: Sayable;
   /** Changes of rules and of phrases that nothing understood, one after the other. */
   teaching: Queue;

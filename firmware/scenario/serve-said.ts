@@ -135,7 +135,7 @@ export const speaking =
       : ways.speak(text, lang, of);
 
 export function saidMethods(p: Parts) {
-  const { o, voice, sayable, household, records } = p;
+  const { o, voice, attention, sayable, household, records } = p;
   const languageOf = (lang: string) => {
     if (lang !== '' && !languages.includes(lang as Language))
       throw new IngleError('invalid_request', `Speech is in ${languages.join(' or ')}.`, {
@@ -159,7 +159,12 @@ export function saidMethods(p: Parts) {
       const language = languageOf(lang);
       const unknown = sayable.unknown(language);
       const { unspoken } = household.speech(language, (w) => !unknown.includes(w));
-      return { state: voice.state, unspoken: unspoken.map(dict), unknown: [...unknown] };
+      const waking = attention.attending();
+      return { state: voice.state, waking, unspoken: unspoken.map(dict), unknown: [...unknown] };
+    },
+    async Attend({ on }) {
+      await attention.turn(on);
+      return {};
     },
     async Recognize({ text, asker, ctx, start, out }) {
       const { slots, ...found } = await understand(p, {

@@ -2,6 +2,7 @@
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
 import type { Bus, Served } from '../system/bus.ts';
+import { openAttention } from './attention.ts';
 import { builtinActions, type Ways } from './builtin.ts';
 import { scenario1 } from './contract.ts';
 import { openEngine, type Runs } from './engine.ts';
@@ -135,10 +136,11 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     isSilent: async (run_id) => (await runs.view(run_id))?.waits?.for === 'time',
     stopRun: (run_id) => runs.order(run_id, 'stop'),
   });
+  const attention = openAttention({ ...o.waking, ...{ ear: o.ear, voice, log, someone: o.someone } });
   let served: Served<typeof scenario1> | undefined;
   const parts: Parts = {
     ...{ o, records, library, runs, schedule, household, metrics },
-    ...{ tell, topics, subnet, taken, voice, sayable },
+    ...{ tell, topics, subnet, taken, voice, attention, sayable },
     teaching: openQueue(),
     changed: (what) => served?.emit('Changed', { what }),
   };
@@ -149,6 +151,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   subnet.look().catch((cause) => log.info('nobody knows of the subnet', { cause }));
   await household.settle();
   await schedule.begin();
+  if (o.waking.on) attention.begin();
   const methods = {
     ...libraryMethods(parts),
     ...runMethods(parts),
@@ -164,11 +167,13 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     runs,
     isNeeded: () =>
       voice.state !== 'IDLE' ||
+      attention.attending().on ||
       runs.size > 0 ||
       taken.isOwing ||
       schedule.list().some((j) => j.enabled) ||
       household.isHearing(),
     async stop() {
+      attention.stop();
       voice.stop();
       household.stop();
       schedule.stop();

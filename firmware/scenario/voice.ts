@@ -18,6 +18,11 @@ export interface Ear {
   tell(o: { text: string; lang: string; hash: string; phrases: string[] }): Promise<Interruption>;
   /** Ends what it does now. */
   hush(): Promise<void>;
+  /**
+   * Settles when the phrase was said, or so many seconds have gone without; with none it looks whether the phrase can be
+   * heard at all. Only the last call waits; without a phrase it only ends the one before.
+   */
+  awaitPhrase(o: { seconds: number; lang: string; phrase: string }): Promise<{ heard: boolean }>;
 }
 
 export interface Interruption {
@@ -53,7 +58,7 @@ export interface Voice {
 }
 
 export interface VoiceOptions {
-  ear: Ear;
+  ear: Omit<Ear, 'awaitPhrase'>;
   sayable: Sayable;
   log: Log;
   /**

@@ -49,6 +49,13 @@ export function earOf(bus: Bus): Ear {
       audio.Hear({ source_id: '', timeout_s: seconds, lang, hash }, seconds * 1000 + 40_000).catch(noSound),
     tell: (of) => audio.Tell({ ...of, ...here }, SAY_MS).catch(noSound),
     hush: () => audio.Cancel({}).then(() => {}, noSound),
+    awaitPhrase: ({ seconds, lang, phrase }) =>
+      audio
+        .AwaitPhrase(
+          { ...{ source_id: '', sink_id: '' }, timeout_s: seconds, lang, phrase },
+          seconds * 1000 + 40_000,
+        )
+        .catch(noSound),
   };
 }
 
@@ -61,6 +68,18 @@ export function askers(bus: Bus): (user: string) => Promise<Asker | undefined> {
     if (person) return person.ended ? undefined : { user, role: person.role, name: person.name };
     const { owner_id } = await uplink.Status({});
     return user === HOUSE || user === owner_id || owner_id === '' ? { user, role: 'owner' } : undefined;
+  };
+}
+
+/**
+ * Whoever speaks at the hub without having said who they are: what they begin is the owner's, with the rights of an adult,
+ * as it may be anybody in the room.
+ */
+export function someoneAt(bus: Bus): () => Promise<Asker> {
+  const uplink = bus.client(uplink1);
+  return async () => {
+    const { owner_id } = await uplink.Status({});
+    return { user: owner_id || HOUSE, role: 'adult' };
   };
 }
 

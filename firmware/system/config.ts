@@ -72,8 +72,13 @@ export interface Config {
    * elsewhere, give it a drop-in with `IPAddressAllow=`.
    */
   telemetry: { otlp: { url: string; headers: Readonly<Record<string, string>> } };
-  /** Folders of the recogniser's models, one a language. `INGLE_SPEECH_EN`, `INGLE_SPEECH_RU`. */
-  speech: { models: { en: string; ru: string } };
+  /**
+   * Folders of the recogniser's models, one a language (`INGLE_SPEECH_EN`, `INGLE_SPEECH_RU`), and the phrase that wakes
+   * the hub in each: of four syllables at least, or too much else wakes it.
+   */
+  speech: { models: { en: string; ru: string }; wake: { en: string; ru: string } };
+  /** Whether the hub listens for that phrase. */
+  wake_by_phrase: boolean;
 }
 
 /** Runs that go on at one time: in all, of one scenario, on one hub of the subnet. */
@@ -115,7 +120,11 @@ const defaults: Config = {
     quotas: {},
   },
   telemetry: { otlp: { url: '', headers: {} } },
-  speech: { models: { en: '/usr/share/pocketsphinx/model/en-us', ru: '' } },
+  speech: {
+    models: { en: '/usr/share/pocketsphinx/model/en-us', ru: '' },
+    wake: { en: 'okay computer', ru: 'слушай компьютер' },
+  },
+  wake_by_phrase: false,
 };
 
 /** A JSON file as it stands. One that is not there (or whose error is `fine`) is `undefined`. */
@@ -167,14 +176,15 @@ function ofFactory(runtime: string): Partial<Config> {
 export const choicesOf = (c: Pick<Config, 'data'>): string => join(c.data, 'skills', 'choices.json');
 
 /** What an owner may choose for the whole hub. */
-export type Choices = Partial<Pick<Config, 'language' | 'name'>>;
+export type Choices = Partial<Pick<Config, 'language' | 'name' | 'wake_by_phrase'>>;
 
 /** What the owner has chosen. A file with a fault counts for nothing: no service fails to start for it. */
 export function readChoices(c: Pick<Config, 'data'>): Choices {
   try {
-    const { language, name } = readJson<Config>(choicesOf(c)) ?? {};
+    const { language, name, wake_by_phrase } = readJson<Config>(choicesOf(c)) ?? {};
     return {
       ...(languages.includes(language as Language) ? { language: language! } : {}),
+      ...(typeof wake_by_phrase === 'boolean' ? { wake_by_phrase } : {}),
       ...(typeof name === 'string' && name !== '' && name.length <= 64 ? { name } : {}),
     };
   } catch {
@@ -204,7 +214,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       quotas: given.scenario?.quotas ?? {},
     },
     telemetry: { otlp: { ...defaults.telemetry.otlp, ...given.telemetry?.otlp } },
-    speech: { models: { ...defaults.speech.models, ...given.speech?.models } },
+    speech: {
+      models: { ...defaults.speech.models, ...given.speech?.models },
+      wake: { ...defaults.speech.wake, ...given.speech?.wake },
+    },
   };
   if (c.telemetry.otlp.url !== '' && !/^https?:\/\/[^/]/.test(c.telemetry.otlp.url))
     throw new Error('telemetry.otlp.url must be an http or https address, as http://localhost:4318');

@@ -27,6 +27,7 @@ const en = {
   say <text>              speak a text
   voice listen            listen at the hub, and do what is said
   voice stop              listen and speak no longer
+  voice phrase <on|off>   wake at a phrase as well, or no longer
   voice status            whether the hub listens or speaks, and what cannot be said
   hook new <name> <topic>   a webhook for a program outside
   hook list               the webhooks, when they were used and refused
@@ -185,6 +186,10 @@ understood. Say what a rule understands; the answer stops when you speak.
   --lang <en | ru>   the language that is spoken; without it the hub's own`,
   'voice stop': `ingle voice stop [--json]
 The hub listens and speaks no longer. What was started goes on.`,
+  'voice phrase': `ingle voice phrase <on | off> [--json]
+Whether the hub wakes at its phrase as it does at a tap: say it, wait for the tone, and speak. While this is on, the
+microphone is open; what is said is compared with the phrase on the hub and forgotten. The phrase is "speech.wake" of
+/etc/ingle/config.json; "ingle voice status" shows it.`,
   'voice status': `ingle voice status [--lang <en | ru>] [--json]
 Prints whether the hub listens or speaks, the patterns of its rules that cannot be said aloud, and words that its
 recogniser cannot pronounce.
@@ -429,6 +434,7 @@ const ru: Record<keyof typeof en, string> = {
   say <текст>             произнести текст
   voice listen            слушать у хаба и сделать, что скажут
   voice stop              больше не слушать и не говорить
+  voice phrase <on|off>   просыпаться и от фразы или больше нет
   voice status            слушает или говорит ли хаб и чего нельзя сказать
   hook new <имя> <тема>     вебхук для внешней программы
   hook list               вебхуки: когда сработали и кому отказали
@@ -588,6 +594,10 @@ const ru: Record<keyof typeof en, string> = {
   --lang <en | ru>   язык речи; без него язык хаба`,
   'voice stop': `ingle voice stop [--json]
 Хаб больше не слушает и не говорит. То, что запущено, продолжается.`,
+  'voice phrase': `ingle voice phrase <on | off> [--json]
+Просыпается ли хаб от своей фразы, как от нажатия: произнесите её, дождитесь сигнала и говорите. Пока это включено,
+микрофон открыт; услышанное хаб сам сравнивает с фразой и забывает. Фраза задана как «speech.wake» в
+/etc/ingle/config.json; её показывает «ingle voice status».`,
   'voice status': `ingle voice status [--lang <en | ru>] [--json]
 Печатает, слушает или говорит ли хаб, какие образцы правил нельзя сказать вслух и какие слова его распознаватель не
 может произнести.

@@ -226,6 +226,9 @@ const en = {
   ask_speak: 'Speak',
   ask_stop: 'Stop listening',
   ask_listening: 'The hub is listening. Speak to it now.',
+  ask_phrase: 'The microphone is open: the hub wakes when somebody says “{phrase}”.',
+  ask_deaf:
+    'The hub cannot hear “{phrase}” now: no microphone, or no model of the language. It tries again by itself.',
   ask_silent: 'The hub heard nothing. Come closer and say it again, or write it here.',
   ask_unclear:
     'The hub heard somebody but did not understand. Say it again, or write it here: what is written can be taught.',
@@ -484,6 +487,8 @@ const ru: Record<keyof typeof en, Text> = {
   ask_speak: 'Сказать',
   ask_stop: 'Остановить',
   ask_listening: 'Хаб слушает. Говорите.',
+  ask_phrase: 'Микрофон открыт: хаб просыпается от слов «{phrase}».',
+  ask_deaf: 'Хаб сейчас не слышит «{phrase}»: нет микрофона или модели языка. Он пробует снова сам.',
   ask_silent: 'Хаб ничего не услышал. Подойдите ближе и повторите или напишите здесь.',
   ask_unclear: 'Хаб услышал голос, но не понял. Повторите или напишите здесь: написанному можно научить.',
   ask_unknown: 'Хаб не знает, что делать с фразой «{text}».',

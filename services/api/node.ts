@@ -10,6 +10,7 @@ import type { Boots } from '../../firmware/node/boots.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { openQueue } from '../../firmware/protocol/queue.ts';
+import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { supervisor1 } from '../../firmware/supervisor/contract.ts';
 import type { Failure } from '../../firmware/supervisor/serve.ts';
 import { writeWhole } from '../../firmware/system/atomic.ts';
@@ -21,6 +22,11 @@ import type { Response } from './http.ts';
 import { isSupervised, supervised } from './services.ts';
 import { subnetOf } from './subnet.ts';
 
+const noScenarios = () =>
+  new IngleError(
+    'unavailable',
+    'The scenario service does not run. Try again in a moment; if that does not help: ingle doctor',
+  );
 /** The sound service starts what it needs first, milliseconds. */
 const AUDIO_MS = 60_000;
 
@@ -66,6 +72,16 @@ export function nodeEndpoints(o: {
   const handlers: Handlers<typeof nodeApi, Asked, Response> = {
     async language({ body: { value } }) {
       await choose({ language: value });
+      return { ok: true };
+    },
+    async wakeByPhrase({ body: { value } }) {
+      const on = value === 'on';
+      const attend = bus.client(scenario1).Attend({ on }, AUDIO_MS);
+      // Off is off also where nobody runs who could listen.
+      await attend.catch((e) => {
+        if (on || !isAbsent(e)) throw isAbsent(e) ? noScenarios() : e;
+      });
+      await choose({ wake_by_phrase: on });
       return { ok: true };
     },
     async name({ body: { value } }) {

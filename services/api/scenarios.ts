@@ -296,10 +296,10 @@ function planHandlers(o: ScenariosOfApi) {
       return { ok: true };
     },
     async voice({ query }) {
-      const { unspoken, state, unknown } = await service
+      const { unspoken, state, ...rest } = await service
         .Voice({ lang: query.lang ?? '' }, CALL_MS)
         .catch(away);
-      return { state: state as VoiceState, unspoken: unspoken.map(plain), unknown };
+      return { ...rest, state: state as VoiceState, unspoken: unspoken.map(plain) };
     },
     rules: async () => plain((await service.Rules({}, CALL_MS).catch(away)).rules),
     async teach({ body: { phrase, scenario_id } }) {

@@ -1,4 +1,4 @@
-// The one job that may use the microphone.
+// The one job that may use the microphone, and the listening that gives way to each of them.
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { openQueue } from '../../firmware/protocol/queue.ts';
 
@@ -8,7 +8,10 @@ export type Job = ReturnType<typeof openJob>;
 
 export function openJob() {
   let job: { name: string; abort: AbortController } | undefined;
+  /** The patient work under way. */
+  let patient: { abort: AbortController; gone: Promise<unknown> } | undefined;
   const waiting = openQueue();
+  const moment = () => new Promise((resolve) => setTimeout(resolve, 100));
 
   async function exclusive<T>(name: string, work: Work<T>): Promise<T> {
     if (job)
@@ -16,6 +19,8 @@ export function openJob() {
     const mine = { name, abort: new AbortController() };
     job = mine;
     try {
+      patient?.abort.abort();
+      await patient?.gone;
       return await work(mine.abort.signal);
     } finally {
       if (job === mine) job = undefined;
@@ -27,9 +32,38 @@ export function openJob() {
     /** Runs after the job at work and what waits already: a spoken password must not be lost to a running test. */
     queued<T>(name: string, work: Work<T>): Promise<T> {
       return waiting.add(async () => {
-        while (job) await new Promise((resolve) => setTimeout(resolve, 100));
+        while (job) await moment();
         return exclusive(name, work);
       });
+    },
+    /**
+     * Runs while nothing else does. A job that comes ends it at once, and it begins anew after that, until it has an
+     * answer or `until` is aborted.
+     */
+    async patiently<T>(until: AbortSignal, work: Work<T>): Promise<T | undefined> {
+      while (!until.aborted) {
+        if (job) {
+          await moment();
+          continue;
+        }
+        const abort = new AbortController();
+        const ended = () => abort.abort();
+        until.addEventListener('abort', ended, { once: true });
+        const working = work(abort.signal);
+        const mine = { abort, gone: working.catch(() => {}) };
+        patient = mine;
+        try {
+          const answer = await working;
+          if (!abort.signal.aborted) return answer;
+        } catch (e) {
+          // What was cut short may fail for that.
+          if (!abort.signal.aborted) throw e;
+        } finally {
+          until.removeEventListener('abort', ended);
+          if (patient === mine) patient = undefined;
+        }
+      }
+      return undefined;
     },
     cancel: (): void => job?.abort.abort(),
     idle: (): boolean => job === undefined && waiting.size === 0,

@@ -6,12 +6,15 @@ import {
   type Answer,
   answerOf,
   confidenceOf,
+  fitOf,
   grammarBeams,
   LEAST_CONFIDENCE,
+  LEAST_FIT,
   type Phrases,
   phraseGrammar,
   type Scored,
   scoredOf,
+  segmentsOf,
   wordsOf,
   yesNoGrammar,
 } from '../../firmware/audio/grammar.ts';
@@ -101,22 +104,49 @@ export async function weighed(
   });
 }
 
+/** Whether a recording is the phrase of a kept grammar, each of its words where it should be. */
+export async function isPhrase(samples: Int16Array, kept: Kept, o: Hearing): Promise<boolean> {
+  return (await phraseFit(samples, kept, o)) >= LEAST_FIT;
+}
+
+/** How well the worst word of the phrase fits, for those who measure. */
+export async function phraseFit(samples: Int16Array, kept: Kept, o: Hearing): Promise<number> {
+  return withRecording(samples, o.runtime, async (file) => {
+    const [phrase, phones] = await Promise.all([
+      batch(file, kept.grammar, kept, o, ['-hypseg']),
+      // Without the weight of a language, as each phone is as good as another.
+      batch(file, kept.phones, kept, o, ['-lw', '1', '-hypseg']),
+    ]);
+    return fitOf(segmentsOf(phrase), segmentsOf(phones));
+  });
+}
+
+const scored = async (file: string, grammar: string, kept: Kept, o: Hearing): Promise<Scored> =>
+  scoredOf(await batch(file, grammar, kept, o, ['-hyp']));
+
 /**
  * pocketsphinx_batch takes a whole recording, which it levels before it decodes, and tells a score. It opens its lists by
  * name, so that pipes will not do.
+ * @param how its arguments; the last one names what it writes
  */
-async function scored(file: string, grammar: string, { dictionary }: Kept, o: Hearing): Promise<Scored> {
+async function batch(
+  file: string,
+  grammar: string,
+  { dictionary }: Kept,
+  o: Hearing,
+  how: readonly string[],
+): Promise<string> {
   const own = `${file}.${randomUUID().slice(0, 8)}`;
   const [list, said] = [`${own}.list`, `${own}.said`];
   try {
     writeFileSync(list, `${basename(file, '.raw')}\n`, { mode: 0o600 });
-    const where = ['-cepdir', dirname(file), '-cepext', '.raw', '-adcin', 'yes', '-ctl', list, '-hyp', said];
-    const how = ['-hmm', o.model.acoustic, '-dict', dictionary, '-jsgf', grammar, ...grammarBeams];
-    await must('pocketsphinx_batch', [...where, ...how, '-logfn', '/dev/null'], {
+    const where = ['-cepdir', dirname(file), '-cepext', '.raw', '-adcin', 'yes', '-ctl', list];
+    const by = ['-hmm', o.model.acoustic, '-dict', dictionary, '-jsgf', grammar, ...grammarBeams];
+    await must('pocketsphinx_batch', [...where, ...by, ...how, said, '-logfn', '/dev/null'], {
       timeoutMs: DECODE_MS,
       signal: o.signal,
     });
-    return scoredOf(readFileSync(said, 'utf8'));
+    return readFileSync(said, 'utf8');
   } finally {
     for (const f of [list, said]) if (existsSync(f)) unlinkSync(f);
   }

@@ -5,6 +5,7 @@ import type { Profiles } from '../../firmware/audio/profile.ts';
 import type { Served } from '../../firmware/system/bus.ts';
 import type { Implementation } from '../../firmware/system/contract.ts';
 import type { Log } from '../../firmware/system/log.ts';
+import { attending } from './attending.ts';
 import { openChoice } from './choice.ts';
 import { conversing } from './conversing.ts';
 import { openGrammars } from './grammars.ts';
@@ -46,6 +47,7 @@ export function audioService(o: {
   return {
     impl: {
       ...{ ...sounding(parts), ...measuring(parts), ...speaking(parts, recording), ...conversing(parts) },
+      ...attending(parts, openGrammars(join(o.data, 'wake'), o.models)),
       Cancel() {
         job.cancel();
         return {};

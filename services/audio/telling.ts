@@ -70,7 +70,7 @@ export async function tell(
 }
 
 /** Samples as frames, of which the last ones are kept until `from`, and all after it. */
-function samplesFrom(most: number) {
+export function samplesFrom(most: number) {
   let chunks: Int16Array[] = [];
   let rest = new Int16Array(0);
   let isKeeping = false;

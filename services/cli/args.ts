@@ -59,6 +59,7 @@ export const commands = {
   say: { arguments: ['text'], values: ['lang'], takes: { lang: ['en', 'ru'] } },
   'voice listen': { values: ['lang'], takes: { lang: ['en', 'ru'] } },
   'voice stop': {},
+  'voice phrase': { arguments: ['switch'], takes: { switch: ['on', 'off'] } },
   'voice status': { values: ['lang'], takes: { lang: ['en', 'ru'] } },
   'hook new': { arguments: ['name', 'topic'] },
   'hook list': {},

@@ -55,6 +55,7 @@ type Look =
   | 'say'
   | 'voice listen'
   | 'voice stop'
+  | 'voice phrase'
   | 'voice status'
   | 'hook new'
   | 'hook list'
@@ -161,6 +162,7 @@ const looks: Record<
     asked(say, 'POST', '/api/say', { text, ...(lang ? { lang } : {}) }),
   'voice listen': (say, _, { lang }) => asked(say, 'POST', '/api/voice/wake', lang ? { lang } : {}),
   'voice stop': (say) => asked(say, 'POST', '/api/voice/stop', {}),
+  'voice phrase': (say, [value]) => asked(say, 'POST', '/api/voice/phrase', { value }),
   'voice status': (say, _, { lang }) =>
     asked(say, 'GET', `/api/voice${lang ? `?lang=${segment(say, lang)}` : ''}`),
   'hook new': (say, _, __, { arguments: [name = '', topic = ''] }) =>

@@ -7,12 +7,13 @@ import { earlierSchema, librarySchema, type PrototypeRow } from '../../firmware/
 import { quotasFrom } from '../../firmware/scenario/quotas.ts';
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
 import { serveScenarios } from '../../firmware/scenario/serve.ts';
-import { askers, earOf, waysOf } from '../../firmware/scenario/ways.ts';
+import { askers, earOf, someoneAt, waysOf } from '../../firmware/scenario/ways.ts';
 import { dataOf, readConfig, version } from '../../firmware/system/config.ts';
 import { startService } from '../../firmware/system/service.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import { readToken } from '../../firmware/system/token.ts';
 import { openVault } from '../../firmware/system/vault.ts';
+import { pickLanguage } from '../../firmware/text/i18n.ts';
 
 /** The service ends after this time without a call, with nothing to wait for, milliseconds. */
 const IDLE_MS = 60_000;
@@ -44,6 +45,7 @@ const builtin = existsSync(file)
   : [];
 const address = `http://${config.api.host}:${config.api.port}`;
 
+const language = pickLanguage([config.language]);
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 // Costs nothing where nobody asks for it.
@@ -76,6 +78,8 @@ const scenarios = await serveScenarios(bus, {
     }),
   ear: earOf(bus),
   askerOf: askers(bus),
+  someone: someoneAt(bus),
+  waking: { on: config.wake_by_phrase, lang: language, phrase: config.speech.wake[language] },
   has: config.has,
   touch: life.touch,
 });

@@ -6,7 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { confidenceOf, grammarHash, LEAST_CONFIDENCE, scoredOf } from '../../firmware/audio/grammar.ts';
+import {
+  confidenceOf,
+  fitOf,
+  grammarHash,
+  LEAST_CONFIDENCE,
+  LEAST_FIT,
+  scoredOf,
+  segmentsOf,
+} from '../../firmware/audio/grammar.ts';
 import { arpabet } from '../../firmware/audio/pronounce.ts';
 import { compileIntents } from '../../firmware/intent/match.ts';
 import { speechGrammar } from '../../firmware/intent/speech.ts';
@@ -56,6 +64,20 @@ test('a sentence is weighed beside phones in any order, by its length', () => {
     Number.NEGATIVE_INFINITY,
   );
   assert.ok(LEAST_CONFIDENCE < 0);
+});
+
+test('of a phrase each word must fit its own place', () => {
+  const said = segmentsOf(
+    'a S 0 T -9 A -9 L -9 0 -50 -337 <sil> 10 -100 0 okay 30 -600 0 computer 60 -9 -337 <sil> 70\n',
+  );
+  assert.equal(said[2], { word: 'computer', from: 30, to: 60, score: -600 });
+  assert.is(said.length, 4);
+  const phones = segmentsOf('a S 0 T -9 A -9 L -9 0 -50 0 X_N 10 -100 0 X_AA 30 -150 0 X_B 45 -150 0 X_D 75');
+  // The second word covers all of one phone and half of another: -225 beside -600, in 30 frames.
+  assert.is(fitOf(said, phones), -12.5);
+  assert.is(fitOf(said.slice(0, 2), phones), 0);
+  assert.is(fitOf(segmentsOf(''), phones), Number.NEGATIVE_INFINITY);
+  assert.ok(LEAST_FIT < 0);
 });
 
 test('words in IPA are phones of the English model, and a sound it lacks is told', () => {

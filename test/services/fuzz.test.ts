@@ -53,6 +53,7 @@ function bodyOf(e: Endpoint): Record<string, unknown> {
     value: 'en',
     ...{ skill_id: 'hub_status', mode: 'modal', order: ['hub_status'], seconds: 60, what: 'restart' },
     events: [{ topic: 'external.test', payload: {} }],
+    ...(e.path === '/api/voice/phrase' ? { value: 'off' } : {}),
     ...{ text: 'Hello', lang: 'en', level: 'info', topic: 'external.door' },
     ...{ document: defaultScenario, etag: etagOf(defaultScenario as never) },
     ...{ view: { schema: 'ui/v0', layout: { type: 'text', text: 'Hello' } }, state: {} },

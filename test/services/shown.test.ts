@@ -9,6 +9,7 @@ const away = { trouble: { i18n: { en: 'away', ru: 'нет' } } as Localized };
 const known: Known = {
   name: 'Attic',
   language: 'en',
+  phrase: { text: 'okay computer', on: false },
   wifi: { said: { radios: 1, detail: { station: { ssid: 'home' } } } as unknown as Wifi },
   networks: [{ ssid: 'café', signal: 70, security: 'wpa2' }] as Networks,
   sound: {

@@ -20,7 +20,7 @@ import { capture, play } from '../../services/audio/sound.ts';
 import { type Lab, missing, soundLab } from '../audio/lab.ts';
 import { impulseResponse, random } from '../audio/room.ts';
 import { said } from '../audio/sayings.ts';
-import { until } from '../lab/wait.ts';
+import { tried, until } from '../lab/wait.ts';
 import { owner, serveUplink, startHub, type TestHub } from './hub.ts';
 
 const speech = ['/usr/bin/espeak-ng', '/usr/bin/pocketsphinx_batch', '/usr/share/pocketsphinx/model/en-us'];
@@ -197,6 +197,77 @@ it('a long answer stops when somebody speaks, and what they say ends it', async 
   const { body } = await hub.ask('GET', `/api/scenario/status?run_id=${turn.body.run_id}`);
   const told = body.journal.find((e: { step_name: string }) => e.step_name === 'tell');
   assert.ok(told && told.latency_ms < 13_000, `cut short: ${JSON.stringify(body.journal)}`);
+});
+
+/** Whether the hub's microphone is open: recorders of the product have its name. */
+async function isOpen({ lab }: { lab: Lab }): Promise<boolean> {
+  const all = JSON.parse(await lab.pactl('--format=json', 'list', 'source-outputs')) as {
+    properties: Record<string, string>;
+  }[];
+  return all.some((s) => s.properties['application.name'] === 'ingle');
+}
+const wakeByPhrase = (hub: TestHub, value: string, as = {}) =>
+  hub.ask('POST', '/api/voice/phrase', { as, body: { value } });
+
+it('off until the owner turns it on, the hub wakes at its phrase and at nothing else, and does what is said then', async (c) => {
+  const { hub, states } = c;
+  const rules = [{ intent: 'kettle', patterns: { en: ['is the kettle ready'] } }];
+  assert.is((await hub.ask('PUT', '/api/intent/rules', { body: { rules } })).status, 200);
+  assert.is(await isOpen(c), false);
+  assert.is((await wakeByPhrase(hub, 'on', { role: 'adult' })).status, 403);
+  assert.is((await wakeByPhrase(hub, 'on')).status, 200);
+  const { waking } = (await hub.ask('GET', '/api/voice')).body;
+  assert.equal(waking, { on: true, phrase: 'okay computer', trouble: '' });
+  await until(() => isOpen(c), 'the open microphone');
+  states.length = 0;
+  await heardIn(500);
+  for (const other of ['computer', 'okay tomorrow', 'is the kettle ready', 'are you there computer']) {
+    await says(other);
+    await heardIn(1500);
+  }
+  assert.equal(states, []);
+  await says('okay computer');
+  await until(() => states.at(-1) === 'LISTENING', 'the hub to wake');
+  await heardIn(500);
+  await says('is the kettle ready');
+  await until(() => states.includes('ANSWERING'), 'the answer');
+  const air = await recorder();
+  await until(() => states.at(-1) === 'IDLE', 'the end of the answer');
+  const answers = ['the water is hot now', 'the milk is cold', 'good night', 'there is no news today'];
+  assert.is(await which(await air.stop(), answers, c.folder), 'the water is hot now');
+  assert.equal(states, ['LISTENING', 'ACTING', 'ANSWERING', 'IDLE']);
+});
+
+it('a tap takes the microphone while it is open for the phrase', async (c) => {
+  await until(() => isOpen(c), 'the open microphone');
+  const { turn, air } = await converse(c, 'is the kettle ready');
+  assert.is(turn.body.text, 'is the kettle ready', JSON.stringify(turn.body));
+  await until(() => c.states.at(-1) === 'IDLE', 'the end of the answer');
+  await air.stop();
+});
+
+it('the sound service is killed, and the hub listens for its phrase again', async (c) => {
+  const dbus = ['org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus'] as const;
+  const pid = async () =>
+    (await c.bus.call(...dbus, 'GetConnectionUnixProcessID', 's', [audio1.bus]))[0] as number;
+  const first = await pid();
+  process.kill(first, 'SIGKILL');
+  await until(
+    tried(async () => (await pid()) !== first && (await isOpen(c))),
+    'the open microphone',
+  );
+  c.states.length = 0;
+  await heardIn(500);
+  await says('okay computer');
+  await until(() => c.states.at(-1) === 'LISTENING', 'the hub to wake');
+  // Nobody says anything then: it waits for the phrase again.
+  await until(() => c.states.at(-1) === 'IDLE' && isOpen(c), 'the open microphone');
+});
+
+it('turned off, it has no open microphone, and neither has it after the next start', async (c) => {
+  assert.is((await wakeByPhrase(c.hub, 'off')).status, 200);
+  assert.is(await isOpen(c), false);
+  assert.is((await c.hub.ask('GET', '/api/voice')).body.waking.on, false);
 });
 
 it('nobody speaks, and the hub listens no longer; a tap ends it earlier', async ({ hub, states }) => {

@@ -9,6 +9,8 @@ export interface Known {
   /** The hub's own. */
   name: string;
   language: string;
+  /** What wakes it, and whether it does. */
+  phrase: { text: string; on: boolean };
   wifi: describe.Asked<describe.Wifi>;
   networks: describe.Networks;
   /** Undefined until the service was first asked. */
@@ -47,6 +49,10 @@ export function stateOf(k: Known, now: number): JsonObject {
     // What the tile tells: the network, or where there is no such service, who may come.
     brief: wifi['text'] ?? (paired as unknown as Json),
     language: k.language,
+    phrase: {
+      label: t('phrase', { phrase: k.phrase.text }) as unknown as Json,
+      on: k.phrase.on ? 'on' : 'off',
+    },
     trouble: {
       wifi: trouble(k.wifi),
       browsers: trouble(k.browsers),

@@ -41,10 +41,12 @@ function start(ctx: HubContext): Skill {
       asked(uplink.ListBrowsers({}, ASK_MS)),
       asked(uplink.Status({}, ASK_MS)),
     ]);
-    const { name, language } = readConfig();
+    const { name, language: tag, wake_by_phrase, speech } = readConfig();
+    const language = pickLanguage([tag]);
     return {
       name,
-      language: pickLanguage([language]),
+      language,
+      phrase: { text: speech.wake[language], on: wake_by_phrase },
       wifi: status,
       networks: wifi.networks(),
       sound: sound.devices(),

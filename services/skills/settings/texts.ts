@@ -32,6 +32,11 @@ const en = {
   testing: 'Testing. You hear a chirp and a sweep; be quiet for ten seconds.',
   testedWell: 'Speaker and microphone work together.',
   testedBad: 'The test failed. {reason} You may turn the volume up or choose another pair, and test again.',
+  phrase: 'Wake the hub by saying “{phrase}”',
+  phraseOff: 'Off',
+  phraseOn: 'On: the microphone is open',
+  phraseNote:
+    'While this is on, the hub listens all the time, by itself and nowhere else. What is said is compared with the phrase and forgotten at once. Who speaks is not known: they may do what an adult of the home may.',
   pairKept: 'This pair is used from now on. Test it.',
 
   place: 'Language and place',
@@ -98,6 +103,11 @@ const ru: Record<keyof typeof en, Text> = {
   testedWell: 'Динамик и микрофон работают вместе.',
   testedBad:
     'Проверка не удалась. {reason} Можно прибавить громкость или выбрать другую пару и проверить снова.',
+  phrase: 'Будить хаб словами «{phrase}»',
+  phraseOff: 'Выключено',
+  phraseOn: 'Включено: микрофон открыт',
+  phraseNote:
+    'Пока это включено, хаб всё время слушает, сам и больше нигде. Услышанное сравнивается с фразой и сразу забывается. Кто говорит, неизвестно: ему можно то же, что взрослому в доме.',
   pairKept: 'Теперь используется эта пара. Проверьте её.',
 
   place: 'Язык и место',

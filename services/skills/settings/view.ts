@@ -119,6 +119,18 @@ function sound(s: Shown, t: Ref<Key>): ViewNode {
         },
         text('{{state.sound.note}}'),
         row([press(t('test'), `${base}/sound/test`)], { justify: 'end' }),
+        {
+          type: 'select',
+          label: '{{state.phrase.label}}',
+          bind: '{{state.phrase.on}}',
+          options: [
+            { label: t('phraseOff'), value: 'off' },
+            { label: t('phraseOn'), value: 'on' },
+          ],
+          // The API's own, as with the language.
+          action: { type: 'http.post', path: '/api/voice/phrase', body: {} },
+        },
+        text(t('phraseNote')),
       ];
   return { type: 'card', title: t('sound'), children: parts };
 }
