@@ -12,12 +12,15 @@ export async function slowWay(to: number): Promise<{ port: number; slow(on: bool
   const free = { down: 0, up: 0 };
   function carry(from: Socket, into: Socket, way: 'down' | 'up'): void {
     let due = 0;
+    /** Two timers of about the same time may end in either order, so each takes what came first. */
+    const under: (Buffer | string)[] = [];
     from.on('data', (chunk) => {
-      if (!isSlow) return void into.write(chunk);
+      if (!isSlow && under.length === 0) return void into.write(chunk);
       const now = performance.now();
       free[way] = Math.max(now, free[way]) + (chunk.length * 8000) / SLOW.bits;
       due = free[way] + SLOW.rtt / 2;
-      setTimeout(() => into.write(chunk), due - now);
+      under.push(chunk);
+      setTimeout(() => into.write(under.shift()!), due - now);
     });
     const end = () => setTimeout(() => into.end(), Math.max(0, due - performance.now()));
     from.on('end', end).on('close', end).on('error', end);

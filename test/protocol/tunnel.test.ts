@@ -224,6 +224,38 @@ test('a lost channel ends every stream with a clear error, and the next channel 
   assert.is(text(await r.body()), 'again');
 });
 
+test('what was under way on a lost channel ends nothing on the next, which numbers its streams anew', async () => {
+  const late: (() => void)[] = [];
+  const { client, lose, reopen, tunnel } = both({
+    websocket: (_, socket) =>
+      new Promise((accepted, refused) => {
+        socket.onmessage = (data) => socket.send(data);
+        if (late.length > 0) accepted();
+        else late.push(() => refused(new IngleError('unavailable', 'It ended with the channel.')));
+      }),
+  });
+  const old = code(tunnel.websocket('/old'));
+  await until(() => late.length === 1);
+  lose();
+  assert.is(await old, 'unavailable');
+  reopen();
+  // Another page: its numbers begin at 1 as well.
+  const next = tunnelClient(client);
+  const s = await next.websocket('/new');
+  const heard: unknown[] = [];
+  s.onmessage = (data) => void heard.push(data);
+  let end: unknown = 'none';
+  s.onclose = (e) => {
+    end = e;
+  };
+  late[0]!();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await s.send('still there');
+  await until(() => heard.length === 1 || end !== 'none');
+  assert.equal([heard, end], [['still there'], 'none']);
+  next.close();
+});
+
 test('WebSocket messages keep their bounds, order and kind, whatever their size', async () => {
   const { tunnel } = both();
   await fc.assert(

@@ -45,7 +45,7 @@ export function tunnelClient(channel: Channel): TunnelClient {
       s.ended.then(() => reject(s.error ?? lostError()));
     });
     answer.catch(() => {});
-    const abort = () => m.reset(s.id, new IngleError('timeout', 'The request was stopped.'));
+    const abort = () => m.reset(s, new IngleError('timeout', 'The request was stopped.'));
     r.signal?.addEventListener('abort', abort, { once: true });
     s.ended.then(() => {
       waiting.delete(s.id);
@@ -66,7 +66,7 @@ export function tunnelClient(channel: Channel): TunnelClient {
     }
     opened?.(s);
     if (isEmpty) await s.end(true);
-    else if (body) upload(s, body).catch((e) => m.reset(s.id, toIngleError(e)));
+    else if (body) upload(s, body).catch((e) => m.reset(s, toIngleError(e)));
     return { s, head: await answer };
   }
 
@@ -74,7 +74,7 @@ export function tunnelClient(channel: Channel): TunnelClient {
     async request(r) {
       const { s, head } = await ask(r, 0);
       const cancel = () => {
-        if (!s.done) m.reset(s.id, new IngleError('timeout', 'The response was let go.'));
+        if (!s.done) m.reset(s, new IngleError('timeout', 'The response was let go.'));
         s.discard();
       };
       const stream = bodyOf(s, cancel);
@@ -97,13 +97,13 @@ export function tunnelClient(channel: Channel): TunnelClient {
     async websocket(path, first) {
       let it!: ReturnType<typeof socketOf>;
       const { s, head } = await ask({ method: 'GET', path }, flag.websocket, (of) => {
-        it = socketOf(of, (e) => m.reset(of.id, e));
+        it = socketOf(of, (e) => m.reset(of, e));
         // It waits there for the hub's word, and goes with the stream where that is no.
         if (first) it.socket.send(first).catch(() => {});
       });
       if (head.status !== 101) {
         const e = new IngleError('unavailable', `The hub answered ${head.status}.`);
-        m.reset(s.id, e);
+        m.reset(s, e);
         throw e;
       }
       // Later, so that the caller can set its handlers first.

@@ -14,8 +14,8 @@ export interface Mux {
   /** Makes a stream; numbers only grow. */
   open(id: number): Stream;
   send(message: Uint8Array): Promise<void>;
-  /** Ends a stream on both sides. */
-  reset(id: number, e: IngleError): void;
+  /** Ends a stream on both sides; nothing where its channel is over, as another stream may have its number by now. */
+  reset(s: Stream, e: IngleError): void;
   close(): void;
 }
 
@@ -34,15 +34,15 @@ export function mux(
       return streams.size;
     },
     open(id) {
-      const s = stream(id, m.send, () => streams.delete(id));
+      const s = stream(id, m.send, () => {
+        if (streams.get(id) === s) streams.delete(id);
+      });
       streams.set(id, s);
       return s;
     },
     send: (message) => channel.send(message),
-    reset(id, e) {
-      const s = streams.get(id);
-      if (s && !s.done) s.fail(e);
-      m.send(encode(messageKind.reset, id, utf8(e.code))).catch(() => {});
+    reset(s, e) {
+      if (streams.get(s.id) === s) resetNumber(s.id, e);
     },
     close() {
       channel.off('message', receive);
@@ -52,6 +52,10 @@ export function mux(
     },
   };
 
+  function resetNumber(id: number, e: IngleError): void {
+    streams.get(id)?.fail(e);
+    m.send(encode(messageKind.reset, id, utf8(e.code))).catch(() => {});
+  }
   function receive(message: Uint8Array): void {
     const kind = message[0]!;
     if (kind < messageKind.open || kind > messageKind.reset) return;
@@ -60,7 +64,7 @@ export function mux(
     try {
       dispatch(kind, id, message);
     } catch (e) {
-      m.reset(id, toIngleError(e));
+      resetNumber(id, toIngleError(e));
     }
   }
   function dispatch(kind: number, id: number, message: Uint8Array): void {

@@ -35,7 +35,7 @@ export function tunnelServer(
       const s = m.open(id);
       if (flags & flag.end) s.push(new Uint8Array(0), flag.end);
       (flags & flag.websocket ? websocket(s, head) : answer(s, head)).catch((e) =>
-        m.reset(id, toIngleError(e)),
+        m.reset(s, toIngleError(e)),
       );
     },
     () => {
@@ -70,7 +70,7 @@ export function tunnelServer(
   }
 
   async function websocket(s: Stream, head: RequestHead): Promise<void> {
-    const { socket, listen } = socketOf(s, (e) => m.reset(s.id, e));
+    const { socket, listen } = socketOf(s, (e) => m.reset(s, e));
     try {
       await handlers.websocket(head, socket);
     } catch (e) {
