@@ -15,7 +15,7 @@ import type { Session } from './records/records.ts';
 import type { Root } from './root.ts';
 import { authenticate, browserOf } from './session.ts';
 import { steer } from './steer.ts';
-import type { Way } from './ways.ts';
+import { statusNow, type Way } from './ways.ts';
 
 /** What hangs on a socket. */
 interface OwnerData {
@@ -104,7 +104,9 @@ export function ownerSide(root: Root, gate: Gate): Side {
       if (session.sid !== sid || session.browser_key_id !== browser_key_id)
         throw new IngleError('forbidden', 'The token is of another session.');
       if (!socket.connected) return undefined;
-      return await data.online;
+      // It may have changed since it was told first.
+      const first = await data.online;
+      return (data.way && statusNow(data.way)) ?? first;
     } finally {
       data.busy = false;
     }

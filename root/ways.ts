@@ -5,10 +5,13 @@ import type { End } from './ends.ts';
 import type { Link, Live } from './links.ts';
 import type { Session } from './records/records.ts';
 import type { Relay } from './relay.ts';
+import { statusOf } from './status.ts';
 import type { Routed } from './table.ts';
 
 /** A browser's way at a hub's home in another process. */
 export interface FarWay {
+  /** What the browser was told of its route last. */
+  last(): RouteStatus | undefined;
   /** Sends a relay frame on. @returns false when it was dropped */
   frame(m: unknown): boolean;
   /** The browser has gone. */
@@ -16,6 +19,8 @@ export interface FarWay {
 }
 export type Way = Link | FarWay;
 const isFar = (way: Way): way is FarWay => 'frame' in way;
+/** How a way's route is, as far as that is known here. */
+export const statusNow = (way: Way): RouteStatus | undefined => (isFar(way) ? way.last() : statusOf(way));
 
 export interface Ways {
   /** Makes this process the hub's home. @throws IngleError `unavailable` while that cannot be */

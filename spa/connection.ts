@@ -63,7 +63,9 @@ export async function stuck(e: unknown): Promise<void> {
 function events(mine: number): LinkEvents {
   return {
     answered: (lag) => set({ lag, heardAt: Date.now() }),
-    near: () => void import('./icons.ts').then((m) => m.join()),
+    near: () => {
+      if (mine === opening) import('./icons.ts').then((m) => m.join()).catch(() => {});
+    },
     state(state, direct) {
       if (mine !== opening) return;
       if (state !== app().link || direct !== app().direct) set({ link: state, direct });

@@ -205,7 +205,7 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   const hub = trusting(s, hubId, pin);
   const isOpen = () => line.channel()?.state === 'open';
   const isIn = () => admitted === 'yes';
-  const near = () => isOpen() && !hub.pairing;
+  const near = () => isOpen() && admitted !== 'cut' && !hub.pairing;
   const suspect = suspicion(on, () => hub.pairing);
   const assertion = openAssertion();
   const ofDirect = directWay(() => line);

@@ -82,7 +82,7 @@ export interface RootToBrowser {
   restart: (m: Restart) => void;
 }
 
-/** Root ends soon; once the connection is gone, whoever knows this comes back at a random time within `in_ms` (restart.ts). */
+/** Root ends soon; once the connection is gone, whoever knows this comes back at a random time within `in_ms` (heed.ts). */
 export interface Restart {
   in_ms: number;
 }

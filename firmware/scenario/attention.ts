@@ -1,6 +1,7 @@
 // Waking by a phrase: while the owner has it on, the sound service waits for the phrase, and what follows is what a tap
 // does. How long it waits, and what was heard before, is nobody's to know.
 import { toIngleError } from '../protocol/errors.ts';
+import { openQueue } from '../protocol/queue.ts';
 import type { Log } from '../system/log.ts';
 import type { Language } from '../text/i18n.ts';
 import type { Asker } from './household.ts';
@@ -12,6 +13,11 @@ export interface Attending {
   phrase: string;
   /** Code of the last error; empty while all is well. */
   trouble: string;
+}
+
+export interface Wanted {
+  lang: Language;
+  phrase: string;
 }
 
 export interface Attention {
@@ -37,18 +43,24 @@ const WAIT_S = 600;
 export function openAttention(o: {
   ear: Pick<Ear, 'awaitPhrase'>;
   voice: Pick<Voice, 'wake' | 'over'>;
-  lang: Language;
-  phrase: string;
+  /** What is waited for, as it is chosen now. */
+  wanted(): Wanted;
   /** For whom an unknown voice is listened to. */
   someone(): Promise<Asker>;
   log: Log;
 }): Attention {
-  const { ear, voice, lang, phrase, log } = o;
+  const { ear, voice, log } = o;
+  /** As it was turned last; a service that stops does not turn it off. */
+  let on = false;
   /** A loop goes on while it is this one. */
   let loop: { again?: () => void } | undefined;
   let trouble = '';
+  let wanted = o.wanted();
+  /** On and off, one after the other: what is asked last is so. */
+  const turns = openQueue();
 
   async function wake(): Promise<void> {
+    const { lang } = wanted;
     try {
       await voice.wake({ ...(await o.someone()), locale: lang }, lang);
     } catch (e) {
@@ -56,15 +68,21 @@ export function openAttention(o: {
     }
     await voice.over();
   }
+  async function look(): Promise<void> {
+    wanted = o.wanted();
+    await ear.awaitPhrase({ seconds: 0, ...wanted });
+  }
   async function attend(mine: NonNullable<typeof loop>): Promise<void> {
     let pause = FIRST_MS;
     while (loop === mine) {
       try {
         if (trouble !== '') {
-          await ear.awaitPhrase({ seconds: 0, lang, phrase });
+          await look();
+          if (loop !== mine) return;
           trouble = '';
         }
-        const { heard } = await ear.awaitPhrase({ seconds: WAIT_S, lang, phrase });
+        wanted = o.wanted();
+        const { heard } = await ear.awaitPhrase({ seconds: WAIT_S, ...wanted });
         pause = FIRST_MS;
         if (heard && loop === mine) await wake();
       } catch (e) {
@@ -84,6 +102,7 @@ export function openAttention(o: {
     }
   }
   function begin(): void {
+    on = true;
     if (loop) return;
     loop = {};
     void attend(loop);
@@ -95,19 +114,28 @@ export function openAttention(o: {
     loop = undefined;
     trouble = '';
     ended.again?.();
-    await ear.awaitPhrase({ seconds: 0, lang, phrase: '' }).catch((e) => {
-      log.info('the sound service was not told to wait no longer', { error: toIngleError(e) });
+    await ear.awaitPhrase({ seconds: 0, ...wanted, phrase: '' }).catch((e) => {
+      // Where there is no sound service, nobody listens.
+      if (toIngleError(e).code !== 'unavailable') throw e;
     });
   }
   return {
-    attending: () => ({ on: loop !== undefined, phrase, trouble }),
+    attending: () => ({ on, phrase: wanted.phrase, trouble }),
     begin,
-    async turn(on) {
-      if (!on) return end();
-      await ear.awaitPhrase({ seconds: 0, lang, phrase });
-      begin();
-    },
+    turn: (next) =>
+      turns.add(async () => {
+        if (next) {
+          await look();
+          begin();
+        } else {
+          on = false;
+          await end();
+        }
+      }),
     wake,
-    stop: () => void end(),
+    stop: () =>
+      void end().catch((e) => {
+        log.info('the sound service was not told to wait no longer', { error: toIngleError(e) });
+      }),
   };
 }

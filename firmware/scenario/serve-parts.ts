@@ -6,8 +6,7 @@ import { fromVariant, type Implementation as Serves, toDict, type Variant } from
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import type { Vault } from '../system/vault.ts';
-import type { Language } from '../text/i18n.ts';
-import type { Attention } from './attention.ts';
+import type { Attention, Wanted } from './attention.ts';
 import type { Ways } from './builtin.ts';
 import type { Clock } from './clock.ts';
 import type { scenario1 } from './contract.ts';
@@ -42,7 +41,7 @@ export interface ServeOptions {
   askerOf(user: string): Promise<Asker | undefined>;
   someone(): Promise<Asker>;
   /** Whether the hub wakes at a phrase, and which. */
-  waking: { on: boolean; lang: Language; phrase: string };
+  waking: { on: boolean; wanted(): Wanted };
   /** What this hub has, as has:mic; constraints name it. */
   has: readonly string[];
   /** Hears every event as well, and what it counts of its own. */

@@ -2,6 +2,7 @@
 // an end on its line to the home (`home`), and both name it by a number.
 
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import type { RouteStatus } from '../../firmware/protocol/wire.ts';
 import type { Backlog } from '../backlog.ts';
 import type { End } from '../ends.ts';
 import { isCounter, isFrame, sendFrame } from '../frames.ts';
@@ -23,7 +24,7 @@ const MOST_OWED = 64;
 /** The side that has the sockets. */
 export function openNear(backlog: Backlog) {
   let last = 0;
-  const lines = new Map<Line, Map<number, { sid: string; socket: End }>>();
+  const lines = new Map<Line, Map<number, { sid: string; socket: End; last?: RouteStatus }>>();
   return {
     /** Names an end on a line. */
     open(line: Line, sid: string, socket: End): number {
@@ -34,8 +35,10 @@ export function openNear(backlog: Backlog) {
       return last;
     },
     way(line: Line, end: number): FarWay {
-      const sid = lines.get(line)?.get(end)?.sid;
+      const seat = lines.get(line)?.get(end);
+      const sid = seat?.sid;
       return {
+        last: () => seat?.last,
         frame(m) {
           const { sid: of, frame, ctr } = (m ?? {}) as { sid: unknown; frame: unknown; ctr: unknown };
           if (of !== sid || !isFrame(frame) || !isCounter(ctr)) return false;
@@ -52,8 +55,10 @@ export function openNear(backlog: Backlog) {
     },
     said(line: Line, body: object): void {
       const m = body as ToEnd;
-      const to = lines.get(line)?.get(m.end)?.socket;
-      if (!to) return;
+      const seat = lines.get(line)?.get(m.end);
+      if (!seat) return;
+      const to = seat.socket;
+      if ('emit' in m && m.emit === 'status') seat.last = m.message as RouteStatus;
       if ('over' in m) {
         lines.get(line)!.delete(m.end);
         if (m.over === 'said') to.disconnect(true);

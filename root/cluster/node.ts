@@ -141,8 +141,8 @@ export function keepGoing({ node, registry, ...o }: Options) {
   void beat();
   return {
     confirm,
-    /** This node and the others, as they are to be known. */
-    nodes: (): Member[] => [shown(node.me), ...members],
+    /** This node and the others, as they are to be known; none while Redis is away, when hubs stay where they are. */
+    nodes: (): Member[] => (node.isGone ? [] : [shown(node.me), ...members]),
     close(): void {
       ended = true;
       clearTimeout(timer);

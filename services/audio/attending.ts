@@ -2,7 +2,7 @@
 // time in memory.
 import { grammarHash, phraseGrammar, wordsOf } from '../../firmware/audio/grammar.ts';
 import { exponentialSweep } from '../../firmware/audio/probe.ts';
-import { VAD_RATE, voiceDetector } from '../../firmware/audio/vad.ts';
+import { VAD_FRAME, VAD_RATE, voiceDetector } from '../../firmware/audio/vad.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Grammars } from './grammars.ts';
 import type { AudioParts, Methods } from './parts.ts';
@@ -13,8 +13,8 @@ import { samplesFrom } from './telling.ts';
 
 /** What is kept from before the moment at which a voice is sure, samples: 0.7 s. */
 const BEFORE = 0.7 * VAD_RATE;
-/** Who speaks for longer says something else, seconds. */
-const MOST_S = 3;
+/** Who speaks for longer says something else, samples: 3 s and the pause that ends it. */
+const MOST = 3.6 * VAD_RATE;
 const MOST_WAIT_S = 600;
 
 /** @param grammars those of phrases, one a language */
@@ -22,10 +22,19 @@ export function attending(p: AudioParts, grammars: Grammars): Methods<'AwaitPhra
   const { job, choice, models, runtime } = p;
   /** The call that waits. */
   let last: { ended: AbortController; gone: Promise<unknown> } | undefined;
+  /** Calls so far: one that a later call has overtaken opens no microphone. */
+  let calls = 0;
 
   async function keptOf(lang: string, phrase: string) {
     const language = languageFrom(lang);
     const grammar = phraseGrammar([phrase], language);
+    const model = models(language);
+    const find = () => ({ kept: grammars.find(language, grammarHash(language, grammar)), model });
+    try {
+      return find();
+    } catch {
+      // It is another phrase than the last one, or the first.
+    }
     const { unknown } = await grammars.keep({ lang: language, grammar, words: wordsOf([phrase]) });
     if (unknown.length > 0)
       throw new IngleError(
@@ -33,7 +42,7 @@ export function attending(p: AudioParts, grammars: Grammars): Methods<'AwaitPhra
         `Nobody knows how "${unknown[0]}" is pronounced. Choose another phrase as "speech.wake.${language}" in /etc/ingle/config.json.`,
         { pointer: '/phrase' },
       );
-    return { kept: grammars.find(language, grammarHash(language, grammar)), model: models(language) };
+    return find();
   }
   return {
     async AwaitPhrase({ source_id, sink_id, lang, phrase, timeout_s }) {
@@ -41,12 +50,13 @@ export function attending(p: AudioParts, grammars: Grammars): Methods<'AwaitPhra
         throw new IngleError('invalid_request', `A phrase is awaited for at most ${MOST_WAIT_S} seconds.`, {
           pointer: '/timeout_s',
         });
+      const call = ++calls;
       last?.ended.abort();
       await last?.gone;
       if (phrase === '') return { heard: false };
       const how = await keptOf(lang, phrase);
       const { device: source } = await choice.source(source_id);
-      if (timeout_s === 0) return { heard: false };
+      if (timeout_s === 0 || call !== calls) return { heard: false };
       const ended = new AbortController();
       const waiting = job.patiently(ended.signal, async (signal) => {
         const heard = await heardIn(source.id, signal, (s) =>
@@ -90,36 +100,50 @@ async function heardIn(
 ): Promise<boolean> {
   const detector = await voiceDetector();
   let kept = samplesFrom(VAD_RATE);
-  let isSpoken = false;
+  /** Since a voice was sure, samples. */
+  let spoken = 0;
+  /** What waits until the utterance before has been looked at: the newest, as a phrase may follow other talk. */
+  let pending: Int16Array | undefined;
   let isBusy = false;
   let over: (heard: boolean | IngleError) => void = () => {};
   const answer = new Promise<boolean | IngleError>((resolve) => (over = resolve));
 
-  async function weigh(samples: Int16Array): Promise<void> {
+  async function weigh(): Promise<void> {
     isBusy = true;
-    try {
-      if (await isMeant(samples)) over(true);
-    } catch (e) {
-      if (!signal.aborted) over(e as IngleError);
-    } finally {
-      samples.fill(0);
-      isBusy = false;
+    for (let samples = pending; samples; samples = pending) {
+      pending = undefined;
+      try {
+        if (await isMeant(samples)) over(true);
+      } catch (e) {
+        if (!signal.aborted) over(e as IngleError);
+      } finally {
+        samples.fill(0);
+      }
     }
+    isBusy = false;
+  }
+  function take(frame: Int16Array): void {
+    detector.feed(frame);
+    if (detector.spoken) {
+      if (spoken === 0) kept.from(BEFORE);
+      spoken += frame.length;
+    }
+    if (spoken > MOST) kept.erase();
+    if (!detector.ended) return;
+    if (spoken <= MOST) {
+      pending?.fill(0);
+      pending = kept.all();
+      if (!isBusy) void weigh();
+    }
+    kept.erase();
+    kept = samplesFrom(VAD_RATE);
+    spoken = 0;
+    detector.again();
   }
   const c = capture(source, VAD_RATE, (samples) => {
-    for (const frame of kept.take(samples)) {
-      detector.feed(frame);
-      if (detector.spoken && !isSpoken) kept.from(BEFORE);
-      isSpoken = detector.spoken;
-      if (detector.seconds > MOST_S) kept.erase();
-      if (!detector.ended) continue;
-      // Two utterances are never in memory at once for longer than one is looked at.
-      if (detector.seconds <= MOST_S && !isBusy) void weigh(kept.all());
-      kept.erase();
-      kept = samplesFrom(VAD_RATE);
-      isSpoken = false;
-      detector.again();
-    }
+    // One at a time: what is erased of a longer piece would come to the detector as silence.
+    for (let at = 0; at < samples.length; at += VAD_FRAME)
+      for (const frame of kept.take(samples.subarray(at, at + VAD_FRAME))) take(frame);
     samples.fill(0);
   });
   const ended = () => over(false);
@@ -134,6 +158,8 @@ async function heardIn(
     signal.removeEventListener('abort', ended);
     await c.stop();
     kept.erase();
+    pending?.fill(0);
+    pending = undefined;
     detector.free();
   }
 }

@@ -45,7 +45,12 @@ const builtin = existsSync(file)
   : [];
 const address = `http://${config.api.host}:${config.api.port}`;
 
-const language = pickLanguage([config.language]);
+/** The phrase that wakes the hub, in the language that is chosen now. */
+function wanted() {
+  const { language, speech } = readConfig();
+  const lang = pickLanguage([language]);
+  return { lang, phrase: speech.wake[lang] };
+}
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 // Costs nothing where nobody asks for it.
@@ -79,7 +84,7 @@ const scenarios = await serveScenarios(bus, {
   ear: earOf(bus),
   askerOf: askers(bus),
   someone: someoneAt(bus),
-  waking: { on: config.wake_by_phrase, lang: language, phrase: config.speech.wake[language] },
+  waking: { on: config.wake_by_phrase, wanted },
   has: config.has,
   touch: life.touch,
 });

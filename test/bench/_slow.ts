@@ -13,16 +13,24 @@ export async function slowWay(to: number): Promise<{ port: number; slow(on: bool
   function carry(from: Socket, into: Socket, way: 'down' | 'up'): void {
     let due = 0;
     /** Two timers of about the same time may end in either order, so each takes what came first. */
-    const under: (Buffer | string)[] = [];
+    const under: (Buffer | string | null)[] = [];
     from.on('data', (chunk) => {
       if (!isSlow && under.length === 0) return void into.write(chunk);
       const now = performance.now();
       free[way] = Math.max(now, free[way]) + (chunk.length * 8000) / SLOW.bits;
       due = free[way] + SLOW.rtt / 2;
       under.push(chunk);
-      setTimeout(() => into.write(under.shift()!), due - now);
+      setTimeout(next, due - now);
     });
-    const end = () => setTimeout(() => into.end(), Math.max(0, due - performance.now()));
+    const next = () => {
+      const first = under.shift();
+      if (first === null) into.end();
+      else into.write(first!);
+    };
+    const end = () => {
+      under.push(null);
+      setTimeout(next, Math.max(0, due - performance.now()));
+    };
     from.on('end', end).on('close', end).on('error', end);
   }
   const server = createServer({ noDelay: true }, (near) => {

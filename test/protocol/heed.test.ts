@@ -10,7 +10,12 @@ const test = suite('heed');
 
 /** A socket whose events are made by hand, and a clock that stands. */
 function lab(random: () => number) {
-  const events = mitt<{ restart: { in_ms: number }; disconnect: undefined; connect_error: Error }>();
+  const events = mitt<{
+    restart: { in_ms: number };
+    disconnect: undefined;
+    connect_error: Error;
+    connect: undefined;
+  }>();
   const asked: number[] = [];
   const counts = { connects: 0, disconnects: 0 };
   const real = { set: globalThis.setTimeout, clear: globalThis.clearTimeout };
@@ -36,6 +41,7 @@ function lab(random: () => number) {
     refused: (data?: unknown) => events.emit('connect_error', Object.assign(new Error('no'), { data })),
     told: (m: unknown) => events.emit('restart', m as { in_ms: number }),
     lost: () => events.emit('disconnect'),
+    came: () => events.emit('connect'),
     pass: () => work?.(),
     end() {
       globalThis.setTimeout = real.set;
@@ -108,7 +114,7 @@ test('one that is closed for good stays away', () =>
     },
   ));
 
-test('the first hint is followed at once, a further one with the next try', () =>
+test('the first hint since it was connected is followed at once, a further one with the next try', () =>
   inLab(
     () => 0.5,
     (l) => {
@@ -119,6 +125,26 @@ test('the first hint is followed at once, a further one with the next try', () =
       assert.equal([l.opts.query, l.counts.connects], [{ at: 'node1.9.x' }, 1]);
       hint('node2.9.x');
       assert.equal([l.opts.query, l.counts.connects], [{ at: 'node2.9.x' }, 1], 'it does not hurry again');
+      l.came();
+      hint('node3.9.x');
+      assert.equal([l.opts.query, l.counts.connects], [{ at: 'node3.9.x' }, 2]);
+    },
+  ));
+
+test('a refusal without a hint ends the one it has, a network that breaks does not, and what is no hint is none', () =>
+  inLab(
+    () => 0.5,
+    (l) => {
+      const hint = (steer: unknown) => l.refused({ error: 'unavailable', details: { steer } });
+      hint('node1.9.x');
+      l.refused();
+      assert.is(l.opts.query?.['at'], 'node1.9.x');
+      l.refused({ error: 'unavailable' });
+      assert.is(l.opts.query?.['at'], '', 'where it led it was not wanted');
+      for (const wrong of [7, {}, ['a'], 'x'.repeat(100)]) {
+        hint(wrong);
+        assert.equal([l.opts.query?.['at'], l.counts.connects], ['', 1]);
+      }
     },
   ));
 

@@ -46,7 +46,7 @@ function node() {
       has: () => true,
     },
     { lineTo: async () => ({}) as Line, ask: async () => null as never },
-    { open: () => 1, way: () => ({ frame: () => true, down() {} }) },
+    { open: () => 1, way: () => ({ frame: () => true, down() {}, last: () => undefined }) },
   );
   /** Waits until a home is looked for once more. */
   const asks = async (n: number) => {

@@ -93,10 +93,14 @@ test('a grant that was over unnoticed, as its clock stood still, has it ask whic
 });
 
 test('where no answer comes its time ends, and it begins anew as another one', async () => {
-  const { node, state, close } = going();
+  const { node, state, close, nodes } = going();
   await pause(100);
   const { id } = node.me;
+  assert.is(nodes().length, 2);
   state.answers = false;
+  await until(() => node.isGone, 'it to miss Redis');
+  assert.ok(node.tenure.holds(), 'it goes on');
+  assert.equal(nodes(), [], 'and sends nobody elsewhere');
   await until(() => state.began === 1, 'it to begin anew');
   assert.is.not(node.me.id, id);
   assert.not(node.tenure.holds());

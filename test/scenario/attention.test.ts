@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { openAttention } from '../../firmware/scenario/attention.ts';
+import type { Language } from '../../firmware/text/i18n.ts';
 import { until } from '../lab/wait.ts';
 import { quiet } from './lab.ts';
 
@@ -15,16 +16,19 @@ test.after.each(() => {
 });
 
 function room(o: { fault?: IngleError } = {}) {
-  const is = { fault: o.fault, asked: [] as string[], woken: [] as string[] };
+  const is = { fault: o.fault, lang: 'en' as Language, asked: [] as string[], woken: [] as string[] };
+  /** What a look waits for, where it takes its time. */
+  let looked: Promise<void> | undefined;
   let waits: ((heard: boolean) => void) | undefined;
   const attention = openAttention({
-    ...{ lang: 'en', phrase: 'okay computer', log: quiet },
+    ...{ wanted: () => ({ lang: is.lang, phrase: 'okay computer' }), log: quiet },
     ear: {
       async awaitPhrase({ seconds, phrase }) {
         is.asked.push(phrase === '' ? 'end' : seconds === 0 ? 'look' : 'wait');
         waits?.(false);
         waits = undefined;
         if (phrase === '') return { heard: false };
+        if (seconds === 0) await looked;
         if (is.fault) throw is.fault;
         if (seconds === 0) return { heard: false };
         return new Promise((resolve) => {
@@ -46,6 +50,14 @@ function room(o: { fault?: IngleError } = {}) {
     attention,
     is,
     isWaiting: () => waits !== undefined,
+    /** Looks take their time from now on. @returns what ends that */
+    late() {
+      let end: () => void = () => {};
+      looked = new Promise((resolve) => {
+        end = resolve;
+      });
+      return () => end();
+    },
     async said(heard = true) {
       await until(() => waits !== undefined, 'the ear');
       const w = waits!;
@@ -75,6 +87,46 @@ test('off, nobody waits any more, and what is heard late wakes nobody', async ()
   assert.is(attention.attending().on, false);
   assert.equal(is.asked, ['look', 'wait', 'end']);
   assert.equal(is.woken, []);
+});
+
+test('off is off where on was under way, and the last word counts', async () => {
+  const { attention, is, isWaiting, late } = room();
+  const done = late();
+  const all = [attention.turn(true), attention.turn(false)];
+  await until(() => is.asked.length === 1, 'the look');
+  done();
+  await Promise.all(all);
+  assert.equal([isWaiting(), attention.attending().on], [false, false]);
+  await Promise.all([attention.turn(true), attention.turn(false), attention.turn(true)]);
+  await until(isWaiting, 'the ear');
+  assert.is(attention.attending().on, true);
+});
+
+test('off, while it looks whether it can be heard again, opens nothing', async () => {
+  const { attention, is, isWaiting, late } = room({ fault: new IngleError('unavailable', 'no sound') });
+  attention.begin();
+  await until(() => attention.attending().trouble !== '', 'the trouble');
+  const done = late();
+  is.fault = undefined;
+  await until(() => is.asked.at(-1) === 'look', 'the look');
+  await attention.turn(false);
+  done();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.is(isWaiting(), false);
+  assert.is(is.asked.at(-1), 'end');
+});
+
+test('a service that stops leaves it on for the next start, and another language counts at the next wait', async () => {
+  const { attention, is, said, isWaiting } = room();
+  await attention.turn(true);
+  await until(isWaiting, 'the ear');
+  is.lang = 'ru';
+  await said(false);
+  await said();
+  await until(() => is.woken.length === 1, 'to be woken');
+  assert.equal(is.woken, ['o1 adult ru ru']);
+  attention.stop();
+  assert.equal([attention.attending().on, isWaiting()], [true, false]);
 });
 
 test('what cannot be heard here is not turned on; what fails later is told and tried again', async () => {
