@@ -122,14 +122,14 @@ export function Params({ of: { params = {}, paramDocs = {} }, now, still, change
     labelOf=${(id: string) => words(paramDocs[id]) || id} still=${still} save=${(own: Values) => change({ params: own })} />`;
 }
 
-/** How it speaks and listens, within what it says of itself. */
+/** How it speaks, within what it says of itself; where it listens is up to whoever speaks to it. */
 export function InOut({ of: { io = {} }, now, still, change }: Setting) {
-  if (!io.settings || Object.keys(io.settings).length === 0) return null;
-  const of = { 'output.active': io.output, 'input.active': io.input } as const;
-  const isWay = (id: string): id is keyof typeof of => Object.hasOwn(of, id);
-  return html`<${Form} name="io" standards=${io.settings} is=${now.effective.io?.settings ?? {}} own=${now.implementation.io?.settings ?? {}}
-    labelOf=${(id: string) => (isWay(id) ? say(id === 'output.active' ? 'io_output' : 'io_input') : id)}
-    optionsOf=${(id: string) => (isWay(id) ? of[id] : undefined)} still=${still} save=${(own: Values) => change({ io: { settings: own } })} />`;
+  const { 'input.active': _, ...standards } = io.settings ?? {};
+  if (Object.keys(standards).length === 0) return null;
+  const isWay = (id: string) => id === 'output.active';
+  return html`<${Form} name="io" standards=${standards} is=${now.effective.io?.settings ?? {}} own=${now.implementation.io?.settings ?? {}}
+    labelOf=${(id: string) => (isWay(id) ? say('io_output') : id)}
+    optionsOf=${(id: string) => (isWay(id) ? io.output : undefined)} still=${still} save=${(own: Values) => change({ io: { settings: own } })} />`;
 }
 
 /** Steps, each of which can be left out where no other needs it, and those that were. */

@@ -40,7 +40,15 @@ export interface Ways {
   /** One request over https, to one of its hosts. */
   fetch: HttpWays['fetch'];
   publish(topic: string, payload: Value): void;
-  schedule(o: { job_id: string; user: string; scenario_id: string; at: number; ctx: Value }): Promise<void>;
+  /** @param role whom the run that asks acts as: what it plans may do no more */
+  schedule(o: {
+    job_id: string;
+    user: string;
+    role: string;
+    scenario_id: string;
+    at: number;
+    ctx: Value;
+  }): Promise<void>;
   unschedule(job_id: string): Promise<void>;
   now(): number;
   /** The time zone of the hub, as Europe/Berlin. */
@@ -272,6 +280,7 @@ function keeping(w: Ways, records: Pick<Records, 'memory' | 'write'>): Table {
         await w.schedule({
           job_id,
           user: a.ctx.user,
+          role: a.ctx.role,
           scenario_id,
           at: timeOf(w, a),
           ctx: a.args['ctx'] ?? {},

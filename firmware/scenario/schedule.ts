@@ -2,6 +2,7 @@
 // time it was due, so none fires twice; what the hub missed becomes what the job's policy says.
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue } from '../protocol/queue.ts';
+import { type Role, roles } from '../protocol/roles.ts';
 import type { Log } from '../system/log.ts';
 import { type Clock, isTimeKnown } from './clock.ts';
 import { checkCron, checkZone, nextTime, timesBetween } from './cron.ts';
@@ -57,6 +58,19 @@ const MOST_MISSED = 24;
 /** A disk that does not take a tick is asked again so much later. */
 const AGAIN_MS = 10_000;
 const triggered = 'trigger:';
+
+/** How origins of jobs begin that a run has planned; the role it acted as follows. */
+export const PLANNED = 'run:';
+/** Who somebody is when a job of theirs is due: whoever plans from a run gets no more rights by waiting. */
+export function dueAs<A extends { role: string }>(asker: A, { origin }: Pick<JobRow, 'origin'>): A {
+  if (!origin.startsWith(PLANNED)) return asker;
+  const rank = (role: string) => {
+    const at = roles.indexOf(role as Role);
+    return at < 0 ? roles.length : at;
+  };
+  const planned = origin.slice(PLANNED.length);
+  return rank(planned) > rank(asker.role) ? { ...asker, role: planned } : asker;
+}
 /** What a start is refused for that no second try would change. */
 const final = new Set<string>([
   'not_found',

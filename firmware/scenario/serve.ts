@@ -15,7 +15,7 @@ import type { Tell, Topics } from './live.ts';
 import { type Counted, openMetrics } from './metrics.ts';
 import { openRecords, type Records } from './records.ts';
 import { openSayable } from './sayable.ts';
-import { openSchedule, type Schedule } from './schedule.ts';
+import { dueAs, openSchedule, type Schedule } from './schedule.ts';
 import { opening } from './sealed.ts';
 import { libraryMethods } from './serve-library.ts';
 import type { Parts, ServeOptions } from './serve-parts.ts';
@@ -124,7 +124,8 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     async startOf(job) {
       const asker = await o.askerOf(job.user);
       if (!asker) throw new IngleError('not_found', 'The person it was for is gone.');
-      return household!.startOf(job.scenario_id, asker, { ctx: job.ctx, origin: `job:${job.job_id}` });
+      const origin = `job:${job.job_id}`;
+      return household!.startOf(job.scenario_id, dueAs(asker, job), { ctx: job.ctx, origin });
     },
   });
   household = openHousehold({ ...o, library, schedule, topics, runs, tell, offers: ways.offers });
@@ -159,9 +160,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     ...saidMethods(parts),
   };
   // Who collects what was counted asks every few seconds, for ever.
-  const onCall = (method: string) => {
-    if (method !== 'Exposition') o.touch();
-  };
+  const onCall = (method: string) => void (method !== 'Exposition' && o.touch());
   served = await bus.serve(scenario1, methods, { onCall });
   return {
     runs,

@@ -12,7 +12,7 @@ import { uplink1 } from '../uplink/contract.ts';
 import type { Ways } from './builtin.ts';
 import type { Value } from './expression.ts';
 import { type Asker, HOUSE } from './household.ts';
-import type { Schedule } from './schedule.ts';
+import { PLANNED, type Schedule } from './schedule.ts';
 import type { Ear } from './voice.ts';
 
 export interface WaysOptions {
@@ -191,8 +191,8 @@ export function waysOf(o: WaysOptions): Omit<Ways, 'end'> {
       return bus.client(fetch1).FetchFrom({ ...asked, hosts: [...hosts] }, FETCH_MS);
     },
     publish: (topic, payload) => bus.publish(topic, payload),
-    async schedule({ job_id, user, scenario_id, at, ctx }) {
-      await o.schedule().create({ job_id, user, scenario_id, at, ctx: ctx as never, missed: 'once' });
+    async schedule({ role, ctx, ...job }) {
+      await o.schedule().create({ ...job, ctx: ctx as never, missed: 'once', origin: `${PLANNED}${role}` });
     },
     unschedule: (job_id) => o.schedule().remove(job_id),
   };

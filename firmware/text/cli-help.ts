@@ -27,7 +27,7 @@ const en = {
   say <text>              speak a text
   voice listen            listen at the hub, and do what is said
   voice stop              listen and speak no longer
-  voice phrase <on|off>   wake at a phrase as well, or no longer
+  voice phrase <on|off>   turn waking by a phrase on or off
   voice status            whether the hub listens or speaks, and what cannot be said
   hook new <name> <topic>   a webhook for a program outside
   hook list               the webhooks, when they were used and refused
@@ -434,7 +434,7 @@ const ru: Record<keyof typeof en, string> = {
   say <текст>             произнести текст
   voice listen            слушать у хаба и сделать, что скажут
   voice stop              больше не слушать и не говорить
-  voice phrase <on|off>   просыпаться и от фразы или больше нет
+  voice phrase <on|off>   включить или выключить пробуждение по фразе
   voice status            слушает или говорит ли хаб и чего нельзя сказать
   hook new <имя> <тема>     вебхук для внешней программы
   hook list               вебхуки: когда сработали и кому отказали

@@ -84,6 +84,10 @@ function take(piece: Buffer): void {
   }
 }
 
+// Who typed the console secret is forgotten with this process, and so is what they were shown.
+life.onStop(() => {
+  if (config.console_secret && line.proven().length > 0) term.clear();
+});
 setInterval(
   () => {
     const next = person.look(existsSync(openFile));

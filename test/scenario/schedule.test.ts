@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { nextTime, timesBetween } from '../../firmware/scenario/cron.ts';
 import type { Records } from '../../firmware/scenario/records.ts';
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
-import { openSchedule, type WantedJob } from '../../firmware/scenario/schedule.ts';
+import { dueAs, openSchedule, PLANNED, type WantedJob } from '../../firmware/scenario/schedule.ts';
 import type { Step } from '../../firmware/scenario/schema.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import { type HandClock, handClock, type LabOptions, openLab, quiet, scenario, settle } from './lab.ts';
@@ -188,6 +188,15 @@ test('jobs of triggers follow what is wanted, and those of people stay', async (
     lab.schedule.list().map((j) => j.job_id),
     ['mine'],
   );
+});
+
+test('what a run plans has no more rights when it is due than the run had', () => {
+  const due = (role: string, origin: string) => dueAs({ user: 'o1', role }, { origin }).role;
+  assert.is(due('owner', `${PLANNED}adult`), 'adult', 'an unknown voice in the owner’s name');
+  assert.is(due('kid', `${PLANNED}owner`), 'kid', 'nor than they have then');
+  assert.is(due('owner', `${PLANNED}owner`), 'owner');
+  for (const origin of ['user', 'trigger:0']) assert.is(due('owner', origin), 'owner');
+  assert.is(due('owner', `${PLANNED}somebody`), 'somebody', 'a role that nobody knows may start nothing');
 });
 
 test('a job that cannot be is refused in words', async () => {

@@ -36,7 +36,7 @@ const en = {
   phraseOff: 'Off',
   phraseOn: 'On: the microphone is open',
   phraseNote:
-    'While this is on, the hub listens all the time, by itself and nowhere else. What is said is compared with the phrase and forgotten at once. Who speaks is not known: they may do what an adult of the home may.',
+    'While this is on, the hub listens all the time, by itself and nowhere else. What is said is compared with the phrase and forgotten at once. Nobody knows who speaks: they may do what an adult of the home may, in the owner’s name, with the owner’s settings, alarms and timers.',
   pairKept: 'This pair is used from now on. Test it.',
 
   place: 'Language and place',
@@ -107,7 +107,7 @@ const ru: Record<keyof typeof en, Text> = {
   phraseOff: 'Выключено',
   phraseOn: 'Включено: микрофон открыт',
   phraseNote:
-    'Пока это включено, хаб всё время слушает, сам и больше нигде. Услышанное сравнивается с фразой и сразу забывается. Кто говорит, неизвестно: ему можно то же, что взрослому в доме.',
+    'Пока это включено, хаб всё время слушает, сам и больше нигде. Услышанное сравнивается с фразой и сразу забывается. Кто говорит, неизвестно: ему можно то же, что взрослому в доме, от имени владельца, с его настройками, будильниками и таймерами.',
   pairKept: 'Теперь используется эта пара. Проверьте её.',
 
   place: 'Язык и место',
