@@ -157,6 +157,12 @@ export const scenario1 = contract({
       out: { state: 's', waking: { on: 'b', phrase: 's', trouble: 's' }, unspoken: 'aa{sv}', unknown: 'as' },
       errors: ['invalid_request'],
     },
+    Talk: {
+      doc: 'Somebody pressed the button to talk by: the hub listens as after its phrase, for the owner, with the rights of an adult. While it listens or speaks, it ends that. Answers at once.',
+      in: {},
+      out: {},
+      errors: [],
+    },
     Attend: {
       doc: 'Waits for the wake phrase from now on, after a look whether it can be heard here, or no longer. A phrase that is heard is a Wake by nobody known: for the owner, with the rights of an adult. The next start goes by the choice of the owner.',
       in: { on: 'b' },

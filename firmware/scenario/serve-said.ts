@@ -162,6 +162,11 @@ export function saidMethods(p: Parts) {
       const waking = attention.attending();
       return { state: voice.state, waking, unspoken: unspoken.map(dict), unknown: [...unknown] };
     },
+    Talk() {
+      if (voice.state === 'IDLE') void attention.wake();
+      else voice.stop();
+      return {};
+    },
     async Attend({ on }) {
       await attention.turn(on);
       return {};

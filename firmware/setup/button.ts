@@ -1,17 +1,19 @@
-// The hub's button: what a press means by its length. Reads Linux input events (linux/input.h, 64-bit layout). Pure.
+// The hub's buttons: what a press means by its length, and one to talk by. Reads Linux input events (linux/input.h, 64-bit layout). Pure.
 
 /** Bytes of one `struct input_event`: two 64-bit times, type, code, value. */
 const EVENT = 24;
 const EV_KEY = 1;
 /** KEY_RESTART, KEY_SETUP, KEY_WPS_BUTTON, KEY_CONFIG, BTN_0: what makers wire a button to. */
 const keys: ReadonlySet<number> = new Set([0x198, 0x8d, 0x211, 0xab, 0x100]);
+/** KEY_VOICECOMMAND, KEY_ASSISTANT: the hub listens, as after its phrase. */
+const talkKeys: ReadonlySet<number> = new Set([0x246, 0x247]);
 
 /** Shorter is somebody brushing past. */
 const APPROVE_MS = 200;
 const RESTART_MS = 3_000;
 const RESET_MS = 15_000;
 
-export type Press = 'none' | 'approve' | 'restart' | 'reset';
+export type Press = 'none' | 'approve' | 'restart' | 'reset' | 'talk';
 
 /** What a press of `ms` milliseconds asks for. */
 export function meaning(ms: number): Press {
@@ -26,13 +28,13 @@ export function meaning(ms: number): Press {
  */
 export function hasButton(capabilities: string): boolean {
   const words = capabilities.trim().split(/\s+/).reverse();
-  return [...keys].some((key) => {
+  return [...keys, ...talkKeys].some((key) => {
     const word = words[key >> 6] ?? '';
     return /^[0-9a-f]+$/.test(word) && ((BigInt(`0x${word}`) >> BigInt(key & 63)) & 1n) === 1n;
   });
 }
 
-/** Turns the bytes of an input device, whatever the pieces, into presses at their release. */
+/** Turns the bytes of an input device, whatever the pieces, into presses: to talk at once, others at their release. */
 export function buttonReader(onPress: (press: Press) => void): (piece: Buffer) => void {
   let held = Buffer.alloc(0);
   const down = new Map<number, number>();
@@ -46,6 +48,7 @@ export function buttonReader(onPress: (press: Press) => void): (piece: Buffer) =
         held.readUInt16LE(at + 18),
         held.readInt32LE(at + 20),
       ];
+      if (type === EV_KEY && value === 1 && talkKeys.has(code)) onPress('talk');
       if (type !== EV_KEY || !keys.has(code)) continue;
       const since = down.get(code);
       if (value === 1) down.set(code, time);

@@ -19,16 +19,21 @@ export async function followHub(
   for (const c of channels) await c.onEnded?.((again) => void setup.ended(c.name, again));
 }
 
-/** Does what a press asks for; what cannot be done now is only logged, as a button takes no answer. */
+/**
+ * Does what a press asks for; what cannot be done now is only logged, as a button takes no answer.
+ * @param talk has the hub listen
+ */
 export async function pressed(
   press: Press,
   setup: Pick<Setup, 'reset' | 'approve' | 'restart'>,
+  talk: () => Promise<unknown>,
   log: Log,
 ): Promise<void> {
   if (press === 'none') return;
   log.notice('the button was pressed', { press });
   try {
     if (press === 'reset') await setup.reset('erase');
+    else if (press === 'talk') await talk();
     else if (press === 'approve') await setup.approve('button');
     else await setup.restart('button');
   } catch (e) {

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { audio1 } from '../../firmware/audio/contract.ts';
 import { bleChannel } from '../../firmware/ble/channel.ts';
+import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { bot1 } from '../../firmware/setup/bot-contract.ts';
 import { enabled } from '../../firmware/setup/enabled.ts';
 import { hasCable, hasSoundCard, machineId } from '../../firmware/setup/hardware.ts';
@@ -68,9 +69,10 @@ const setup = await serveSetup(bus, {
 });
 life.onStop(setup.stop);
 await followHub(bus, ports.channels, setup);
+const scenario = bus.client(scenario1);
 const hasButton = watchButton(log, (press) => {
   life.touch();
-  void pressed(press, setup, log);
+  void pressed(press, setup, () => scenario.Talk({}), log);
 });
 await setup.begin();
 // A button cannot bring it back.

@@ -46,6 +46,14 @@ test('presses are read from input events in pieces of any size; other keys are n
   );
 });
 
+test('a key to talk by counts as it goes down, once a press', () => {
+  const presses: string[] = [];
+  const feed = buttonReader((p) => presses.push(p));
+  for (const code of [0x246, 0x247]) for (const value of [1, 2, 2, 0]) feed(event(1000, 1, code, value));
+  assert.equal(presses, ['talk', 'talk']);
+  assert.ok(hasButton(`${(1n << BigInt(0x246 & 63)).toString(16)}${' 0'.repeat(0x246 >> 6)}`));
+});
+
 test('a keyboard and a power key are no button of the hub, a restart key and a first game button are', () => {
   // As a PC's kernel lists them: AT keyboard, power button; then KEY_RESTART (0x198) and BTN_0 (0x100) alone.
   assert.not.ok(hasButton('402000000 3803078f800d001 feffffdfffefffff fffffffffffffffe\n'));

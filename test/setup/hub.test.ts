@@ -294,8 +294,10 @@ test('a press does what it is long enough for, and one that cannot be done harms
     approve: async (c: string) => act('approve')(c),
     restart: async (c: string) => act('restart')(c),
   };
-  for (const press of ['none', 'approve', 'restart', 'reset'] as Press[]) await pressed(press, setup, log);
-  assert.equal(did, ['approve button', 'restart button', 'reset erase']);
+  const talk = async () => act('talk')('');
+  for (const press of ['none', 'approve', 'restart', 'reset', 'talk'] as Press[])
+    await pressed(press, setup, talk, log);
+  assert.equal(did, ['approve button', 'restart button', 'reset erase', 'talk ']);
 });
 
 test.run();

@@ -294,6 +294,19 @@ check(
   },
 );
 
+check(
+  'a hand on the button has the hub listen, and whoever reads it asks nothing else of scenarios',
+  async () => {
+    assert.equal(await as('ingle-scenario', 'skill', 'io.ingle.Scenario1'), { ok: true });
+    const to = ['io.ingle.Scenario1', '/io/ingle/Scenario1', 'io.ingle.Scenario1'];
+    assert.is((await as('ingle-setup', 'call', ...to, 'Talk'))['error'], 'not_supported');
+    for (const member of ['Wake', 'Attend', 'Recognize', 'Run'])
+      assert.is((await as('ingle-setup', 'call', ...to, member))['error'], 'forbidden', member);
+    for (const user of ['stranger', 'ingle-skill-1', 'ingle-wizard'])
+      assert.is((await as(user, 'call', ...to, 'Talk'))['error'], 'forbidden', user);
+  },
+);
+
 check('the supervisor is asked by the local API alone, and nobody poses as it', async () => {
   assert.equal(await as('root', 'skill', 'io.ingle.Supervisor1'), { ok: true });
   const to = ['io.ingle.Supervisor1', '/io/ingle/Supervisor1', 'io.ingle.Supervisor1'];
