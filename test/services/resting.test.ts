@@ -1,11 +1,13 @@
 // timeout: 120 s
 // ingle-scenario is there while something goes on, sleeps or is planned, and not a minute longer; a mark says so to systemd.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
+import { choicesOf } from '../../firmware/system/config.ts';
+import { ended } from '../lab/child.ts';
 import { until } from '../lab/wait.ts';
 import { serveUplink, startHub, type TestHub } from './hub.ts';
 
@@ -69,6 +71,21 @@ test('when the last run is over it leaves, though nobody calls it', async ({ hub
   await new Promise((r) => setTimeout(r, 3000));
   assert.ok(await isThere(bus), 'it sleeps, and is there');
   await until(async () => !(await isThere(bus)), 'it leaves');
+});
+
+test('where the hub wakes at a phrase it stays, and an orderly stop leaves the mark for the next start', async ({
+  hub,
+  bus,
+}) => {
+  const choices = choicesOf(hub);
+  mkdirSync(dirname(choices), { recursive: true });
+  writeFileSync(choices, JSON.stringify({ wake_by_phrase: true }));
+  await hub.startService('scenario', scenario1.bus);
+  await new Promise((r) => setTimeout(r, 3000));
+  assert.ok(await isThere(bus));
+  await ended(hub.children.get('scenario')!, 'SIGTERM', 'scenario');
+  assert.ok(isMarked(hub));
+  rmSync(choices);
 });
 
 test.run();
