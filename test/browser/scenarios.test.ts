@@ -153,7 +153,7 @@ test('a parameter is changed by a control of its kind, and what is no number is 
   assert.equal(implementation.params, { night: 12, hours: '2s' });
 });
 
-test('where it speaks is chosen among its own ways, and a step that nothing needs is left out and used again', async () => {
+test('how it answers is chosen among its own ways, and a step that nothing needs is left out and used again', async () => {
   const { page } = owner;
   const changed = async () => {
     const r = await askHub(house, '/api/scenarios/impl/me/home.good_night');
@@ -164,7 +164,7 @@ test('where it speaks is chosen among its own ways, and a step that nothing need
     .getByRole('button', { name: /Settings/ })
     .click();
   const form = win(page).locator('form', { has: page.locator('#io') });
-  const where = form.getByLabel('Where it speaks first');
+  const where = form.getByLabel('How it answers first');
   assert.equal(await where.locator('option').allInnerTexts(), ['by voice', 'on the console']);
   await where.selectOption({ label: 'on the console' });
   await form.getByRole('button', { name: 'Save' }).click();
