@@ -165,6 +165,7 @@ test('how it answers is chosen among its own ways, and a step that nothing needs
     .click();
   const form = win(page).locator('form', { has: page.locator('#io') });
   const where = form.getByLabel('How it answers first');
+  await where.waitFor();
   assert.equal(await where.locator('option').allInnerTexts(), ['by voice', 'on the console']);
   await where.selectOption({ label: 'on the console' });
   await form.getByRole('button', { name: 'Save' }).click();
