@@ -11,7 +11,8 @@ import { until as eventually } from '../lab/wait.ts';
 const test = suite('Wi-Fi orders');
 
 /** Radios and programs that do what a test says; the real ones are in the virtual machine's suite. */
-async function rig(radios: string[] = ['wlan0']) {
+/** @param address how long an address is waited for, milliseconds: for a test that hangs, unless it waits in vain on purpose */
+async function rig(radios: string[] = ['wlan0'], address = 10_000) {
   const world = {
     radios,
     verdict: async (_n: Known, _signal: AbortSignal): Promise<'associated' | WifiReason> => 'associated',
@@ -70,7 +71,7 @@ async function rig(radios: string[] = ['wlan0']) {
     log: logger('wifi'),
     country: '00',
     times: {
-      ...{ grace: 0, associate: 200, address: 200, internet: 50, comeback: 40 },
+      ...{ grace: 0, associate: 200, address, internet: 50, comeback: 40 },
       ...{ poll: 5, retry: 5, fresh: 0 },
     },
     events: {
@@ -150,7 +151,7 @@ for (const [title, change, reason] of [
   ['no internet', (w: World) => void Object.assign(w, { online: false }), 'no_internet'],
 ] as const)
   test(`${title} is told apart, and nothing is kept`, async () => {
-    const { world, wifi, kept } = await rig();
+    const { world, wifi, kept } = await rig(undefined, 200);
     change(world);
     assert.equal(await wifi.connect(home), { ok: false, reason });
     assert.equal(await kept.all(), []);
