@@ -15,8 +15,8 @@ const PAIRS = Number(process.env['PAIRS'] ?? 32);
 const ROUNDS = Number(process.env['ROUNDS'] ?? 5);
 /** Of one processor, for each process of root. */
 const SHARE = Number(process.env['SHARE'] ?? 0.15);
-/** So short that what waits for the next part of it waits briefly, microseconds. */
-const PERIOD = 10_000;
+/** The kernel's own, microseconds: of a shorter one much goes into stopping and starting. */
+const PERIOD = 100_000;
 
 type Places = readonly [hub: number, browser: number];
 const placements: Record<string, (pair: number) => Places> = {
