@@ -16,7 +16,7 @@ import { openPostgres } from './records/postgres.ts';
 import type { Records } from './records/records.ts';
 import { HAVE_MOVED, openSqlite } from './records/sqlite.ts';
 import { openRelay, type Relay } from './relay.ts';
-import { openLimits, type Root } from './root.ts';
+import { COUNTED_TOGETHER, openLimits, type Root } from './root.ts';
 import { type RootServer, serve } from './server.ts';
 import { openSurge } from './surge.ts';
 import { openTokens, type Tokens } from './tokens.ts';
@@ -56,7 +56,7 @@ function openCounts({ surge, guesses }: RootConfig, tokens: Tokens, along?: Alon
   };
   if (!along) return counts;
   const { limits } = counts;
-  for (const name of ['verify', 'join', 'ticket'] as const) limits[name] = along.limit(name, limits[name]);
+  for (const name of COUNTED_TOGETHER) limits[name] = along.limit(name, limits[name]);
   return {
     surge: along.surge('surge', counts.surge),
     guesses: along.guesses(counts.guesses),

@@ -79,3 +79,9 @@ export function openLimits(now: () => number = Date.now): Limits {
     proof: limit(600, 60, now),
   };
 }
+
+/**
+ * Of these, what several processes count together: whoever may come to any of them would otherwise get as many times as
+ * much. What is left bounds the work of one process.
+ */
+export const COUNTED_TOGETHER = ['session', 'enrol', 'hub', 'verify', 'join', 'webauthn', 'ticket'] as const;

@@ -12,8 +12,10 @@ const BIN = '/usr/lib/postgresql/15/bin';
 export interface Postgres {
   /** Of a database of this name. */
   url(database: string): string;
-  /** Asks the database `postgres`. */
-  ask(sql: string): Promise<void>;
+  /** Asks the database `postgres`. @returns rows, a line each, with `|` between columns */
+  ask(sql: string): Promise<string>;
+  /** The server and the processes of its connections. */
+  pids(): Promise<number[]>;
   /** Sends a signal to the server and to the processes of its connections. */
   signal(name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): Promise<void>;
   /** Starts it again after SIGKILL. */
@@ -34,8 +36,8 @@ export async function startPostgres(o: { flush: boolean }): Promise<Postgres> {
   // A second, and minutes where other suites have both processors: the file's own time is the bound.
   await must(first, [...rest, ...init], { timeoutMs: 300_000 });
   const port = await freePort('127.0.0.1');
-  const psql = ['-q', '-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-v', 'ON_ERROR_STOP=1'];
-  const ask = async (sql: string) => void (await must('psql', [...psql, '-c', sql]));
+  const psql = ['-qAt', '-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-v', 'ON_ERROR_STOP=1'];
+  const ask = async (sql: string) => (await must('psql', [...psql, '-c', sql])).toString().trim();
   let server: ReturnType<typeof child> | undefined;
   const start = async () => {
     const words = [
@@ -59,19 +61,23 @@ export async function startPostgres(o: { flush: boolean }): Promise<Postgres> {
       'PostgreSQL',
     );
   };
-  const signal: Postgres['signal'] = async (name) => {
+  const pids: Postgres['pids'] = async () => {
     const [pid] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
     const { stdout } = await run('pgrep', ['-P', pid!]);
     // 0 would be the processes of this test.
-    for (const p of [pid, ...stdout.toString().split('\n')].filter((p) => Number(p) > 0))
+    return [pid, ...stdout.toString().split('\n')].map(Number).filter((p) => p > 0);
+  };
+  const signal: Postgres['signal'] = async (name) => {
+    for (const pid of await pids())
       try {
-        process.kill(Number(p), name);
+        process.kill(pid, name);
       } catch {}
   };
   await start();
   return {
     url: (database) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
     ask,
+    pids,
     signal,
     start,
     async stop() {

@@ -275,6 +275,21 @@ test('no hub had two homes at any time', async ({ nodes }) => {
         assert.ok(x.to <= y.from, `${x.hub}: ${x.node} until ${x.to}, ${y.node} from ${y.from}`);
 });
 
+test('one address gets no more sessions by asking every node', async ({ nodes }) => {
+  const from = { origin: ORIGIN, 'x-forwarded-for': '10.200.1.1' };
+  let [made, refused] = [0, 0];
+  // As many as no node refuses by itself.
+  while (refused < 20 && made + refused < 690) {
+    const asked = Array.from({ length: 30 }, (_, i) => call(nodes[i % 3]!, 'POST', '/v1/session', {}, from));
+    for (const { status, body } of await Promise.all(asked)) {
+      assert.ok([200, 429].includes(status), `${status} ${body.error}`);
+      if (status === 429) refused++;
+      else made++;
+    }
+  }
+  assert.ok(refused >= 20, `${refused} refused, ${made} sessions`);
+});
+
 // The last one: codes cost work afterwards.
 test('codes are guessed as seldom at all nodes together as at one', async ({ nodes }) => {
   const tabs = await Promise.all(nodes.map(async (n) => newTab({ url: n.url, origin: ORIGIN })));

@@ -1,4 +1,4 @@
-// timeout: 1500 s
+// timeout: 3000 s, patient
 // The power is cut at three steps of the ladder, one after another on the same hub, and what was not flushed is lost in
 // part: each boot resumes and goes on to the next step. test/soak does the same fifty times, at random moments. Of the
 // first run it is also seen what cuts at many moments of updates and of a busy database would have left.
