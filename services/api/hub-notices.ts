@@ -32,10 +32,11 @@ export async function tellOwner(o: {
     for (;;) {
       const { owner_id, expires_at } = await uplink.Untold({ told });
       if (expires_at === 0n) return;
-      const minutes = Math.max(1, Math.round(Number(expires_at) / 60 - Date.now() / 60_000));
+      // A hub that was off, or whose clock was set, may tell it late.
+      const minutes = Math.ceil(Number(expires_at) / 60 - Date.now() / 60_000);
       const payload = {
         title: inAll('recovering', {}),
-        body: inAll('recovering_body', { minutes }),
+        body: minutes > 0 ? inAll('recovering_body', { minutes }) : inAll('recovering_over', {}),
         tag: 'recovering',
       };
       const said = { skill_id: SKILL, topic: 'ui.notify', payload } as const;

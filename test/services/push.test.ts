@@ -143,6 +143,12 @@ test('the owner is told of a code that lets a new passkey in: behind the bell, a
   assert.match(`${title} ${body}`, /A code for a new passkey was made.* for 10 minutes/s);
   assert.match(path!, /settings/);
   await until(() => untold.expires_at === 0n, 'it to be taken');
+  // Told late, it does not ask for what helps no more.
+  untold = { owner_id: owner.owner_id, expires_at: BigInt(Math.floor(Date.now() / 1000) - 5) };
+  uplink.emit('Recovering', untold);
+  await until(() => came.length === 2, 'a late notice');
+assert.match((phone.read(came[1]!.body) as { body: string }).body, /\nIt has expired\./);
+  await until(() => untold.expires_at === 0n, 'it to be taken');
 });
 
 test('what the owner was to be told while the local API was away, they are told when it is back', async () => {
