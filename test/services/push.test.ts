@@ -147,7 +147,7 @@ test('the owner is told of a code that lets a new passkey in: behind the bell, a
   untold = { owner_id: owner.owner_id, expires_at: BigInt(Math.floor(Date.now() / 1000) - 5) };
   uplink.emit('Recovering', untold);
   await until(() => came.length === 2, 'a late notice');
-assert.match((phone.read(came[1]!.body) as { body: string }).body, /\nIt has expired\./);
+  assert.match((phone.read(came[1]!.body) as { body: string }).body, /\nIt has expired\./);
   await until(() => untold.expires_at === 0n, 'it to be taken');
 });
 
