@@ -182,6 +182,11 @@ const answers: Answers = {
   },
   keys: ({ root }) => json(root.tokens.jwks(), 200, { 'cache-control': 'public, max-age=300' }),
   live: () => ({ ok: true }),
+  serving({ root }) {
+    if (!root.health.isServing())
+      throw new IngleError('unavailable', 'This process of root is cut off from the others.');
+    return { ok: true };
+  },
   async ready({ root }) {
     const not_ready = await root.health.notReady();
     if (not_ready.length === 0) return json({ ok: true, ready: true, not_ready });

@@ -359,6 +359,15 @@ export const rootApi = rootArea({
     doc: "Root's public keys (RFC 7517).",
   },
   live: { method: 'GET', path: '/health/live', who: 'public', limit: null, doc: 'Root runs.', answer: ok },
+  serving: {
+    method: 'GET',
+    path: '/health/serving',
+    who: 'public',
+    limit: null,
+    doc: 'This process serves whom it has. If not, 503: Redis does not answer it, so it has let go of its hubs.',
+    answer: ok,
+    errors: ['unavailable'],
+  },
   ready: {
     method: 'GET',
     path: '/health/ready',

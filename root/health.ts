@@ -15,14 +15,16 @@ export interface Health {
   readonly draining: boolean;
   /** Root ends: from now on it is not ready. */
   drain(): void;
+  /** Whether this process still has hubs to serve, or may come to have some. */
+  isServing(): boolean;
   /** What is not ready now; nothing when root is. */
   notReady(): Promise<NotReady[]>;
 }
 
-/** @param isMember whether this node may take hubs, where there are several */
+/** @param node whether this one may take hubs, and whether it has lost those it had, where there are several */
 export function openHealth(
   records: Pick<Records, 'ready'>,
-  isMember: () => boolean = () => true,
+  node: { isReady(): boolean; isOut(): boolean } = { isReady: () => true, isOut: () => false },
   lateMs = LATE_MS,
 ): Health {
   let draining = false;
@@ -55,9 +57,10 @@ export function openHealth(
     drain() {
       draining = true;
     },
+    isServing: () => !node.isOut(),
     async notReady() {
       const is = await answers();
-      const faults = { records: !is, cluster: !isMember(), draining };
+      const faults = { records: !is, cluster: !node.isReady(), draining };
       return (Object.keys(faults) as NotReady[]).filter((what) => faults[what]);
     },
   };

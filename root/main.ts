@@ -93,7 +93,7 @@ async function run(config: RootConfig): Promise<void> {
   const ways = cluster?.ways ?? openWays(relay);
   const counts = openCounts(config, tokens, cluster?.along);
   const files = openHubFiles(ways);
-  const health = openHealth(records, () => cluster?.isReady() ?? true);
+  const health = openHealth(records, cluster);
   const root: Root = {
     ...{ config, records, tokens, relay, ways, cluster, backlog, files },
     ...{ ...counts, health, observer },

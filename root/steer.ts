@@ -1,6 +1,6 @@
 // Steering: a hub and its browsers are best at one process. Who comes to another is refused once, with a hint that a
-// balancer may send it by. A hint only saves ways between processes: who brings one is served wherever it lands, and
-// where nothing reads hints nothing else changes.
+// balancer may send it by. A hint only saves ways between processes: who brings one is served wherever it lands, if it can
+// be served there at all, and where nothing reads hints nothing else changes.
 import type { Socket } from 'socket.io';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { seconds } from './clock.ts';
@@ -24,7 +24,8 @@ export function isHint(mac: Mac, hubId: string, hint: unknown, now = seconds()):
 }
 
 /**
- * Refuses a client that heeds hints, has none that counts, and is to be at another process.
+ * Refuses a client that heeds hints, has none that counts, and is to be at another process; and one whose hint leads it
+ * where its hub cannot be reached.
  * @param end of the hub: its own, or one that leads to it
  * @throws IngleError `unavailable` with `details.steer`
  */
@@ -35,8 +36,8 @@ export async function steer(
   end: 'hub' | 'browser',
 ): Promise<void> {
   const { at } = socket.handshake.query;
-  if (at === undefined || isHint(tokens.mac, hubId, at)) return;
-  const name = await ways.elsewhere(hubId, end);
+  if (at === undefined) return;
+  const name = await ways.elsewhere(hubId, end, isHint(tokens.mac, hubId, at));
   if (name === null) return;
   const hint = hintOf(tokens.mac, hubId, name, seconds() + COUNTS);
   throw new IngleError('unavailable', 'Connect again, with this hint as "at".', { steer: hint });

@@ -27,8 +27,11 @@ export interface Ways {
   settle(hubId: string): Promise<void>;
   /** Whether it still is. */
   isSettled(hubId: string): boolean;
-  /** The name of the other process where an end of a hub is to be: the hub's own, or one that leads to it. null: none. */
-  elsewhere(hubId: string, end: 'hub' | 'browser'): Promise<string | null>;
+  /**
+   * The name of the other process where an end of a hub is to be: the hub's own, or one that leads to it. null: none.
+   * @param isLed a hint has led it here, and it stays if it can be served here
+   */
+  elsewhere(hubId: string, end: 'hub' | 'browser', isLed: boolean): Promise<string | null>;
   /**
    * A browser announced itself; an older socket of its sid gives way.
    * @throws IngleError `unavailable` while its hub's home cannot be reached

@@ -81,7 +81,7 @@ export async function openCluster({ node, relay, backlog, ...o }: Options) {
   const reach = openReach(node, homes, peers, talk);
   return {
     ways: {
-      ...openSeats(homes, going.nodes, node.me.name),
+      ...openSeats(homes, going.nodes, node.me.name, peers.reaches),
       ...clusterWays(relay, homes, reach),
       ...arrivals(node, relay, homes, reach, near),
       ...local(relay),
@@ -93,6 +93,8 @@ export async function openCluster({ node, relay, backlog, ...o }: Options) {
     along,
     /** Whether this node may take hubs. */
     isReady: () => node.tenure.mayTake(),
+    /** Whether this node has lost its hubs and could not begin anew. */
+    isOut: going.isOut,
     sweep: homes.sweep,
     /** This node ends soon: nobody is sent to it any more. */
     drain(): void {

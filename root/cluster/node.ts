@@ -117,6 +117,7 @@ export function keepGoing({ node, registry, ...o }: Options) {
   }
 
   let began = false;
+  let hasBegun = false;
   let renewing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
@@ -136,11 +137,14 @@ export function keepGoing({ node, registry, ...o }: Options) {
     });
     if (!(await inTime(renewing)) && !ended) await goOn(asked);
     began ||= !node.isGone;
+    hasBegun ||= began;
     if (!ended) timer = setTimeout(beat, times.beat);
   }
   void beat();
   return {
     confirm,
+    /** Its time is over, and Redis does not answer it: what it is asked for, others may do. */
+    isOut: (): boolean => hasBegun && node.isGone && !node.tenure.holds(),
     /** This node and the others, as they are to be known; none while Redis is away, when hubs stay where they are. */
     nodes: (): Member[] => (node.isGone ? [] : [shown(node.me), ...members]),
     close(): void {

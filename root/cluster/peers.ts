@@ -228,6 +228,8 @@ export async function openPeers(o: Options) {
       if (!found) throw unreachable();
       return found;
     },
+    /** Whether the node has answered, and is not silent now. */
+    reaches: (id: string): boolean => ours.get(id)?.line !== undefined,
     /** When the node was last asked, by `performance.now()`, and answered that Redis is gone; -Infinity: not so. */
     goneAt: (id: string): number => ours.get(id)?.goneAt ?? Number.NEGATIVE_INFINITY,
     /** Those to nodes that have answered. */

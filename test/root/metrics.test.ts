@@ -123,7 +123,7 @@ test('metrics are at their own address and nowhere else', async ({ root, at }) =
 });
 
 test('readiness names what is missing, also where the database is silent', async () => {
-  const ready = (answer: () => Promise<void>) => openHealth({ ready: answer }, () => true, 20);
+  const ready = (answer: () => Promise<void>) => openHealth({ ready: answer }, undefined, 20);
   assert.equal(await ready(async () => {}).notReady(), []);
   const failing = ready(() => Promise.reject(new Error('postgresql://u:hunter2@10.0.0.1')));
   assert.equal(await failing.notReady(), ['records']);

@@ -42,13 +42,13 @@ function going() {
     },
     isRefused: async () => false,
   } as unknown as Registry;
-  const { close, nodes } = keepGoing({
+  const { close, nodes, isOut } = keepGoing({
     ...{ node, registry, hubs: () => ['kept', 'taken'], others() {} },
     lost: (hubs) => void state.lost.push(...hubs),
     goneAt: () => Number.NEGATIVE_INFINITY,
     anew: () => void state.began++,
   });
-  return { node, state, close, nodes };
+  return { node, state, close, nodes, isOut };
 }
 
 test('nobody is sent to a node that may not take hubs yet, or that ends', async () => {
@@ -107,6 +107,25 @@ test('where no answer comes its time ends, and it begins anew as another one', a
   state.answers = true;
   await until(() => node.tenure.holds(), 'it to hold again');
   assert.ok(node.isGone === false);
+  close();
+});
+
+test('a node is out once its time is over without Redis, and not before it has begun or while it goes on', async () => {
+  const { node, state, close, isOut } = going();
+  state.answers = false;
+  await until(() => state.asked > 1, 'it to have asked');
+  assert.not(isOut(), 'it has not begun');
+  state.answers = true;
+  await until(() => node.tenure.holds(), 'it to have begun');
+  assert.not(isOut());
+  state.answers = false;
+  await until(() => node.isGone, 'it to notice');
+  // Its time goes on for a while, unless this machine is so busy that it is over already.
+  assert.is(isOut(), !node.tenure.holds());
+  await until(() => state.began === 1, 'its time to be over');
+  assert.ok(isOut());
+  state.answers = true;
+  await until(() => !isOut(), 'it to begin anew');
   close();
 });
 

@@ -40,8 +40,9 @@ test('a hint counts for its hub, its node and its time', () => {
 });
 
 /** How root meets a client that brings `at`. @returns the name in the hint, or '' where it is let in */
-async function met(at: unknown, elsewhere: string | null) {
-  const root = { tokens: { mac }, ways: { elsewhere: async () => elsewhere } };
+async function met(at: unknown, elsewhere: string | null, ofLed: string | null = null) {
+  const ways = { elsewhere: async (_: string, __: string, isLed: boolean) => (isLed ? ofLed : elsewhere) };
+  const root = { tokens: { mac }, ways };
   const socket = { handshake: { query: at === undefined ? {} : { at } } };
   return steer(root as never, socket as never, 'hub', 'hub').then(
     () => '',
@@ -63,6 +64,11 @@ test('whoever takes hints is refused once, and nobody else', async () => {
   assert.is(await met(hintOf(mac, 'hub', 'node1', until - 61), 'node2'), 'node2', 'an old one is as none');
   assert.is(await met(hintOf(mac, 'other', 'node1', until), 'node2'), 'node2', 'and so is another one’s');
   assert.is(await met(['', ''], 'node2'), 'node2');
+  assert.is(
+    await met(hintOf(mac, 'hub', 'node1', until), 'node2', 'node2'),
+    'node2',
+    'led where none serves it',
+  );
 });
 
 test('a browser is led to the home of its hub, and where that has none to where the hub comes', async () => {
@@ -78,18 +84,44 @@ test('a browser is led to the home of its hub, and where that has none to where 
     if (hubId === 'away') throw new Error('Redis does not answer.');
     return homes.get(hubId) ?? null;
   };
-  const { elsewhere } = openSeats({ homeOf }, () => nodes, 'node1');
-  const to = (hubId: string) => elsewhere(hubId, 'browser');
+  const reached = new Set(['b']);
+  const { elsewhere } = openSeats(
+    { homeOf },
+    () => nodes,
+    'node1',
+    (id) => reached.has(id),
+  );
+  const to = (hubId: string) => elsewhere(hubId, 'browser', false);
+  const led = (hubId: string) => elsewhere(hubId, 'browser', true);
   assert.equal([await to('there'), await to('here')], ['node2', null]);
   assert.equal([await to('nameless'), await to('unknown'), await to('away')], [null, null, null]);
+  assert.equal(
+    [await led('there'), await led('here'), await led(hubs[0]!), await led('away')],
+    Array(4).fill(null),
+  );
+  reached.delete('b');
+  assert.equal(
+    [await led('there'), await led('here')],
+    ['node2', null],
+    'a stale hint, and nodes that are cut off',
+  );
   for (const hub of hubs.slice(0, 20)) {
     const seat = seatOf(hub, names)!;
     assert.is(await to(hub), seat === 'node1' ? null : seat);
     // A hub takes its home along.
     homes.set(hub, 'b');
-    assert.is(await elsewhere(hub, 'hub'), seat === 'node1' ? null : seat);
+    assert.is(await elsewhere(hub, 'hub', false), seat === 'node1' ? null : seat);
+    assert.is(await elsewhere(hub, 'hub', true), null);
   }
-  assert.is(await openSeats({ homeOf }, () => [], '').elsewhere('hub', 'hub'), null);
+  assert.is(
+    await openSeats(
+      { homeOf },
+      () => [],
+      '',
+      () => true,
+    ).elsewhere('hub', 'hub', false),
+    null,
+  );
 });
 
 test.run();
