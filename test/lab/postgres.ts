@@ -1,5 +1,5 @@
 // A PostgreSQL of its own on a free port.
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { must, run } from '../../firmware/system/exec.ts';
@@ -10,8 +10,9 @@ import { tried, until } from './wait.ts';
 const BIN = '/usr/lib/postgresql/15/bin';
 
 export interface Postgres {
+  port: number;
   /** Of a database of this name. */
-  url(database: string): string;
+  url(database: string, host?: string): string;
   /** Asks the database `postgres`. @returns rows, a line each, with `|` between columns */
   ask(sql: string): Promise<string>;
   /** The server and the processes of its connections. */
@@ -23,8 +24,11 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-/** @param o.flush as Debian sets it, fsync and synchronous_commit on; without, a power cut would cost what it said */
-export async function startPostgres(o: { flush: boolean }): Promise<Postgres> {
+/**
+ * @param o.flush as Debian sets it, fsync and synchronous_commit on; without, a power cut would cost what it said
+ * @param o.open at every address of this network, for tests that have one of their own (netns.ts)
+ */
+export async function startPostgres(o: { flush: boolean; open?: boolean }): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'ingle-postgres-'));
   chmodSync(folder, 0o755);
   const data = join(folder, 'data');
@@ -35,6 +39,7 @@ export async function startPostgres(o: { flush: boolean }): Promise<Postgres> {
   const init = [join(BIN, 'initdb'), '-D', data, '-A', 'trust', '-U', 'postgres', '-N'];
   // A second, and minutes where other suites have both processors: the file's own time is the bound.
   await must(first, [...rest, ...init], { timeoutMs: 300_000 });
+  if (o.open) appendFileSync(join(data, 'pg_hba.conf'), 'host all all samenet trust\n');
   const port = await freePort('127.0.0.1');
   const psql = ['-qAt', '-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-v', 'ON_ERROR_STOP=1'];
   const ask = async (sql: string) => (await must('psql', [...psql, '-c', sql])).toString().trim();
@@ -49,7 +54,7 @@ export async function startPostgres(o: { flush: boolean }): Promise<Postgres> {
       '-k',
       '',
       '-h',
-      '127.0.0.1',
+      o.open ? '*' : '127.0.0.1',
       ...(o.flush ? [] : ['-F']),
     ];
     server = child(first, [...rest, ...words], { stdio: ['ignore', 'ignore', 'ignore'] });
@@ -75,7 +80,8 @@ export async function startPostgres(o: { flush: boolean }): Promise<Postgres> {
   };
   await start();
   return {
-    url: (database) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
+    port,
+    url: (database, host = '127.0.0.1') => `postgresql://postgres@${host}:${port}/${database}`,
     ask,
     pids,
     signal,

@@ -20,7 +20,8 @@ export interface Redis {
   stop(): Promise<void>;
 }
 
-export async function startRedis(): Promise<Redis> {
+/** @param o.open at every address of this network, for tests that have one of their own (netns.ts) */
+export async function startRedis(o: { open?: boolean } = {}): Promise<Redis> {
   const port = await freePort('127.0.0.1');
   let server: ChildProcess;
   const answers = () =>
@@ -32,7 +33,8 @@ export async function startRedis(): Promise<Redis> {
       socket.once('error', () => resolve(false));
     });
   const start = async () => {
-    const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    const at = o.open ? ['--bind', '0.0.0.0', '--protected-mode', 'no'] : ['--bind', '127.0.0.1'];
+    const words = ['--port', String(port), ...at, '--save', '', '--appendonly', 'no'];
     server = child('redis-server', words, { stdio: 'ignore' });
     await until(answers, 'Redis');
   };

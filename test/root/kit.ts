@@ -28,10 +28,12 @@ export type RootProcess = Awaited<ReturnType<typeof startRoot>>;
 /**
  * Starts root as a process of its own, on a free port and in a folder of its own unless `env` names them; `kill` is
  * kill -9, `again` starts it on the same data and port.
+ * @param command words before it, which become it
  */
 export async function startRoot(env: Record<string, string> = {}, command: string[] = []) {
   const port = Number(env['INGLE_ROOT_PORT']) || (await freePort('127.0.0.1'));
   const frontPort = await freePort('127.0.0.1');
+  const url = `http://${env['INGLE_ROOT_HOST'] ?? '127.0.0.1'}:${port}`;
   const data = env['INGLE_ROOT_DATA'] ?? mkdtempSync(join(tmpdir(), 'ingle-root-'));
   const origin = env['INGLE_ROOT_ORIGIN'] ?? `http://localhost:${port}`;
   const api = env['INGLE_ROOT_API'] ?? origin;
@@ -47,7 +49,7 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
         INGLE_ROOT_DATA: data,
         INGLE_ROOT_PROXIES: '1',
         // Reached by other addresses than root calls itself, as behind a proxy.
-        INGLE_ROOT_AUDIENCE: `http://127.0.0.1:${port},http://127.0.0.1:${frontPort}`,
+        INGLE_ROOT_AUDIENCE: `${url},http://127.0.0.1:${frontPort}`,
         ...env,
       },
     });
@@ -56,7 +58,7 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
     });
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`root ended: ${log}`);
-      return fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      return fetch(`${url}/health/ready`).then(
         (r) => r.ok,
         () => false,
       );
@@ -78,7 +80,7 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
     origin,
     api,
     data,
-    url: `http://127.0.0.1:${port}`,
+    url,
     pid: () => child.pid!,
     log: () => log,
     alive: () => child.exitCode === null && child.signalCode === null,

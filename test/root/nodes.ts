@@ -1,40 +1,39 @@
 // Several processes of root on one PostgreSQL and one Redis, and clients that meet by way of them.
 import type { Socket } from 'socket.io-client';
 import { freePort } from '../../services/cli/house/runtime.ts';
-import { type Cable, openCable } from '../lab/cable.ts';
+import type { Net } from '../lab/netns.ts';
 import { type Postgres, startPostgres } from '../lab/postgres.ts';
 import { type Redis, startRedis } from '../lab/redis.ts';
 import { started } from '../lab/started.ts';
 import { granted, Refused, type RootProcess, signedIn, startRoot, until } from './kit.ts';
 
-/** A node, the cables from it to Redis and to it from other nodes, and when it was killed last. */
-export type Place = RootProcess & { redis: Cable; peer: Cable; killed: number };
+/** A node, and when it was killed last. */
+export type Place = RootProcess & { killed: number };
 export interface Nodes {
   database: Postgres;
   redis: Redis;
   nodes: Place[];
 }
 
-export async function startNodes(count: number, env: Record<string, string>): Promise<Nodes> {
-  const [database, redis] = await started(startPostgres({ flush: false }), startRedis());
+/** Databases and nodes on them. @param placeOf where a node is, and the words before its program */
+async function nodesAt(
+  count: number,
+  o: { open?: boolean },
+  env: Record<string, string>,
+  placeOf: (i: number) => { host: string; databases: string; words: string[] },
+): Promise<Nodes> {
+  const [database, redis] = await started(startPostgres({ flush: false, ...o }), startRedis(o));
   const node = async (_: unknown, i: number) => {
-    const listen = await freePort('127.0.0.1');
-    const [toRedis, peer] = [await openCable(redis.port), await openCable(listen)];
-    const root = await startRoot({
-      INGLE_ROOT_DATABASE: database.url('postgres'),
-      INGLE_ROOT_REDIS: `redis://127.0.0.1:${toRedis.port}`,
-      INGLE_ROOT_PEER: `127.0.0.1:${peer.port}`,
-      INGLE_ROOT_PEER_LISTEN: `127.0.0.1:${listen}`,
+    const { host, databases, words } = placeOf(i);
+    const at = {
+      INGLE_ROOT_DATABASE: database.url('postgres', databases),
+      INGLE_ROOT_REDIS: `redis://${databases}:${redis.port}`,
+      INGLE_ROOT_HOST: host,
+      INGLE_ROOT_PEER: `${host}:${await freePort('127.0.0.1')}`,
       INGLE_ROOT_NAME: `node${i + 1}`,
       INGLE_LOG: 'debug',
-      ...env,
-    });
-    const stop = async () => {
-      await root.stop();
-      toRedis.close();
-      peer.close();
     };
-    return { ...root, redis: toRedis, peer, killed: 0, stop };
+    return { ...(await startRoot({ ...at, ...env }, words)), killed: 0 };
   };
   try {
     return { database, redis, nodes: await started(...Array.from({ length: count }, node)) };
@@ -43,6 +42,16 @@ export async function startNodes(count: number, env: Record<string, string>): Pr
     throw e;
   }
 }
+
+export const startNodes = (count: number, env: Record<string, string>): Promise<Nodes> =>
+  nodesAt(count, {}, env, () => ({ host: '127.0.0.1', databases: '127.0.0.1', words: [] }));
+
+/** Each in a network of its own, which reaches databases and the others by way of the middle one, where this process is. */
+export const startNodesIn = (nets: readonly Net[], env: Record<string, string>): Promise<Nodes> =>
+  nodesAt(nets.length, { open: true }, env, (i) => {
+    const { name, address, middle } = nets[i]!;
+    return { host: address, databases: middle, words: ['ip', 'netns', 'exec', name] };
+  });
 
 export async function stopNodes(c: Partial<Nodes>): Promise<void> {
   for (const n of c.nodes ?? []) await n.stop();
@@ -128,4 +137,42 @@ export async function paired(hubSeat: Seat, tabSeat: Seat, o: { at?: string } = 
       owner.close();
     },
   };
+}
+
+/** When a node said that a hub is at home in it, and until when. */
+function tenures(nodes: readonly Place[]) {
+  const found: { hub: string; node: string; from: number; to: number }[] = [];
+  for (const n of nodes) {
+    const open = new Map<string, (typeof found)[number]>();
+    for (const line of n.log().split('\n')) {
+      const at = Date.parse(line.split(' ')[0]!);
+      const field = (name: string) => new RegExp(` ${name}=(\\S+)`).exec(line)?.[1]?.replace(/"/g, '') ?? '';
+      const [hub, node] = [field('hub_id'), field('node')];
+      if (/is at home here/.test(line)) {
+        const t = { hub, node, from: at, to: Number.POSITIVE_INFINITY };
+        found.push(t);
+        open.set(hub, t);
+      } else if (/has left/.test(line)) {
+        const t = open.get(hub);
+        if (t) t.to = at;
+        open.delete(hub);
+      } else if (/begins anew/.test(line) || /listening/.test(line)) {
+        const until = /listening/.test(line) ? n.killed : Date.parse(field('until'));
+        for (const t of open.values()) t.to = Math.min(t.to, until);
+        open.clear();
+      }
+    }
+    if (!n.alive()) for (const t of open.values()) t.to = Math.min(t.to, n.killed);
+  }
+  return found;
+}
+
+/** How often a hub was at home anywhere. @throws Error where one was at home in two nodes at any time */
+export function homesOf(nodes: readonly Place[]): number {
+  const found = tenures(nodes);
+  for (const x of found)
+    for (const y of found)
+      if (x !== y && x.hub === y.hub && x.from <= y.from && !(x.to <= y.from))
+        throw new Error(`${x.hub}: ${x.node} until ${x.to}, ${y.node} from ${y.from}`);
+  return found.length;
 }

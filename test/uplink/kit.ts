@@ -3,9 +3,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectTo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import type { Test } from 'uvu';
 import { WebSocketServer } from 'ws';
 import { fromBase64url, toBase64url, utf8 } from '../../firmware/protocol/bytes.ts';
@@ -31,25 +32,20 @@ type Tab = Awaited<ReturnType<typeof newTab>>;
 type RootAt = { url: string; origin: string };
 export type Welcome = Control & { t: 'welcome' };
 
-/** A local API that notes what reaches it: POST /once does an Idempotency-Key once, /echo answers, /ws echoes. */
-export async function localApi(token = 'local-token') {
+/**
+ * A local API that notes what reaches it: POST /once does an Idempotency-Key once, /echo answers, /ws echoes.
+ * @param o.sockets port of another API, to which WebSockets go on
+ */
+export async function localApi(token = 'local-token', o: { sockets?: number } = {}) {
   const done = new Map<string, string>();
   const seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
   let runs = 0;
   let answer = async (q: IncomingMessage, s: ServerResponse, body: string): Promise<void> => {
-    if (q.url === '/once') {
-      const id = String(q.headers['idempotency-key']);
-      if (!done.has(id)) {
-        runs++;
-        done.set(id, body);
-      }
-      s.setHeader('content-type', 'application/json');
-      s.end(JSON.stringify({ id, stored: done.get(id) }));
-      return;
-    }
     s.end(`${q.method} ${q.url} ${body}`);
   };
   const server = createServer(async (q, s) => {
+    // What uplink asks for browsers.
+    if (q.url === '/health/live') return void s.end('{}');
     if (q.headers['x-service-token'] !== token) {
       s.writeHead(401).end('{}');
       return;
@@ -62,9 +58,23 @@ export async function localApi(token = 'local-token') {
     }
     const body = Buffer.concat(parts).toString();
     seen.push({ method: q.method!, url: q.url!, headers: q.headers, body });
-    await answer(q, s, body);
+    if (q.url !== '/once') return void (await answer(q, s, body));
+    const id = String(q.headers['idempotency-key']);
+    if (!done.has(id)) {
+      runs++;
+      done.set(id, body);
+    }
+    s.setHeader('content-type', 'application/json');
+    s.end(JSON.stringify({ id, stored: done.get(id) }));
   });
-  const wss = new WebSocketServer({ server });
+  const wss = new WebSocketServer(o.sockets ? { noServer: true } : { server });
+  if (o.sockets)
+    server.on('upgrade', ({ method, url, rawHeaders }, from) => {
+      const to = connectTo(o.sockets!, '127.0.0.1');
+      const head = rawHeaders.map((word, i) => word + (i % 2 ? '\r\n' : ': ')).join('');
+      to.write(`${method} ${url} HTTP/1.1\r\n${head}\r\n`);
+      pipeline(from, to, from, () => {});
+    });
   wss.on('connection', (ws) => ws.on('message', (d, binary) => ws.send(d, { binary })));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
