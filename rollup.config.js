@@ -93,6 +93,17 @@ const withoutUnasked = {
   load: (id) => (id[0] === '\0' && unasked[id.slice(1)]) || null,
 };
 
+/** TypeBox brings the tables of international host names along. No schema of ours has a `format`; one that had would throw. */
+const withoutFormats = {
+  name: 'without-formats',
+  resolveId: (id, from) =>
+    id === '../../format/index.mjs' && /\/typebox\/build\/schema\//.test(String(from)) ? '\0formats' : null,
+  load: (id) =>
+    id === '\0formats'
+      ? "const none = () => { throw new Error('schemas have no formats here'); };\nexport const Format = { Has: none, Get: none, Test: none };"
+      : null,
+};
+
 /** The SDK of MCP loads a checker of schemas for what only clients are asked; the hub checks inputs by its own. */
 const withoutAjv = {
   name: 'without-ajv',
@@ -113,6 +124,7 @@ function program(input, file, external_ = external) {
     treeshake: { moduleSideEffects: (id, isExternal) => !isExternal || nativeModules.includes(id) },
     plugins: [
       withoutUnasked,
+      withoutFormats,
       withoutAjv,
       native(),
       esbuild({ target: 'node20', define, include: /\.[jt]sx?$/, sourceMap: false }),

@@ -1,5 +1,6 @@
 // The local API of scenario apps: which there are for a caller, and what one is made of.
 import * as T from 'typebox';
+import { record } from '../protocol/endpoint/record.ts';
 import { localArea } from '../system/local-api.ts';
 
 export const appsApi = localArea({
@@ -31,7 +32,7 @@ export const appsApi = localArea({
       etag: T.String(),
       signature: T.String(),
       public_key: T.String(),
-      documents: T.Record(T.String(), T.String(), {
+      documents: record(T.String(), {
         description: 'Skill -> key of its state document; without those the caller has no right to.',
       }),
     }),

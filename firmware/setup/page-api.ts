@@ -3,6 +3,7 @@
 import * as T from 'typebox';
 import type { Area } from '../protocol/endpoint/endpoint.ts';
 import type { Described } from '../protocol/endpoint/openapi.ts';
+import { record } from '../protocol/endpoint/record.ts';
 import { ok } from '../system/api.ts';
 import { type Action, rights } from './access.ts';
 
@@ -29,7 +30,7 @@ export const pageApi = pageArea({
         mode: T.String(),
         attempts: T.Integer(),
         level: T.Union([T.Number(), T.Null()]),
-        progress: T.Array(T.Record(T.String(), T.Unknown())),
+        progress: T.Array(record(T.Unknown())),
       },
       { additionalProperties: true },
     ),

@@ -1,6 +1,7 @@
 // What a skill offers to do, in its manifest: each action with its input, so that a program can use it. Pure.
 import * as T from 'typebox';
 import { checked } from '../protocol/endpoint/check.ts';
+import { record } from '../protocol/endpoint/record.ts';
 import { parseObject } from '../protocol/json.ts';
 import { localized } from './localized.ts';
 
@@ -71,9 +72,9 @@ export const listedAction = T.Object({
   skill_id: T.String(),
   id: T.String(),
   title: T.String(),
-  titles: T.Optional(T.Record(T.String(), T.String())),
+  titles: T.Optional(record(T.String())),
   doc: T.String(),
-  docs: T.Optional(T.Record(T.String(), T.String())),
+  docs: T.Optional(record(T.String())),
   input: T.Unknown({ description: 'JSON Schema 2020-12.' }),
   safe: T.Boolean(),
 });

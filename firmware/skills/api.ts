@@ -1,6 +1,7 @@
 // The local API of skills: the icons of the owner's desktop, opening a screen, and a skill's own paths.
 import * as T from 'typebox';
 import { SAYS } from '../protocol/endpoint/check.ts';
+import { record } from '../protocol/endpoint/record.ts';
 import { ok } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
 import { listedAction } from './actions.ts';
@@ -30,9 +31,7 @@ const group = T.Object(
 const icon = T.Object({
   skill_id: T.String(),
   title: T.String(),
-  titles: T.Optional(
-    T.Record(T.String(), T.String(), { description: 'By language, where there are several.' }),
-  ),
+  titles: T.Optional(record(T.String(), { description: 'By language, where there are several.' })),
   icon: T.String({ description: 'A name of the icon set, or data:image/svg+xml.' }),
   entrypoint: T.String(),
   modes: T.Array(mode),
@@ -151,8 +150,8 @@ export const skillsApi = localArea({
     body: T.Object(
       {
         skill_id: T.String(),
-        view: T.Record(T.String(), T.Unknown()),
-        state: T.Optional(T.Record(T.String(), T.Unknown())),
+        view: record(T.Unknown()),
+        state: T.Optional(record(T.Unknown())),
         seconds: T.Optional(
           T.Integer({ minimum: 60, maximum: 604_800, description: 'An hour where it is left out.' }),
         ),

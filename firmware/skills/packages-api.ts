@@ -1,5 +1,6 @@
 // The local API of signed packages: installing, trying, going back, removing, and whom the owner trusts.
 import * as T from 'typebox';
+import { record } from '../protocol/endpoint/record.ts';
 import { ok, some } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
 import { LIMITS } from './package-meta.ts';
@@ -36,7 +37,7 @@ const kept = T.Object({
 const skill = T.Object({
   skill_id: T.String(),
   title: T.String(),
-  titles: T.Optional(T.Record(T.String(), T.String())),
+  titles: T.Optional(record(T.String())),
   state: words(['image', 'prepared', 'trial', 'active', 'returning', 'removing']),
   available: T.Boolean(),
   off: nullable(words(['no_sandbox'])),

@@ -1,10 +1,11 @@
 // The local API about the hub itself: whether it runs, what it is.
 import * as T from 'typebox';
+import { record } from '../protocol/endpoint/record.ts';
 import { localArea } from './local-api.ts';
 
 export const ok = T.Object({ ok: T.Literal(true) });
 /** An object whose fields are told elsewhere. */
-export const some = T.Record(T.String(), T.Unknown());
+export const some = record(T.Unknown());
 const nullable = <S extends T.TSchema>(schema: S) => T.Union([schema, T.Null()]);
 
 export const systemApi = localArea({

@@ -1,12 +1,13 @@
 // The bus topics of screens: what they carry, who says it to whom, and by which way it goes.
 import * as T from 'typebox';
 import type { Topic } from '../protocol/endpoint/endpoint.ts';
+import { record } from '../protocol/endpoint/record.ts';
 import type { ToClient } from './topic-names.ts';
 
 const strict = { additionalProperties: false };
-const anything = T.Record(T.String(), T.Unknown());
+const anything = record(T.Unknown());
 const id = T.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$' });
-const words = T.Union([T.String({ maxLength: 500 }), T.Record(T.String(), T.String({ maxLength: 500 }))], {
+const words = T.Union([T.String({ maxLength: 500 }), record(T.String({ maxLength: 500 }))], {
   description: 'A text, or one for each language.',
 });
 const context = T.Object(
