@@ -3,7 +3,7 @@ import { IngleError, toIngleError } from '../protocol/errors.ts';
 import type { Action, Asked } from './action.ts';
 import { asleepNow, isTimeKnown, leftOf } from './clock.ts';
 import type { Value } from './expression.ts';
-import { contextOf, type Engine, journal, type Live, rest, rise } from './live.ts';
+import { contextOf, type Engine, journal, type Live, queueOf, rest, rise } from './live.ts';
 import type {
   ActNeed,
   DelayNeed,
@@ -82,7 +82,7 @@ function park(e: Engine, r: Live, phase: Live['phase']): void {
 async function drive(e: Engine, r: Live): Promise<void> {
   await e.o.point?.('placed', r.row);
   // After what is being written, as that has it rise too.
-  await r.journal.add(() => rise(e, r));
+  await queueOf(r).add(() => rise(e, r));
   if (r.row.state === 'PENDING') await begin(e, r);
   for (;;) {
     if (e.stopped || isOver(r.row.state)) return;
@@ -90,8 +90,8 @@ async function drive(e: Engine, r: Live): Promise<void> {
     if (r.course.paused && need.kind !== 'end') return park(e, r, 'paused');
     if (need.kind === 'end') {
       // An order that is being written down counts yet.
-      if (r.journal.size > 0) {
-        await r.journal.add(() => {});
+      if (queueOf(r).size > 0) {
+        await queueOf(r).add(() => {});
         continue;
       }
       await finish(e, r, need);
@@ -136,43 +136,98 @@ export function unlock(e: Engine, r: Live): void {
 }
 
 /** Goes on in `ms` at the latest. */
-function sleep(e: Engine, r: Live, ms: number, hears: () => void = () => {}): void {
-  r.awake();
-  const cancel = e.o.clock.after(ms, () => wake(e, r));
-  r.awake = () => {
-    cancel();
-    hears();
-    r.awake = () => {};
-  };
+function sleep(e: Engine, r: Live, ms: number, unhears?: () => void): void {
+  awake(r);
+  r.wakes = e.o.clock.up() + ms;
+  r.unhears = unhears;
+  ring(e, r.wakes);
+}
+/** Neither its timer nor what it hears wakes it any more. */
+function awake(r: Live): void {
+  r.wakes = Number.POSITIVE_INFINITY;
+  const { unhears } = r;
+  r.unhears = undefined;
+  unhears?.();
 }
 export function wake(e: Engine, r: Live): void {
   if (r.phase !== 'asleep' || e.stopped) return;
-  r.awake();
+  awake(r);
   ready(e, r);
+}
+
+/** A run may last until then. */
+export function limit(e: Engine, r: Live, ms: number): void {
+  r.ends = e.o.clock.up() + ms;
+  ring(e, r.ends);
+}
+/** Nothing wakes or ends a run any more. */
+export function untimed(r: Live): void {
+  awake(r);
+  r.ends = Number.POSITIVE_INFINITY;
+}
+
+/** The alarm rings at `at` at the latest: one timer for all runs, as each of its own costs more than a run that sleeps. */
+function ring(e: Engine, at: number): void {
+  if (at >= e.alarm.at || e.stopped) return;
+  e.alarm.cancel();
+  e.alarm = { at, cancel: e.o.clock.after(at - e.o.clock.up(), () => rang(e)) };
+}
+function silence(e: Engine): void {
+  e.alarm.cancel();
+  e.alarm = { at: Number.POSITIVE_INFINITY, cancel: () => {} };
+}
+function rang(e: Engine): void {
+  silence(e);
+  const now = e.o.clock.up();
+  let next = Number.POSITIVE_INFINITY;
+  for (const r of [...e.runs.values()]) {
+    if (r.ends <= now) {
+      r.ends = Number.POSITIVE_INFINITY;
+      endInTime(e, r);
+    }
+    if (r.wakes <= now) wake(e, r);
+    next = Math.min(next, r.ends, r.wakes);
+  }
+  ring(e, next);
+}
+
+/** An order was written down: the run goes on by it. */
+export function stirred(e: Engine, r: Live): void {
+  r.acting?.abort(new IngleError('conflict', 'The run is being stopped.'));
+  if (r.phase === 'locks') unlock(e, r);
+  if (r.phase === 'asleep') wake(e, r);
+  else if (r.phase !== 'going') ready(e, r);
+}
+
+function endInTime(e: Engine, r: Live): void {
+  const why = 'It took longer than it may.';
+  journal(e, r, { at: e.o.clock.wall(), kind: 'order', what: 'timeout', why })
+    .then((isWritten) => isWritten && stirred(e, r))
+    .catch((cause) => e.stopped || e.o.log.error('a run is not ended', { run_id: r.row.run_id, cause }));
 }
 
 /** True when the wait is over; else the run sleeps from now on. */
 async function waits(e: Engine, r: Live, need: DelayNeed | WaitNeed | HeldNeed): Promise<boolean> {
   const { clock } = e.o;
-  const hears = need.kind === 'delay' ? () => {} : await listen(e, r, need);
+  const unhears = need.kind === 'delay' ? undefined : await listen(e, r, need);
   await fallAsleep(e, r, need);
   if (need.kind === 'held') await holdOn(e, r, need.seq);
   const now = r.course.need();
   // The event may have come by now, or an order.
   if (now.kind !== need.kind || now.seq !== need.seq || !('asleep' in now) || !now.asleep) {
-    hears();
+    unhears?.();
     return true;
   }
   const left =
     now.kind === 'delay' && now.until !== undefined ? untilLeft(e, now.until) : leftOf(now.asleep, clock);
   const held = now.kind === 'held' && now.holding ? leftOf(now.holding, clock) : Number.POSITIVE_INFINITY;
   if (left > 0 && held > 0) {
-    sleep(e, r, Math.min(left, held), hears);
+    sleep(e, r, Math.min(left, held), unhears);
     // What is being written meanwhile, an order, wants the course as it is.
-    if (now.kind === 'delay' && left > REST_MS && r.journal.size === 0) rest(r);
+    if (now.kind === 'delay' && left > REST_MS && queueOf(r).size === 0) rest(r);
     return false;
   }
-  hears();
+  unhears?.();
   const by = need.kind !== 'delay' && held > 0 ? 'timeout' : 'time';
   const at = clock.wall();
   const told = { step: need.key, status: by === 'timeout' ? 'TIMEOUT' : 'DONE' };
@@ -186,6 +241,17 @@ const waitOf = ({ row }: Live, { key, seq, kind }: DelayNeed | WaitNeed | HeldNe
   ...{ run_id: row.run_id, scenario_id: row.scenario_id, trace_id: row.trace_id },
   ...{ step: key, seq, action: kind, attempt: 1 },
 });
+
+/** A run that slept for a time when the last process ended sleeps on, and needs no place for that. False: it goes on. */
+export async function sleepOn(e: Engine, r: Live): Promise<boolean> {
+  const need = r.course.need();
+  if (r.row.away !== null || r.row.state !== 'RUNNING' || r.course.paused) return false;
+  if (need.kind !== 'delay' || !need.asleep || need.locks) return false;
+  r.row.current_step = need.key;
+  if (await waits(e, r, need)) return false;
+  r.phase = 'asleep';
+  return true;
+}
 const untilLeft = ({ o: { clock } }: Engine, until: number): number =>
   isTimeKnown(clock) ? Math.min(LOOK_MS, until - clock.wall()) : LOOK_MS;
 
@@ -422,14 +488,14 @@ export function ended(
 /** A run that is over leaves the engine's memory. */
 export function over(e: Engine, r: Live, end: Pick<RunRow, 'state' | 'finished_at' | 'error'>): void {
   Object.assign(r.row, end);
-  r.awake();
-  r.unlimited();
+  untimed(r);
   unlock(e, r);
   e.ready.delete(r.row.run_id);
   e.going.delete(r.row.run_id);
   e.runs.delete(r.row.run_id);
+  if (e.runs.size === 0) silence(e);
   // Those of the same chain that wait for it may be a member's to do.
   for (const { row, phase } of e.runs.values())
     if (phase === 'away' && row.chain === r.row.chain && !isBehind(e, row)) e.o.nudge?.(row.away!);
-  r.ended.resolve(r.row);
+  for (const tell of r.told ?? []) tell(r.row);
 }

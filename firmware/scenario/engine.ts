@@ -3,7 +3,19 @@ import { createHash } from 'node:crypto';
 import { IngleError, toIngleError } from '../protocol/errors.ts';
 import { leftSince } from './clock.ts';
 import { openCourse } from './course.ts';
-import { endOps, hear, isBehind, kick, over, ready, unlock, wake } from './drive.ts';
+import {
+  endOps,
+  hear,
+  isBehind,
+  kick,
+  limit,
+  over,
+  ready,
+  sleepOn,
+  stirred,
+  untimed,
+  wake,
+} from './drive.ts';
 import type { Given } from './errand.ts';
 import { type Errands, openErrands } from './errands-given.ts';
 import type { Value } from './expression.ts';
@@ -31,6 +43,8 @@ export interface Start {
   origin: string;
   /** Starts where `single` would refuse, in the place of the run that goes on. */
   force?: boolean;
+  /** This hub does it, whatever others have. */
+  here?: boolean;
   /** The same id starts the same run, once. */
   run_id?: string;
   /** Written together with the run. */
@@ -127,6 +141,7 @@ export function openEngine(given: EngineOptions): Runs {
     ready: new Map(),
     going: new Map(),
     locks: openLocks(),
+    alarm: { at: Number.POSITIVE_INFINITY, cancel: () => {} },
     stopped: false,
   };
   return {
@@ -147,7 +162,13 @@ export function openEngine(given: EngineOptions): Runs {
       );
     },
     live: () => [...e.runs.values()].map((r) => viewOf(e, r)),
-    ended: async (run_id) => (await e.runs.get(run_id)?.ended.promise) ?? o.records.run(run_id),
+    async ended(run_id) {
+      const r = e.runs.get(run_id);
+      if (!r) return o.records.run(run_id);
+      return new Promise((tell) => {
+        r.told = [...(r.told ?? []), tell];
+      });
+    },
     recover: () => recover(e),
     clockChanged() {
       for (const r of e.runs.values()) wake(e, r);
@@ -181,7 +202,7 @@ async function start(e: Engine, s: Start): Promise<RunRow> {
   const known = s.run_id === undefined ? undefined : await e.o.records.run(s.run_id);
   if (known) return known;
   const program = e.o.compile(s.source);
-  const away = (await e.o.place?.(program.constraints)) ?? null;
+  const away = (await e.o.place?.(program.constraints, s.here ?? false)) ?? null;
   const policy = s.policy ?? 'single';
   const run_id = s.run_id ?? crypto.randomUUID();
   const chain =
@@ -260,28 +281,6 @@ function begin(e: Engine, r: Live): void {
 
 /** Trace id of W3C Trace Context: 16 random bytes. */
 const traceId = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
-
-/** The longest a run may take. */
-function limit(e: Engine, r: Live, ms: number): void {
-  r.unlimited = e.o.clock.after(ms, () => {
-    void journal(e, r, {
-      at: e.o.clock.wall(),
-      kind: 'order',
-      what: 'timeout',
-      why: 'It took longer than it may.',
-    })
-      .then((isWritten) => isWritten && stirred(e, r))
-      .catch((cause) => e.stopped || e.o.log.error('a run is not ended', { run_id: r.row.run_id, cause }));
-  });
-}
-
-/** An order was written down: the run goes on by it. */
-function stirred(e: Engine, r: Live): void {
-  r.acting?.abort(new IngleError('conflict', 'The run is being stopped.'));
-  if (r.phase === 'locks') unlock(e, r);
-  if (r.phase === 'asleep') wake(e, r);
-  else if (r.phase !== 'going') ready(e, r);
-}
 
 async function order(
   e: Engine,
@@ -415,8 +414,17 @@ async function open(e: Engine, row: RunRow, now = false): Promise<void> {
   if (now) begin(e, r);
 }
 
+/** Runs that are opened at one time after a start. */
+const TOGETHER = 50;
+
 async function recover(e: Engine): Promise<void> {
-  for (const row of await e.o.records.open()) await open(e, row);
+  const rows = await e.o.records.open();
+  for (let i = 0; i < rows.length; i += TOGETHER) {
+    const some = rows.slice(i, i + TOGETHER);
+    for (const row of some) await open(e, row);
+    // What they write is one commit, and one that rests needs no course any more.
+    await Promise.all(some.map(({ run_id }) => e.runs.get(run_id)).map((r) => r && sleepOn(e, r)));
+  }
   for (const { run_id, what } of await e.o.records.wishes()) {
     const r = e.runs.get(run_id);
     if (r) r.wished = what;
@@ -466,10 +474,10 @@ async function lost(e: Engine, row: RunRow, n: number, cause: Error): Promise<vo
 
 async function stop(e: Engine): Promise<void> {
   e.stopped = true;
+  e.alarm.cancel();
   for (const r of e.runs.values()) {
-    r.awake();
-    r.unlimited();
+    untimed(r);
     r.acting?.abort(new IngleError('unavailable', 'The scenario service is stopping.'));
   }
-  await Promise.allSettled([...e.runs.values()].map((r) => r.journal.idle()));
+  await Promise.allSettled([...e.runs.values()].map((r) => r.queue?.idle()));
 }

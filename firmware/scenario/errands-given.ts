@@ -3,7 +3,7 @@
 // of the two dies.
 import { ended, endOps, isBehind } from './drive.ts';
 import { type Errand, type Given, MOST_ERRANDS, type Report, type ReportedRow, rowOf } from './errand.ts';
-import { type Engine, type Live, rise } from './live.ts';
+import { type Engine, type Live, queueOf, rise } from './live.ts';
 import type { Entry } from './need.ts';
 import type { Op, RunRow } from './records.ts';
 
@@ -80,7 +80,7 @@ async function givenOf(e: Engine, row: RunRow): Promise<Given> {
 
 /** Takes entries of a run, in one write; those it has already are passed over, and what leaves a gap is not taken. */
 function taken(e: Engine, r: Live, from: number, rows: readonly ReportedRow[]): Promise<void> {
-  return r.journal.add(async () => {
+  return queueOf(r).add(async () => {
     if (r.row.finished_at !== null || from > r.n) return;
     await rise(e, r);
     const { run_id } = r.row;

@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 import { type Course, openCourse } from './course.ts';
 import type { Value } from './expression.ts';
 import type { LockTable } from './locks.ts';
-import type { Entry } from './need.ts';
+import type { Entry, Failure, Need } from './need.ts';
 import type { Limits, Waiting } from './places.ts';
 import type { Program } from './program.ts';
 import type { Quotas } from './quotas.ts';
@@ -52,9 +52,10 @@ export interface EngineOptions {
   random?(): number;
   /**
    * The member of the subnet that does a run with these constraints; undefined: this hub.
+   * @param stays it is for this hub alone
    * @throws IngleError `not_supported`: no hub has what they name
    */
-  place?(constraints: readonly string[]): Promise<string | undefined>;
+  place?(constraints: readonly string[], stays: boolean): Promise<string | undefined>;
   /** Work for a member of the subnet, or an order for it, is written down. */
   nudge?(node: string): void;
   /** More of a run is in its journal that another hub waits for. */
@@ -64,12 +65,14 @@ export interface EngineOptions {
 }
 
 export interface Live {
+  /** Without its context while it rests. */
   readonly row: RunRow;
-  /** While it sleeps for long, a stand-in that knows what it waits for (`rest`). */
+  /** While it sleeps for long, a stand-in that knows what may be asked of it (`rest`). */
   course: Course;
   /** Its course is left to its journal. */
   resting: boolean;
-  readonly journal: Queue;
+  /** What is being written, one after the other (`queueOf`). */
+  queue: Queue | undefined;
   /** The number of the next entry. */
   n: number;
   /** Where it is: has a place, wants one, waits for locks, sleeps, is done by a member of the subnet. */
@@ -80,11 +83,13 @@ export interface Live {
   wished: 'pause' | 'resume' | 'stop' | undefined;
   /** The action that goes on. */
   acting: AbortController | undefined;
-  /** Ends its sleep's timer and what it hears. */
-  awake: () => void;
-  /** Ends the timer of its longest time. */
-  unlimited: () => void;
-  ended: { promise: Promise<RunRow>; resolve(row: RunRow): void };
+  /** When its sleep ends, and its longest time, by the clock that is never set; infinite: never. */
+  wakes: number;
+  ends: number;
+  /** Ends what it hears while it sleeps. */
+  unhears: (() => void) | undefined;
+  /** Who waits for its end. */
+  told: ((row: RunRow) => void)[] | undefined;
 }
 
 export interface Engine {
@@ -94,18 +99,34 @@ export interface Engine {
   /** Runs that have a place, with their scenarios. */
   readonly going: Map<string, string>;
   readonly locks: LockTable;
+  /** The one timer of all runs: when it rings, and what ends it. */
+  alarm: { at: number; cancel: () => void };
   stopped: boolean;
 }
 
 export function liveOf(row: RunRow, course: Course, n = 0): Live {
-  let resolve: (row: RunRow) => void = () => {};
-  const promise = new Promise<RunRow>((r) => (resolve = r));
+  // Written out, as thousands of them may sleep: V8 keeps a spread one as a dictionary.
   return {
-    ...{ row, course, n, journal: openQueue(), phase: 'ready', scope: undefined, acting: undefined },
+    row,
+    course,
+    n,
     resting: false,
+    queue: undefined,
+    phase: 'ready',
+    scope: undefined,
     wished: undefined,
-    ...{ awake: () => {}, unlimited: () => {}, ended: { promise, resolve } },
+    acting: undefined,
+    wakes: Number.POSITIVE_INFINITY,
+    ends: Number.POSITIVE_INFINITY,
+    unhears: undefined,
+    told: undefined,
   };
+}
+
+/** Where what a run writes waits for what it wrote before. */
+export function queueOf(r: Live): Queue {
+  r.queue ??= openQueue();
+  return r.queue;
 }
 
 /** The instance of a run, as whoever gave it orders sees it. */
@@ -134,21 +155,50 @@ export function contextOf({ user, ctx }: RunRow): RunContext {
   };
 }
 
+/** What may be asked of the course of a run that rests. A class, as thousands of them may be there. */
+class Rested implements Course {
+  readonly paused: boolean;
+  readonly ending: boolean;
+  readonly entries: number;
+  readonly begun: ReadonlySet<string> | undefined;
+  constructor({ paused, ending, entries, activities }: Course) {
+    const begun = activities();
+    [this.paused, this.ending, this.entries] = [paused, ending, entries];
+    this.begun = begun.size > 0 ? begun : undefined;
+  }
+  /** It waits for a time, as others do not rest; for which, its journal knows. */
+  need(): Need {
+    return { kind: 'delay', key: '', seq: -1 };
+  }
+  activities(): ReadonlySet<string> {
+    return this.begun ?? new Set();
+  }
+  counts(): boolean {
+    return false;
+  }
+  skipped(): string[] {
+    return [];
+  }
+  unrepaired(): Failure[] {
+    return [];
+  }
+  take(): never {
+    throw new Error('a run that rests is asked to go on');
+  }
+  vars(): never {
+    return this.take();
+  }
+}
+
 /**
- * A run that sleeps for long is where its journal says, so its variables, results and place need no memory meanwhile.
+ * A run that sleeps for long is where its journal says, so its variables, results and context need no memory meanwhile.
  * What can be asked of it while it sleeps is kept.
  */
 export function rest(r: Live): void {
-  const { course } = r;
-  const [need, activities, { paused, ending, entries }] = [course.need(), course.activities(), course];
-  const never = () => {
-    throw new Error('a run that rests is asked to go on');
-  };
   r.resting = true;
-  r.course = {
-    ...{ paused, ending, entries, need: () => need, activities: () => activities, counts: () => false },
-    ...{ take: never, vars: never, skipped: () => [], unrepaired: () => [] },
-  };
+  r.course = new Rested(r.course);
+  r.row.ctx = {};
+  r.queue = undefined;
 }
 
 /** The course of a run that rested, out of its journal. */
@@ -157,6 +207,7 @@ export async function rise(e: Engine, r: Live): Promise<void> {
   const { records, compile } = e.o;
   const { row } = r;
   const entries = await records.journal(row.run_id);
+  row.ctx = (await records.run(row.run_id))!.ctx;
   const course = openCourse(compile((await records.program(row.program))!), row);
   for (const { entry } of entries) course.take(entry);
   r.course = course;
@@ -178,7 +229,7 @@ export function journal(
   more: { step?: string; status?: string; latency_ms?: number; ops?: readonly Op[] } = {},
 ): Promise<boolean> {
   const { ops = [], ...shown } = more;
-  return r.journal.add(async () => {
+  return queueOf(r).add(async () => {
     if (isOver(r.row.state)) return false;
     await rise(e, r);
     const op: Op = { op: 'entry', run_id: r.row.run_id, n: r.n, entry, ...shown };

@@ -1,7 +1,7 @@
 // What the engine keeps: runs, their journals, jobs, ticks, dead letters, quotas. Everything that is written goes through
 // `write`, which is one atomic step; what several ask for at one time is one commit (group commit).
 import { IngleError } from '../protocol/errors.ts';
-import type { Value as Bound, Store } from '../system/store.ts';
+import type { Value as Bound, Row, Store } from '../system/store.ts';
 import type { Value } from './expression.ts';
 import type { Entry, Failure } from './need.ts';
 import type { Priority } from './places.ts';
@@ -355,24 +355,78 @@ function groupCommit(store: Store): Records['write'] {
 }
 
 const parsed = <T>(text: unknown): T => JSON.parse(String(text)) as T;
-const runOf = (r: Record<string, unknown>): RunRow =>
-  ({ ...r, ctx: parsed(r['ctx']), error: r['error'] === null ? null : parsed(r['error']) }) as RunRow;
-const jobOf = (r: Record<string, unknown>): JobRow =>
-  ({ ...r, ctx: parsed(r['ctx']), enabled: r['enabled'] === 1 }) as JobRow;
+// What comes of SQLite is a dictionary to V8, with texts of its own; thousands of runs and jobs may be kept in memory.
+const runOf = (r: Row, same: Same = asIs): RunRow =>
+  ({
+    run_id: r['run_id'],
+    scenario_id: same(r['scenario_id']),
+    version: same(r['version']),
+    user: same(r['user']),
+    ctx: parsed(r['ctx']),
+    priority: same(r['priority']),
+    state: same(r['state']),
+    current_step: same(r['current_step']),
+    started_at: r['started_at'],
+    finished_at: r['finished_at'],
+    trace_id: r['trace_id'],
+    error: r['error'] === null ? null : parsed(r['error']),
+    origin: same(r['origin']),
+    program: same(r['program']),
+    chain: same(r['chain']),
+    policy: same(r['policy']),
+    away: same(r['away']),
+    owed: same(r['owed']),
+  }) as RunRow;
+const jobOf = (r: Row, same: Same): JobRow =>
+  ({
+    job_id: r['job_id'],
+    scenario_id: same(r['scenario_id']),
+    user: same(r['user']),
+    cron: same(r['cron']),
+    at: r['at'],
+    zone: same(r['zone']),
+    ctx: parsed(r['ctx']),
+    enabled: r['enabled'] === 1,
+    missed: same(r['missed']),
+    grace_ms: r['grace_ms'],
+    next_at: r['next_at'],
+    created_at: r['created_at'],
+    origin: same(r['origin']),
+  }) as JobRow;
+type Same = (value: unknown) => unknown;
+const asIs: Same = (value) => value;
+/** Of equal texts the first. */
+function sames(): Same {
+  const known = new Map<unknown, unknown>();
+  return (value) => {
+    const first = known.get(value);
+    if (first !== undefined) return first;
+    known.set(value, value);
+    return value;
+  };
+}
+/** Rows that are read at one time: what SQLite's need on their way here is not given back. */
+const PAGE = 50;
+/** @param sql with an order, without a limit */
+async function paged<T>(store: Store, sql: string, of: (row: Row, same: Same) => T): Promise<T[]> {
+  const same = sames();
+  const all: T[] = [];
+  for (;;) {
+    const rows = await store.all(`${sql} LIMIT ? OFFSET ?`, PAGE, all.length);
+    for (const row of rows) all.push(of(row, same));
+    if (rows.length < PAGE) return all;
+  }
+}
 const letterOf = (r: Record<string, unknown>): DeadLetter =>
   ({ ...r, error: parsed(r['error']) }) as DeadLetter;
 
 export function openRecords(store: Store): Records {
   return {
     write: groupCommit(store),
-    open: async () =>
-      (
-        await store.all('SELECT * FROM scenario_runs WHERE finished_at IS NULL ORDER BY started_at, rowid')
-      ).map(runOf),
-    owed: async () =>
-      (await store.all('SELECT * FROM scenario_runs WHERE owed IS NOT NULL ORDER BY started_at, rowid')).map(
-        runOf,
-      ),
+    open: () =>
+      paged(store, 'SELECT * FROM scenario_runs WHERE finished_at IS NULL ORDER BY started_at, rowid', runOf),
+    owed: () =>
+      paged(store, 'SELECT * FROM scenario_runs WHERE owed IS NOT NULL ORDER BY started_at, rowid', runOf),
     wishes: () => store.all('SELECT * FROM wishes ORDER BY id') as never,
     run: async (run_id) => {
       const row = await store.get('SELECT * FROM scenario_runs WHERE run_id = ?', run_id);
@@ -385,14 +439,14 @@ export function openRecords(store: Store): Records {
            ORDER BY started_at DESC, rowid DESC LIMIT ?3`,
           ...[orNull(scenario_id), orNull(user), limit],
         )
-      ).map(runOf),
+      ).map((r) => runOf(r)),
     journal: async (run_id) =>
       (await store.all('SELECT * FROM journal WHERE run_id = ? ORDER BY n', run_id)).map(
         (r) => ({ ...r, entry: parsed(r['entry']) }) as JournalRow,
       ),
     program: async (hash) =>
       (await store.get<{ source: string }>('SELECT source FROM programs WHERE hash = ?', hash))?.source,
-    jobs: async () => (await store.all('SELECT * FROM jobs ORDER BY created_at, rowid')).map(jobOf),
+    jobs: () => paged(store, 'SELECT * FROM jobs ORDER BY created_at, rowid', jobOf),
     ticks: (job_id, since) =>
       store.all(
         'SELECT * FROM ticks WHERE job_id = ? AND due_at >= ? ORDER BY due_at',

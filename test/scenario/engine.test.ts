@@ -123,6 +123,29 @@ test('what was done is undone in reverse order when a run is stopped, and its ca
   );
 });
 
+test('runs that sleep share one timer, and after a restart sleep on at once, with what they were given', async () => {
+  const lab = await openLab({ limits: { max_concurrent_total: 1 } });
+  const steps = [{ id: 'wait', do: 'delay', for: '1h' }, says('${ctx.name}')];
+  const names = ['Ann', 'Bob', 'Cid'];
+  for (const name of names) {
+    await lab.start(steps, {}, { ctx: { name }, policy: 'beside' });
+    await lab.clock.pass(60_000);
+  }
+  assert.is(lab.clock.pending, 1);
+  await lab.runs.stop();
+  const { store, effects } = lab;
+  const next = await openLab({ clock: lab.clock.restart(60_000), store, effects });
+  await next.runs.recover();
+  const waits = next.runs.live().map((v) => [v.row.current_step, v.waits?.for]);
+  assert.equal(waits, Array(3).fill(['wait', 'time']), 'none of them wants a place');
+  assert.is(next.clock.pending, 1);
+  await next.clock.pass(56 * 60_000);
+  assert.equal(next.did(), ['test.do(Ann)']);
+  await next.clock.pass(2 * 60_000);
+  assert.equal(next.did(), ['test.do(Ann)', 'test.do(Bob)', 'test.do(Cid)']);
+  assert.is(next.clock.pending, 0);
+});
+
 test('a killed run undoes nothing', async () => {
   const lab = await openLab();
   const run = await lab.start([
