@@ -105,6 +105,8 @@ export interface HouseholdOptions {
   askerOf(user: string): Promise<Asker | undefined>;
   /** The skills that somebody may use. @throws IngleError `unavailable` */
   offers(asker: Pick<Asker, 'user' | 'role'>): Promise<Offer[]>;
+  /** What this hub is in its subnet. */
+  role(): Promise<'hub' | 'member'>;
   zone: string;
   locale: string;
 }
@@ -163,10 +165,21 @@ async function bySelf(s: State, asker: Asker, id: string): Promise<Record<string
   return chosenBySelf(scenario, bindings.slots, await s.offers(asker));
 }
 
-async function startOf(s: State, id: string, asker: Asker, asking: Asking): Promise<Start> {
+async function startOf(
+  s: State,
+  id: string,
+  asker: Asker,
+  asking: Asking,
+  by = triggerBy(s.library.find(id).prototype, asking.origin),
+): Promise<Start> {
   const { prototype, version } = s.library.find(id);
   if (!mayStart(prototype, asker.role))
     throw new IngleError('forbidden', 'This scenario is not for you. Ask whoever runs the hub.');
+  if (by?.runOn === 'hub' && (await s.role()) === 'member')
+    throw new IngleError(
+      'conflict',
+      'This begins on the hub that leads the subnet, and this one is a member. Start it there, or here by hand.',
+    );
   const { scenario, bindings } = effectiveOf(s, asker.user, id);
   const slots = Object.entries(scenario.slots ?? {});
   const chosen: Record<string, string> = await bySelf(s, asker, id).catch((cause) => {
@@ -213,7 +226,17 @@ async function startOf(s: State, id: string, asker: Asker, asking: Asking): Prom
     priority: asking.priority ?? scenario.priority ?? 'NORM',
     ...policyOf(scenario, asking.origin),
     ...(asking.force ? { force: true } : {}),
+    ...(by?.runOn === 'member:self' ? { here: true } : {}),
   };
+}
+
+/** How origins of runs begin that a job started. */
+export const JOB = 'job:';
+/** The trigger that a start comes of, by its origin; an event's is told, as several may hear one topic. */
+export function triggerBy({ triggers = [] }: Prototype, origin: string): Trigger | undefined {
+  const [, nth] = /^job:trigger\..*\.(\d+)$/.exec(origin) ?? [];
+  if (nth !== undefined) return triggers[Number(nth)];
+  return triggers.find((t) => t.type === 'intent' && `${SAID}${t.name}` === origin);
 }
 
 /** How origins of runs begin that a sentence started. */
@@ -223,11 +246,9 @@ export const SAID = 'intent:';
  * The policy of a start. An intent may have its own, and then its starts stand in a chain of their own: what ends other
  * runs neither counts as one more of them nor waits for them.
  */
-export function policyOf(
-  { triggers = [], policy = 'single' }: Prototype,
-  origin: string,
-): Pick<Start, 'policy' | 'by'> {
-  const by = triggers.find((t) => t.type === 'intent' && `${SAID}${t.name}` === origin);
+export function policyOf(prototype: Prototype, origin: string): Pick<Start, 'policy' | 'by'> {
+  const { policy = 'single' } = prototype;
+  const by = triggerBy(prototype, origin);
   return by?.type === 'intent' && by.policy ? { policy: by.policy, by: origin } : { policy };
 }
 
@@ -326,7 +347,7 @@ async function listen(
       const asker = await s.askerOf(user);
       if (!asker) return;
       const filled = fill(ctx, scope) as { [key: string]: Value };
-      await s.runs.start(await startOf(s, id, asker, { ctx: filled, origin: `event:${t.topic}` }));
+      await s.runs.start(await startOf(s, id, asker, { ctx: filled, origin: `event:${t.topic}` }, t));
     };
     begin().catch((cause) => {
       // One that runs already is what `single` is for.

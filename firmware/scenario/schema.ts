@@ -211,7 +211,10 @@ const eventTrigger = T.Object(
   closed,
 );
 function runOn() {
-  return T.Enum(['hub', 'member:self'], { description: 'Which hub of the subnet runs it.' });
+  return T.Enum(['hub', 'member:self'], {
+    description:
+      'Which hub of the subnet it starts on. hub: the one that leads, never a member. member:self: every hub that has it, and each does it itself. Left out: every hub that has it, and one that lacks what it needs leaves it to a member.',
+  });
 }
 
 const hosts = (description: string) =>

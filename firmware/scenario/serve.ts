@@ -8,10 +8,10 @@ import { scenario1 } from './contract.ts';
 import { openEngine, type Runs } from './engine.ts';
 import { openTaken } from './errands-taken.ts';
 import type { Value } from './expression.ts';
-import { compileSource, type Household, hostsIn, openHousehold, skillIn } from './household.ts';
+import { compileSource, type Household, hostsIn, JOB, openHousehold, skillIn } from './household.ts';
 import { tellingIo } from './io-events.ts';
 import { openLibrary } from './library.ts';
-import type { Tell, Topics } from './live.ts';
+import type { EngineOptions, Tell, Topics } from './live.ts';
 import { type Counted, openMetrics } from './metrics.ts';
 import { openRecords, type Records } from './records.ts';
 import { openSayable } from './sayable.ts';
@@ -71,6 +71,22 @@ function topicsOf(bus: Bus): Topics {
   };
 }
 
+/** The hosts that a run may fetch from. */
+const hostsOf = (records: Records) => async (run_id: string) => {
+  const row = await records.run(run_id);
+  const source = row && (await records.program(row.program));
+  return source === undefined ? [] : hostsIn(source);
+};
+
+/** The skill of a slot of a run: of one that another hub has asked for, as it was there. */
+const binding =
+  (records: Records, household: () => Household): EngineOptions['boundTo'] =>
+  async (row, slot) => {
+    if (row.owed !== null) return skillIn((await records.program(row.program)) ?? '{}', slot);
+    const role = String(row.ctx['role'] ?? 'owner');
+    return household().boundTo({ user: row.user, role }, row.scenario_id, slot);
+  };
+
 export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenarios> {
   const { clock, log } = o;
   const records = openRecords(o.store);
@@ -91,29 +107,17 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   const ways = o.ways(() => schedule!);
   const end: Ways['end'] = async (activity, user) =>
     (await runs.stopByActivity(activity, user)).flatMap(({ begun }) => begun);
-  const hostsOf = async (run_id: string) => {
-    const row = await records.run(run_id);
-    const source = row && (await records.program(row.program));
-    return source === undefined ? [] : hostsIn(source);
-  };
   const runs: Runs = openEngine({
     ...{ records, clock, topics, log, tell, limits: o.limits, quotas: o.quotas },
     actions: tellingIo(
       opening(
-        builtinActions({ ...ways, end, speak: speaking(ways, () => voice!) }, records, hostsOf),
+        builtinActions({ ...ways, end, speak: speaking(ways, () => voice!) }, records, hostsOf(records)),
         ({ ctx, scenario_id }) => household!.bindingsOf(ctx.user, scenario_id),
       ),
       tell,
     ),
     compile: compileSource,
-    boundTo: async (row, slot) =>
-      row.owed === null
-        ? household!.boundTo(
-            { user: row.user, role: String(row.ctx['role'] ?? 'owner') },
-            row.scenario_id,
-            slot,
-          )
-        : skillIn((await records.program(row.program)) ?? '{}', slot),
+    boundTo: binding(records, () => household!),
     place: subnet.place,
     nudge: subnet.nudge,
     wrote: (row) => taken.wrote(row),
@@ -124,11 +128,20 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
     async startOf(job) {
       const asker = await o.askerOf(job.user);
       if (!asker) throw new IngleError('not_found', 'The person it was for is gone.');
-      const origin = `job:${job.job_id}`;
+      const origin = `${JOB}${job.job_id}`;
       return household!.startOf(job.scenario_id, dueAs(asker, job), { ctx: job.ctx, origin });
     },
   });
-  household = openHousehold({ ...o, library, schedule, topics, runs, tell, offers: ways.offers });
+  household = openHousehold({
+    ...o,
+    library,
+    schedule,
+    topics,
+    runs,
+    tell,
+    offers: ways.offers,
+    role: subnet.role,
+  });
   const sayable = openSayable({ speech: household.speech, send: o.ear.setGrammar });
   voice = openVoice({
     ...{ ear: o.ear, sayable, log, tell },

@@ -39,6 +39,14 @@ export function openScenarioSubnet({ bus, clock, log, has, runs }: SubnetOptions
       if (!isAbsent(cause)) log.info('a member is not told of its errands', { node, cause });
     });
   }
+  /** A hub where no uplink runs is alone. */
+  async function role(): Promise<'hub' | 'member'> {
+    const told = await uplink.Subnet({}).catch((cause) => {
+      if (isAbsent(cause)) return { role: 'hub' };
+      throw cause;
+    });
+    return told.role === 'member' ? 'member' : 'hub';
+  }
   async function members() {
     const { role, nodes } = await uplink.Subnet({});
     return role === 'member' ? [] : nodes;
@@ -65,14 +73,26 @@ export function openScenarioSubnet({ bus, clock, log, has, runs }: SubnetOptions
   return {
     nudge,
     look,
+    role,
     /** A member has asked what there is to do. */
     heard(node: string): void {
       untold.get(node)?.();
       untold.delete(node);
     },
-    /** The member that does a run; undefined: this hub. @throws IngleError `not_supported`: no hub has what it needs */
-    async place(constraints: readonly string[]): Promise<string | undefined> {
-      if (placementOf(constraints, has, []).at === 'here') return undefined;
+    /**
+     * The member that does a run; undefined: this hub.
+     * @param stays it is for this hub alone
+     * @throws IngleError `not_supported`: no hub has what it needs
+     */
+    async place(constraints: readonly string[], stays: boolean): Promise<string | undefined> {
+      const own = placementOf(constraints, has, []);
+      if (own.at === 'here') return undefined;
+      if (stays && own.at === 'none')
+        throw new IngleError(
+          'not_supported',
+          `This hub has no ${wordsOf(own.lacks)}, which the scenario needs.`,
+          { lacks: wordsOf(own.lacks) },
+        );
       const loads = runs()
         .live()
         .map((v) => v.row.away);

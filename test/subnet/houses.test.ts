@@ -157,6 +157,36 @@ test('a scenario that needs what only the member has is done there, and once, th
   assert.is((await status(second)).journal.filter((j: { kind: string }) => j.kind === 'order').length, 1);
 });
 
+test('a trigger is for the hub that leads, or each hub does itself what it has', async ({ a, b }) => {
+  const steps = [{ id: 'rings', call: 'io.console.print', args: { text: 'rings' } }];
+  const scenario = (name: string, runOn: string, more: object = {}) => ({
+    ...{ id: `test/${name}`, version: '1.0.0', dslVersion: '1', name, steps, ...more },
+    triggers: [{ type: 'intent', name, runOn }],
+  });
+  const intents = ['leads', 'speaks', 'chimes'];
+  for (const h of [a, b]) {
+    await api(h, 'POST', '/api/skills/developer', { on: true });
+    for (const prototype of [
+      scenario('leads', 'hub'),
+      scenario('speaks', 'member:self', { constraints: ['has:speaker'] }),
+      scenario('chimes', 'member:self', { constraints: ['has:bell'] }),
+    ])
+      assert.is((await api(h, 'POST', '/api/scenarios/push', { prototype })).status, 200);
+    const rules = intents.map((intent) => ({ intent, pattern: `who ${intent} here` }));
+    assert.is((await api(h, 'PUT', '/api/intent/rules', { rules })).status, 200);
+  }
+  const say = async (h: House, intent: string) => {
+    const { body } = await api(h, 'POST', '/api/intent/recognize', { text: `who ${intent} here` });
+    return body.run_id ? 'runs' : body.message;
+  };
+  assert.is(await say(a, 'leads'), 'runs');
+  assert.match(await say(b, 'leads'), /begins on the hub that leads the subnet/);
+  assert.is(await say(a, 'speaks'), 'runs');
+  assert.match(await say(b, 'speaks'), /This hub has no speaker/);
+  assert.match(await say(a, 'chimes'), /This hub has no bell/, 'a member that has one is not asked');
+  assert.is(await say(b, 'chimes'), 'runs');
+});
+
 test('a member that leaves is alone as it was, and the other hub knows', async ({ a, b }) => {
   const { hub_id } = await place(b);
   await (await uplink(b)).LeaveSubnet({});
