@@ -95,6 +95,8 @@ life.onStop(() => traces?.stop(2000));
 life.onStop(scenarios.stop);
 if (!isTimeKnown(clock)) log.warn('the time is not known yet, so nothing is started by it');
 life.ready();
+// It may be at rest for hours from now on, and V8 collects while it works: what reading all runs left would stay.
+globalThis.gc?.();
 log.info('serving', { runs: scenarios.runs.size });
 // Where the bus starts nothing (npm start), somebody keeps it running.
 if (!config.kept.includes(scenario1.bus)) life.leaveWhenIdle(IDLE_MS, scenarios.isNeeded, { told: true });

@@ -86,8 +86,11 @@ const data = mkdtempSync(join(tmpdir(), 'ingle-bench-'));
 console.log(`filling a database with ${COUNT} jobs and ${COUNT} waits`);
 await filled(join(data, 'scenario', 'scenario.db'));
 const bus = await privateBus();
-const conf = readFileSync('systemd/units/ingle-.service.d/node.conf', 'utf8');
+const conf = ['ingle-.service.d/node.conf', 'ingle-scenario.service']
+  .map((unit) => readFileSync(`systemd/units/${unit}`, 'utf8'))
+  .join('\n');
 const flags = /LASTING_FLAGS=([^"]+)/.exec(conf)![1]!.split(' ');
+const own = /^ExecStart=\S+ \$LASTING_FLAGS (.*) \S+$/m.exec(conf)![1]!.split(' ');
 const env = {
   ...process.env,
   INGLE_BUS_ADDRESS: bus.address,
@@ -96,13 +99,12 @@ const env = {
   INGLE_LOG: 'error',
   NODE_ENV: 'production',
   ...Object.fromEntries(
-    /^Environment=(MALLOC.*)$/m
-      .exec(conf)![1]!
-      .split(' ')
+    [...conf.matchAll(/^Environment=(MALLOC.*)$/gm)]
+      .flatMap(([, all]) => all!.split(' '))
       .map((v) => v.split('=') as [string, string]),
   ),
 };
-const service = child(process.execPath, [...flags, 'dist/services/scenario/main.js'], { env });
+const service = child(process.execPath, [...flags, ...own, 'dist/services/scenario/main.js'], { env });
 const bare = child(process.execPath, [...flags, '-e', 'setTimeout(() => {}, 86400000)'], { env });
 const asker = await connect(bus.address);
 await until(
