@@ -29,9 +29,17 @@ export interface Action {
    * `pass`: it is not done again, and the run goes on. `fail`: it is not done again, and counts as failed.
    */
   interrupted: 'again' | 'pass' | 'fail';
-  /** What it takes of a quota: `http` in requests, `tts` and `stt` in seconds; `llm` is taken by no action of the hub. */
-  takes?(asked: Asked): { kind: QuotaKind; amount: number };
+  /**
+   * What it takes of a quota: `http` in requests, `tts` and `stt` in seconds, `llm` in calls, as a skill declares them.
+   * It is not asked where there are no quotas.
+   */
+  takes?(asked: Asked): Taken | undefined | Promise<Taken | undefined>;
   perform(asked: Asked): Promise<Value>;
+}
+
+export interface Taken {
+  kind: QuotaKind;
+  amount: number;
 }
 
 export const quotaKinds = ['http', 'tts', 'stt', 'llm'] as const;

@@ -2,7 +2,7 @@
 import { parseMilliseconds } from '../documents/duration.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { pickLanguage } from '../text/i18n.ts';
-import type { Action, Actions, Asked } from './action.ts';
+import type { Action, Actions, Asked, Taken } from './action.ts';
 import { isTimeKnown } from './clock.ts';
 import { textOf, type Value } from './expression.ts';
 import { type HttpWays, httpActions } from './http-action.ts';
@@ -33,6 +33,8 @@ export interface Ways {
     action: string;
     args: Value;
   }): Promise<Value>;
+  /** What the action of a skill says that it takes of a quota. @throws IngleError `unavailable` where nobody can say */
+  takes(o: { user: string; role: string; skill: string; action: string }): Promise<Taken | undefined>;
   /** The skills that a person may use, with their actions. */
   offers(o: { user: string; role: string }): Promise<Offer[]>;
   /** How the hub is: what its own skill says of it. */
@@ -208,13 +210,17 @@ function voice(w: Ways): Table {
   };
 }
 
+/** Whom a skill is asked for. */
+const of = ({ ctx: { user, role } }: Asked) => ({ user, role });
+
 function skills(w: Ways): Table {
   const ask = (a: Asked, skill: string, action: string, args: Value) =>
-    w.skill({ id: a.key, user: a.ctx.user, role: a.ctx.role, skill, action, args });
+    w.skill({ id: a.key, ...of(a), skill, action, args });
   return {
     'skills.run': {
       doc: 'An action of a skill: skill, action, args.',
       interrupted: 'again',
+      takes: (a) => w.takes({ ...of(a), skill: need(a, 'skill'), action: need(a, 'action') }),
       perform: (a) => ask(a, need(a, 'skill'), need(a, 'action'), a.args['args'] ?? {}),
     },
     'skills.handle': {
@@ -236,6 +242,7 @@ function skills(w: Ways): Table {
     'slot.call': {
       doc: 'A method of the skill that is bound to a slot.',
       interrupted: 'again',
+      takes: (a) => w.takes({ ...of(a), skill: a.skill!, action: need(a, 'action') }),
       perform: (a) => ask(a, a.skill!, need(a, 'action'), a.args['args'] ?? {}),
     },
   };
@@ -369,8 +376,8 @@ export function builtinActions(
       return {
         doc: `The action ${action} of the skill ${skill}.`,
         interrupted: 'again',
-        perform: (a) =>
-          w.skill({ id: a.key, user: a.ctx.user, role: a.ctx.role, skill, action, args: { ...a.args } }),
+        takes: (a) => w.takes({ ...of(a), skill, action }),
+        perform: (a) => w.skill({ id: a.key, ...of(a), skill, action, args: { ...a.args } }),
       };
     },
   };

@@ -349,7 +349,7 @@ async function perform(e: Engine, r: Live, need: ActNeed | UndoNeed): Promise<vo
       if (!(await journal(e, r, { at: clock.wall(), kind: 'begun', seq }, { step }))) return;
     tell('step.start', told);
     const asked = await askedOf(e, r, need, abort.signal);
-    const takes = action.takes?.(asked);
+    const takes = Object.keys(quotas).length > 0 ? await action.takes?.(asked) : undefined;
     const ops: Op[] = takes ? await takeOf(quotas, records, r.row, takes, clock.wall()) : [];
     if (abort.signal.aborted && !need.begun) throw untouched;
     await e.o.point?.('acting', r.row);

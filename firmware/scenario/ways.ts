@@ -5,6 +5,7 @@ import { plainLine } from '../io/print.ts';
 import { topics } from '../io/topics.ts';
 import { fromUtf8, toBase64url, utf8 } from '../protocol/bytes.ts';
 import { fromBody, IngleError } from '../protocol/errors.ts';
+import type { ListedAction } from '../skills/actions.ts';
 import type { Bus } from '../system/bus.ts';
 import { isAbsent } from '../system/bus-errors.ts';
 import { exchange } from '../system/http.ts';
@@ -165,6 +166,12 @@ export function waysOf(o: WaysOptions): Omit<Ways, 'end'> {
         // Another request, so another id; the same for the same effect all the same.
         return ask(at + encodeURIComponent(action), `${id} path`, isRead ? undefined : given, who);
       }
+    },
+    async takes({ user, role, skill, action }) {
+      const declared = await ask('/api/skills/actions', '', undefined, await principal(user, role));
+      const { actions } = declared as unknown as { actions: ListedAction[] };
+      const amount = actions.find((a) => a.skill_id === skill && a.id === action)?.takes?.llm;
+      return amount === undefined ? undefined : { kind: 'llm', amount };
     },
     async health() {
       // The skill's screen is the owner's alone; this one word of it is anybody's who may run a scenario.

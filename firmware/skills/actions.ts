@@ -40,6 +40,11 @@ const inputSchema = T.Object(
   { ...closed, description: 'JSON Schema 2020-12 of the input: a closed object of flat values.' },
 );
 
+const takes = T.Object(
+  { llm: T.Integer({ minimum: 1, maximum: 100, description: 'Calls of a language model.' }) },
+  { ...closed, description: 'What one request of it takes of the quotas that the owner has set.' },
+);
+
 const action = T.Object(
   {
     title: T.String({ minLength: 1, maxLength: 80 }),
@@ -52,6 +57,7 @@ const action = T.Object(
     docs: T.Optional(localized(500)),
     input: inputSchema,
     safe: T.Boolean({ description: 'It changes nothing.' }),
+    takes: T.Optional(takes),
   },
   closed,
 );
@@ -77,6 +83,7 @@ export const listedAction = T.Object({
   docs: T.Optional(record(T.String())),
   input: T.Unknown({ description: 'JSON Schema 2020-12.' }),
   safe: T.Boolean(),
+  takes: T.Optional(takes),
 });
 /** What of a manifest this is about. */
 interface Acting {
