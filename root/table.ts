@@ -51,6 +51,8 @@ export function openTable(stages: Stages) {
         forgetHub(link.hub);
         link.hub = hub;
         link.generation++;
+        // Each hub counts its own frames (D6); what comes up is numbered by the browser, which stays.
+        link.down = -1;
         hub.links.add(link);
       }
       link.owner_id = s.owner_id!;

@@ -222,11 +222,22 @@ test('of several hubs a session chooses one, and goes on there after a restart o
   const owner = tab.socket();
   await tab.offer();
   await until(() => owner.last?.route === 'bound', 'the first route to be bound');
+  const frame = async (hub: typeof one, ctr: number) => {
+    const came = heard(owner, 'relay.to_browser');
+    hub.emit('relay.to_browser', { sid: tab.sid, frame: Buffer.from([ctr]), ctr });
+    assert.is(((await came)[0] as { ctr: number }).ctr, ctr);
+  };
+  await frame(one, 9);
+  const { generation } = owner.last!;
   const asked = heard(two, 'pairing.request');
   const over = heard(one, 'session.over');
   assert.is((await tab.offer({ hub_id: other.hub.hub_id })).status, 200);
   assert.is(((await asked)[0] as { sid: string }).sid, tab.sid);
   assert.equal(await over, [{ sid: tab.sid }], 'the first hub ends what it has open past root');
+  const isBound = () => owner.last?.route === 'bound' && owner.last.generation > generation;
+  await until(isBound, 'the second route to be bound');
+  // The second hub counts its frames from one on, whatever the first has counted.
+  await frame(two, 1);
   const current = async () =>
     (await ask(tab, 'GET', 'hubs')).body.hubs.find((h: { current: boolean }) => h.current)?.hub_id;
   assert.is(await current(), other.hub.hub_id);

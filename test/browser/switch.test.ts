@@ -1,0 +1,207 @@
+// timeout: 300 s
+// An owner of several hubs goes from one to another in the application, and what stands in the way says what to do.
+import type { Browser } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { House } from '../../services/cli/house/house.ts';
+import { check, faults } from '../lab/browser/check.ts';
+import { home } from '../lab/browser/home.ts';
+import { approve, at, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import { startHouse } from '../lab/house.ts';
+import { until } from '../lab/wait.ts';
+
+let hall: House;
+let attic: House;
+let browser: Browser;
+let owner: Phone;
+const rooms = home(test);
+
+/** What the page's session asks of root. */
+const askRoot = ({ page }: Phone, method: string, path: string, body?: object): Promise<unknown> =>
+  page.evaluate(
+    async ([method, path, body]) => {
+      const { session_jwt } = JSON.parse(sessionStorage.getItem('ingle.session')!);
+      const r = await fetch(path as string, {
+        method: method as string,
+        headers: { authorization: `Bearer ${session_jwt}`, 'content-type': 'application/json' },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+      if (!r.ok) throw new Error(await r.text());
+      return r.json();
+    },
+    [method, path, body] as const,
+  );
+const hubId = async (h: House) => (await h.status()).uplink.hub_id;
+const sid = () =>
+  owner.page.evaluate(() => JSON.parse(sessionStorage.getItem('ingle.session') ?? '{}').sid as string);
+
+test.before(async () => {
+  [hall, browser, owner] = await rooms.paired({
+    house: { env: { INGLE_NAME: 'Hall' } },
+    phone: { still: true },
+  });
+  attic = await startHouse({ root: hall.origin, env: { INGLE_NAME: 'Attic' } });
+  const uplink = await attic.uplink();
+  await uplink.Enrol({});
+  const seller = await phone(browser);
+  await pairByLink(seller, attic);
+  await askRoot(seller, 'POST', `/v1/owner/hubs/${await hubId(attic)}/handover`, {});
+  const { device_code } = await attic.issueCode();
+  await askRoot(owner, 'POST', '/v1/owner/hubs/take', { device_code });
+  await seller.close();
+  const { changes, ...place } = await until(async () => {
+    const offered = await uplink.Offered({});
+    return offered.changes.length > 0 && offered;
+  }, 'the place to be offered');
+  await uplink.Adopt(place);
+  await until(async () => (await attic.status()).uplink.connected, 'the hub to be back');
+});
+test.after(async () => {
+  await attic?.stop();
+});
+
+const list = () => owner.page.getByRole('region', { name: 'Your hubs' });
+const to = (name: string) => list().getByRole('button', { name });
+async function settings(): Promise<void> {
+  await press(owner.page, 'Menu');
+  await owner.page.locator('.menu').getByRole('button', { name: 'Settings' }).click();
+  await list().waitFor();
+}
+const shows = async (name: string) => {
+  await at(owner.page, 'desktop');
+  await online(owner.page);
+  await owner.page.locator('.bar').getByText(name).waitFor();
+};
+/** The list at the width of a small phone and of a larger one, in both colours. */
+async function look(name: string): Promise<void> {
+  const { page } = owner;
+  for (const dark of [false, true]) {
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+    for (const width of [320, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await check(page, `${name}-${dark ? 'dark' : 'light'}-${width}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+test('a hub of the owner that this browser is not paired with says how it is', async () => {
+  await settings();
+  await list()
+    .locator(`[data-hub="${await hubId(attic)}"]`)
+    .getByText('npx ingle login')
+    .waitFor();
+  assert.is(await list().getByRole('button').count(), 0);
+  await look('switch-1-unpaired');
+});
+
+test('once paired with both, a tap shows the other hub and a key the first again, without a touch and in one session', async () => {
+  const { page } = owner;
+  await page.goto(`${hall.origin}/icon.svg`);
+  await page.goto((await attic.issueCode()).link);
+  await at(page, 'link');
+  await press(page, 'Open the other hub');
+  await at(page, 'login');
+  await press(page, 'Sign in with passkey');
+  await approve(owner);
+  const before = await sid();
+  await owner.passkeys.touch(false);
+  await settings();
+  await list()
+    .getByRole('button', { name: /Hall.*Online/ })
+    .waitFor();
+  assert.match(await list().locator('[aria-current]').innerText(), /Attic[\s\S]*shown here/);
+  await look('switch-2-both');
+  await to('Hall').click();
+  await shows('Hall');
+  assert.is(await page.locator('[data-window]').count(), 0);
+  await page.reload();
+  await shows('Hall');
+  await settings();
+  await to('Attic').press('Enter');
+  await shows('Attic');
+  assert.is(await sid(), before);
+});
+
+test('a hub that is away is told as away, shows what is kept, and the way back is the same', async () => {
+  const { page } = owner;
+  await settings();
+  await to('Hall').click();
+  await shows('Hall');
+  await attic.hold('uplink');
+  await settings();
+  await until(
+    () =>
+      to('Attic')
+        .innerText()
+        .then((said) => said.includes('Away')),
+    'it to be told as away',
+  );
+  await look('switch-3-away');
+  await to('Attic').click();
+  await page.locator('[data-link="offline"]').waitFor();
+  await page.locator('.bar').getByText('Attic').waitFor();
+  await settings();
+  await to('Hall').click();
+  await shows('Hall');
+  attic.release('uplink');
+});
+
+test('where root leads no more to a hub, that is told and the one before is shown again', async () => {
+  const { page } = owner;
+  await page.route('**/pairing/offer', async (r) => {
+    if (!r.request().postDataJSON().hub_id) return r.continue();
+    await r.fulfill({ status: 404, json: { error: 'not_found', message: 'gone' } });
+  });
+  await settings();
+  await to('Attic').click();
+  await page.getByText('not reached on its own any more').waitFor();
+  await shows('Hall');
+  await page.unroute('**/pairing/offer');
+});
+
+test('an answer of root that is lost leaves nobody between two hubs', async () => {
+  const { page } = owner;
+  let lost = 0;
+  await page.route('**/pairing/offer', async (r) => {
+    if (!r.request().postDataJSON().hub_id || lost++ > 0) return r.continue();
+    await r.fetch();
+    await r.abort();
+  });
+  await settings();
+  await to('Attic').click();
+  await shows('Attic');
+  assert.ok(lost > 1);
+  await page.unroute('**/pairing/offer');
+});
+
+test('a hub of another account is shown after its passkey, at the sign-in that names it', async () => {
+  const { page } = owner;
+  await page.evaluate(
+    () =>
+      new Promise<void>((ok) => {
+        const r = indexedDB.open('ingle');
+        r.onsuccess = () => {
+          const hubs = r.result.transaction('hubs', 'readwrite').objectStore('hubs');
+          hubs.getAll().onsuccess = (e) => {
+            const [pin] = (e.target as IDBRequest<object[]>).result;
+            const put = hubs.put({ ...pin, hub_id: 'hub_shed', name: 'Shed', paired: 1 }, 'hub_shed');
+            put.onsuccess = () => ok();
+          };
+        };
+      }),
+  );
+  await settings();
+  await to('Shed').getByText('asks for its passkey').waitFor();
+  await look('switch-4-other');
+  await to('Shed').click();
+  await at(page, 'login');
+  await page.getByText('Shed').first().waitFor();
+});
+
+test('nothing broke on the way', () => {
+  assert.equal(faults, [], 'axe, thumbs and sideways');
+  assert.equal(owner.errors, []);
+});
+
+test.run();
