@@ -64,13 +64,17 @@ const ask = <R>(method: string, path: string, body?: unknown) =>
   request<R>(method, `/v1/owner/${path}`, body, session()?.session_jwt);
 const id = encodeURIComponent;
 
+/** @throws IngleError `forbidden` for a guest */
+export const ownedHubs = async (): Promise<OwnedHub[]> =>
+  (await ask<{ hubs: OwnedHub[] }>('GET', 'hubs')).hubs;
+
 /** Root's answers and the orders to it. @throws IngleError what it said, `unavailable` when it did not answer */
 export const account = {
   async all(): Promise<Account> {
-    const [{ sessions }, { credentials }, { hubs }] = await Promise.all([
+    const [{ sessions }, { credentials }, hubs] = await Promise.all([
       ask<{ sessions: SignedIn[] }>('GET', 'sessions'),
       ask<{ credentials: Passkey[] }>('GET', 'credentials'),
-      ask<{ hubs: OwnedHub[] }>('GET', 'hubs'),
+      ownedHubs(),
     ]);
     return { sessions, passkeys: credentials, hubs };
   },

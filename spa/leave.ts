@@ -1,12 +1,21 @@
-// The way out of the session, for pages that flow.ts leads to.
+// The ways out of the session and to another hub, for pages that flow.ts leads to.
+import type { HubHere } from './hubs-offered.ts';
+
 type Out = (forgets?: boolean | string) => Promise<void>;
 
-let out: Out = async () => {};
+type Across = (hub: Pick<HubHere, 'hub_id' | 'name' | 'mine'>) => Promise<void>;
 
-/** Told once, by who knows the way. */
-export function wayOut(way: Out): void {
+let out: Out = async () => {};
+let across: Across = async () => {};
+
+/** Told once, by who knows the ways. */
+export function wayOut(way: Out, to: Across): void {
   out = way;
+  across = to;
 }
+
+/** Shows another hub in this tab (switch.ts). */
+export const switchTo: Across = (hub) => across(hub);
 
 /**
  * Ends the session here.

@@ -25,7 +25,7 @@ function App() {
     }</div>`;
 }
 
-wayOut(signOut);
+wayOut(signOut, (hub) => import('./switch.ts').then((m) => m.switchTo(hub)));
 startTheme();
 startLanguage();
 startBrand();

@@ -5,7 +5,7 @@ import { failed } from './entrance.ts';
 import { openLinked } from './open.ts';
 import { heedTaps, type Standing, standing, turnOff, turnOn } from './push.ts';
 import { say } from './settings-text.ts';
-import { useApp } from './store.ts';
+import { app, useApp } from './store.ts';
 
 export function Push() {
   const { link, language } = useApp();
@@ -14,7 +14,9 @@ export function Push() {
   const still = link !== 'up';
   const set = (work: Promise<Standing>) => {
     setBusy(true);
-    void work.then(setNow, failed).finally(() => setBusy(false));
+    // Who has gone to another hub meanwhile is told nothing of this one.
+    const tell = (e: unknown) => app().page.at === 'desktop' && failed(e);
+    void work.then(setNow, tell).finally(() => setBusy(false));
   };
   useEffect(() => heedTaps(openLinked), []);
   useEffect(() => {

@@ -4,9 +4,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { failed, loginCommand } from './entrance.ts';
 import { Command } from './frame.ts';
 import { glyph } from './glyphs.ts';
+import { hubsHere } from './hubs-here.ts';
+import type { HubHere } from './hubs-offered.ts';
+import { switchTo } from './leave.ts';
 import { say } from './settings-text.ts';
 import { useApp } from './store.ts';
-import { type HubHere, hubsHere, switchTo } from './switch.ts';
 import { ago } from './text.ts';
 
 /** How often root is asked while this is looked at, milliseconds. */

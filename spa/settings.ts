@@ -13,6 +13,7 @@ import { hub } from './settings-hub.ts';
 import { Look } from './settings-look.ts';
 import { Programs } from './settings-programs.ts';
 import { Push } from './settings-push.ts';
+import { Switch } from './settings-switch.ts';
 import { say } from './settings-text.ts';
 import { Way } from './settings-way.ts';
 import { session } from './sid.ts';
@@ -114,6 +115,7 @@ export function Settings() {
   const isOwner = role === null || role === 'owner';
   return html`<div class="v-stack manage" ref=${box}>
     ${isOwner && link !== 'up' && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
+    <${Switch} />
     <${Look} />
     ${role !== 'guest' && html`<${Push} />`}
     <${Way} />

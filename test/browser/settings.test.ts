@@ -22,7 +22,7 @@ import {
   phone,
   press,
 } from '../lab/browser/phone.ts';
-import { receiver } from '../lab/pushed.ts';
+import { ofHub, pushStandIn } from '../lab/browser/push.ts';
 import { until } from '../lab/wait.ts';
 
 /** Says on its tile what it is told. */
@@ -382,20 +382,7 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
   // Chromium without its maker's services has no push service: the subscription is a stand-in's, all else is real.
   const pocket = await phone(browser, { still: true });
   const { context } = pocket;
-  await context.addInitScript(`
-    let now = null;
-    window.made = 0;
-    PushManager.prototype.getSubscription = async () => now;
-    PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey }) => {
-      if (window.refuse || !userVisibleOnly || applicationServerKey[0] !== 4) throw new DOMException('no', 'AbortError');
-      window.made++;
-      const endpoint = 'https://push.example.org/' + window.made;
-      const unsubscribe = async () => { now = null; window.gone = (window.gone ?? 0) + 1; return true; };
-      const keys = ${JSON.stringify({ p256dh: receiver().p256dh, auth: receiver().auth })};
-      now = { endpoint, options: { applicationServerKey: applicationServerKey.buffer }, toJSON: () => ({ endpoint, keys }), unsubscribe };
-      return now;
-    };
-  `);
+  await context.addInitScript(pushStandIn());
   await pairByLink(pocket, house, { newPasskey: true });
   const { page } = pocket;
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
@@ -420,14 +407,17 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
 
   const cdp = await context.newCDPSession(page);
   const registrationId = await new Promise<string>((ok) => {
-    cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [r] }) => r && ok(r.registrationId));
+    cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const r = registrations.find((r) => r.scopeURL.includes('/push/'));
+      if (r) ok(r.registrationId);
+    });
     void cdp.send('ServiceWorker.enable');
   });
   const deliver = (data: string) =>
     cdp.send('ServiceWorker.deliverPushMessage', { origin: house.origin, registrationId, data });
   const shown = () =>
     page.evaluate(async () => {
-      const r = await navigator.serviceWorker.getRegistration();
+      const r = (await navigator.serviceWorker.getRegistrations()).find((r) => r.scope.includes('/push/'));
       return (await r!.getNotifications()).map((n) => `${n.title}: ${n.body} (${n.lang}, ${n.tag})`);
     });
   const notice = {
@@ -447,12 +437,17 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
   await page.goto(house.origin);
   await online(page);
   await until(async () => (await shown()).some((n) => n.includes('Another')), 'the last notification');
-  assert.equal(await shown(), ['Porch: Another post (en, porch:post)'], 'one a tag, none for who looked');
+  const { hub_id } = (await house.status()).uplink;
+  assert.equal(
+    await shown(),
+    [`Porch: Another post (en, ${hub_id} porch:post)`],
+    'one a tag, none for who looked',
+  );
   // A subscription that the browser has lost is made anew, as it is still wanted here.
   await until(() => page.evaluate('window.made === 1'), 'another subscription');
   // A tap on it leads to the skill, in the application that is open. Only of a real one can a worker wait for the end.
-  const [worker] = context.serviceWorkers();
-  await worker!.evaluate(`ExtendableEvent.prototype.waitUntil = () => {}; self.registration.getNotifications().then(([notification]) =>
+  const worker = await ofHub(context.serviceWorkers());
+  await worker.evaluate(`ExtendableEvent.prototype.waitUntil = () => {}; self.registration.getNotifications().then(([notification]) =>
     self.dispatchEvent(new NotificationEvent('notificationclick', { notification })))`);
   await page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
   assert.equal(await shown(), [], 'what was tapped is gone');

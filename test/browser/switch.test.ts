@@ -3,10 +3,12 @@
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { windowPath } from '../../firmware/ui/app.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
 import { home } from '../lab/browser/home.ts';
 import { approve, at, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import { ofHub, pushStandIn } from '../lab/browser/push.ts';
 import { startHouse } from '../lab/house.ts';
 import { until } from '../lab/wait.ts';
 
@@ -40,6 +42,8 @@ test.before(async () => {
     house: { env: { INGLE_NAME: 'Hall' } },
     phone: { still: true },
   });
+  await owner.context.addInitScript(pushStandIn());
+  await owner.context.grantPermissions(['notifications']);
   attic = await startHouse({ root: hall.origin, env: { INGLE_NAME: 'Attic' } });
   const uplink = await attic.uplink();
   await uplink.Enrol({});
@@ -115,12 +119,66 @@ test('once paired with both, a tap shows the other hub and a key the first again
   await to('Hall').click();
   await shows('Hall');
   assert.is(await page.locator('[data-window]').count(), 0);
+  assert.is(await page.getByText('did not do that').count(), 0);
   await page.reload();
   await shows('Hall');
   await settings();
   await to('Attic').press('Enter');
   await shows('Attic');
   assert.is(await sid(), before);
+});
+
+test('each of both hubs notifies this browser and is named, and a tap shows the hub that has spoken', async () => {
+  const { page, context } = owner;
+  const hubs = { Attic: await hubId(attic), Hall: await hubId(hall) };
+  for (const name of ['Attic', 'Hall'] as const) {
+    await settings();
+    if (name === 'Hall') {
+      await to(name).click();
+      await shows(name);
+      await settings();
+    }
+    const it = owner.page.getByRole('switch', { name: 'Show them on this device' });
+    await it.click();
+    await page.getByText('Only your hub can write it').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('[data-window]').waitFor({ state: 'detached' });
+  }
+  assert.equal(await page.evaluate('[window.made, window.gone ?? 0]'), [2, 0], 'the first is not given up');
+  const cdp = await context.newCDPSession(page);
+  const ids = new Map<string, string>();
+  cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+    for (const r of registrations) ids.set(new URL(r.scopeURL).pathname, r.registrationId);
+  });
+  await cdp.send('ServiceWorker.enable');
+  await until(() => Object.values(hubs).every((id) => ids.has(`/push/${id}/`)), 'a registration a hub');
+  await page.goto('about:blank');
+  const data = JSON.stringify({
+    ...{ title: 'Weather', body: 'Frost', tag: 'weather:frost' },
+    ...{ path: windowPath('weather'), language: 'en' },
+  });
+  for (const id of Object.values(hubs)) {
+    const registrationId = ids.get(`/push/${id}/`)!;
+    await cdp.send('ServiceWorker.deliverPushMessage', { origin: hall.origin, registrationId, data });
+  }
+  await page.goto(hall.origin);
+  await shows('Hall');
+  const shown = () =>
+    page.evaluate(async () => {
+      const all = await navigator.serviceWorker.getRegistrations();
+      const told = await Promise.all(all.map((r) => r.getNotifications()));
+      return told.flatMap((some) => some.map((n) => n.title)).sort();
+    });
+  await until(async () => (await shown()).length === 2, 'a notification of each');
+  assert.equal(await shown(), ['Weather · Attic', 'Weather · Hall']);
+  const worker = await ofHub(context.serviceWorkers(), hubs.Attic);
+  await worker.evaluate(`ExtendableEvent.prototype.waitUntil = () => {}; self.registration.getNotifications().then(([notification]) =>
+    self.dispatchEvent(new NotificationEvent('notificationclick', { notification })))`);
+  await shows('Attic');
+  await page.locator('[data-window="weather"]').waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('[data-window]').waitFor({ state: 'detached' });
+  assert.equal(await shown(), ['Weather · Hall']);
 });
 
 test('a hub that is away is told as away, shows what is kept, and the way back is the same', async () => {

@@ -8,10 +8,13 @@ import { dropSession, keepSession } from '../../spa/sid.ts';
 import { app, show } from '../../spa/store.ts';
 
 let forgotten: unknown[] = [];
-wayOut(async (hub) => {
-  forgotten.push(hub);
-  dropSession();
-});
+wayOut(
+  async (hub) => {
+    forgotten.push(hub);
+    dropSession();
+  },
+  async () => {},
+);
 const perhaps = { i18n: { en: 'perhaps', ru: 'возможно' } };
 const says = { done: 'done', perhaps };
 test.before.each(() => {
