@@ -5,8 +5,12 @@ import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import type { pushApi } from '../firmware/push/api.ts';
 import { reached } from './current.ts';
 import { read, write } from './database.ts';
+import { failed } from './entrance.ts';
+import { hubsHere } from './hubs-here.ts';
+import { switchTo } from './leave.ts';
 import { session } from './sid.ts';
 import { app, type Icon, set, within } from './store.ts';
+import { workerUrl } from './worker.ts';
 
 /**
  * `none`: this browser shows none. `denied`: a person has forbidden it in the browser's settings. `broken`: the browser's
@@ -18,11 +22,23 @@ const path = '/api/push';
 const can = 'PushManager' in window && 'Notification' in window && 'serviceWorker' in navigator;
 /** Whether they are wanted here, of this hub. */
 const wish = () => `push:${session()?.hub_id}`;
+/**
+ * Each hub has a registration of the worker to itself, as that holds one subscription, for one hub's key (sw.ts). No
+ * page lies below its scope.
+ */
+const scope = () => `/push/${session()?.hub_id}/`;
+const isIn = (path: string) => (r: ServiceWorkerRegistration) => new URL(r.scope).pathname === path;
+const registrations = async () => (can ? navigator.serviceWorker.getRegistrations() : []);
+const own = async () => (await registrations()).find(isIn(scope()));
 /** The worker comes a moment after the page; where it does not, there are none. */
-const registration = () =>
-  can ? within(8000, navigator.serviceWorker.ready).catch(() => undefined) : undefined;
+const isServed = async () =>
+  can &&
+  (await within(8000, navigator.serviceWorker.ready).then(
+    () => true,
+    () => false,
+  ));
 
-const known = async () => (await registration())?.pushManager.getSubscription();
+const known = async () => (await own())?.pushManager.getSubscription();
 const look = () => reached().request<Answer<typeof pushApi.look>>('GET', path);
 
 /** The hub's key that a subscription is for. */
@@ -31,21 +47,44 @@ const keyOf = (s: PushSubscription | null | undefined) => {
   return of && toBase64url(new Uint8Array(of));
 };
 
-/** A browser has one subscription, for one hub's key. */
-async function subscription(key: string): Promise<PushSubscription | undefined> {
-  const r = await registration();
-  const old = await r?.pushManager.getSubscription();
+/** Nothing subscribes before its worker is active. */
+async function registered(): Promise<ServiceWorkerRegistration> {
+  const r = await navigator.serviceWorker.register(workerUrl(), { scope: scope(), updateViaCache: 'none' });
+  const worker = r.installing ?? r.waiting;
+  if (!r.active && worker)
+    await within(
+      8000,
+      new Promise<void>((ok) => {
+        const look = () => worker.state === 'activated' && ok();
+        worker.addEventListener('statechange', look);
+        look();
+      }),
+    );
+  return r;
+}
+
+/** Before each hub had its own, the page's registration held the subscription of one of them. */
+async function endFormer(key: string): Promise<void> {
+  const former = await (await registrations()).find(isIn('/'))?.pushManager.getSubscription();
+  if (former && keyOf(former) === key) await former.unsubscribe();
+}
+
+async function subscription(key: string): Promise<PushSubscription> {
+  const { pushManager } = await registered();
+  const old = await pushManager.getSubscription();
   if (old && keyOf(old) === key) return old;
   await old?.unsubscribe();
-  return r?.pushManager.subscribe({
+  const made = await pushManager.subscribe({
     userVisibleOnly: true,
     applicationServerKey: fromBase64url(key) as Uint8Array<ArrayBuffer>,
   });
+  await endFormer(key);
+  return made;
 }
 
 /** How it stands at the hub and here. @throws IngleError while the hub is not reached */
 export async function standing(): Promise<Standing> {
-  if (!(await registration())) return 'none';
+  if (!(await isServed())) return 'none';
   if (Notification.permission === 'denied') return 'denied';
   const [{ endpoint, key }, here] = await Promise.all([look(), known()]);
   return endpoint !== null && endpoint === here?.endpoint && keyOf(here) === key ? 'on' : 'off';
@@ -66,14 +105,19 @@ export async function turnOn(): Promise<Standing> {
 /** @throws IngleError */
 export async function turnOff(): Promise<Standing> {
   await write('prefs', wish(), false);
-  await silence();
+  await (await known())?.unsubscribe();
   await reached().request('DELETE', path);
   return 'off';
 }
 
-/** Nothing is shown here from now on, though the hub may not hear of it before it tries. */
+/** Nothing of any hub is shown here from now on, though the hubs may not hear of it before they try. */
 export async function silence(): Promise<void> {
-  await (await known())?.unsubscribe();
+  for (const r of await registrations()) await (await r.pushManager.getSubscription())?.unsubscribe();
+}
+
+async function showHub(hubId: string): Promise<void> {
+  const hub = (await hubsHere()).find((h) => h.hub_id === hubId);
+  if (hub) await switchTo(hub);
 }
 
 let isHeeded = false;
@@ -82,8 +126,11 @@ export function heedTaps(open: (icons: readonly Icon[]) => void): void {
   if (!can || isHeeded) return;
   isHeeded = true;
   navigator.serviceWorker.addEventListener('message', ({ data }) => {
-    set({ linked: /^\/(?:#open\.|s\/)([a-z]\w*)/.exec(String(Object(data).path))?.[1] ?? null });
-    open(app().icons ?? []);
+    const { path, hub } = Object(data);
+    set({ linked: /^\/(?:#open\.|s\/)([a-z]\w*)/.exec(String(path))?.[1] ?? null });
+    // What is another hub's opens once that one is shown.
+    if (hub && hub !== session()?.hub_id) void showHub(String(hub)).catch(failed);
+    else open(app().icons ?? []);
   });
 }
 
@@ -91,4 +138,5 @@ export function heedTaps(open: (icons: readonly Icon[]) => void): void {
 export async function keep(): Promise<void> {
   if (!can || Notification.permission !== 'granted' || !(await read('prefs', wish()))) return;
   if ((await standing()) === 'off') await turnOn();
+  await (await own())?.update();
 }

@@ -31,14 +31,17 @@ const worker = globalThis as unknown as {
   addEventListener(type: 'notificationclick', f: (e: Clicked) => void): void;
   clients: {
     claim(): Promise<void>;
-    matchAll(of: { type: 'window' }): Promise<Client[]>;
+    matchAll(of: { type: 'window'; includeUncontrolled: true }): Promise<Client[]>;
     openWindow(path: string): Promise<unknown>;
   };
-  registration: { showNotification(title: string, options: object): Promise<void> };
+  registration: { scope: string; showNotification(title: string, options: object): Promise<void> };
 };
 const cacheName = `ingle-${INGLE_BUILD}`;
+/** The hub whose notices this worker shows, if that is all it is there for (push.ts). */
+const hubId = /^\/push\/([\w-]+)\/$/.exec(new URL(worker.registration.scope).pathname)?.[1];
 
 worker.addEventListener('install', (e) => {
+  if (hubId) return e.waitUntil(worker.skipWaiting());
   e.waitUntil(
     caches
       .open(cacheName)
@@ -47,6 +50,8 @@ worker.addEventListener('install', (e) => {
 });
 
 worker.addEventListener('activate', (e) => {
+  // The shell is the page's worker's to keep and to let go.
+  if (hubId) return;
   e.waitUntil(
     (async () => {
       for (const name of await caches.keys())
@@ -80,7 +85,27 @@ worker.addEventListener('fetch', (e) => {
   );
 });
 
-const windows = () => worker.clients.matchAll({ type: 'window' });
+const windows = () => worker.clients.matchAll({ type: 'window', includeUncontrolled: true });
+
+/** What the hub is called, where this browser knows more than one; '' else. */
+function hubName(): Promise<string> {
+  return new Promise((ok) => {
+    const r = indexedDB.open('ingle');
+    // A database that is not there is not this worker's to make.
+    r.onupgradeneeded = () => r.transaction?.abort();
+    r.onerror = () => ok('');
+    r.onsuccess = () => {
+      const db = r.result;
+      const all = db.transaction('hubs').objectStore('hubs').getAll();
+      all.onerror = () => ok('');
+      all.onsuccess = () => {
+        db.close();
+        const hubs = all.result as { hub_id: string; name: string }[];
+        ok((hubs.length > 1 && hubs.find((h) => h.hub_id === hubId)?.name) || '');
+      };
+    };
+  });
+}
 
 worker.addEventListener('push', (e) => {
   e.waitUntil(
@@ -88,8 +113,11 @@ worker.addEventListener('push', (e) => {
       const { title, body, tag, path, language } = (e.data?.json() ?? {}) as Record<string, string>;
       // Who looks at the application sees it there.
       if (!title || (await windows()).some((w) => w.visibilityState === 'visible')) return;
-      await worker.registration.showNotification(title, {
-        ...{ body, tag, lang: language, icon: '/icon-192.png', data: path },
+      const name = hubId ? await hubName() : '';
+      await worker.registration.showNotification(name ? `${title} · ${name}` : title, {
+        // Tags are one list for all hubs of an origin.
+        ...{ body, tag: tag && hubId ? `${hubId} ${tag}` : tag, lang: language },
+        ...{ icon: '/icon-192.png', data: path },
         ...(tag ? { renotify: true } : {}),
       });
     })(),
@@ -104,7 +132,7 @@ worker.addEventListener('notificationclick', (e) => {
       const [open] = await windows();
       if (!open) return worker.clients.openWindow(path);
       // A second window would only say that the application is open elsewhere; this one goes there (push.ts).
-      open.postMessage({ path });
+      open.postMessage({ path, hub: hubId });
       return open.focus();
     })(),
   );

@@ -11,11 +11,14 @@ interface TrustedTypes {
   ): { createScriptURL(url: string): string };
 }
 
-/** The worker's address as the content policy wants it: the only one the policy `ingle` gives out. */
-function workerUrl(): string {
+let url: string | undefined;
+/** The worker's address as the content policy wants it: the only one the policy `ingle` gives out, and gives out once. */
+export function workerUrl(): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-  const url = '/sw.js';
-  return trustedTypes?.createPolicy('ingle', { createScriptURL: () => url }).createScriptURL(url) ?? url;
+  const plain = '/sw.js';
+  url ??=
+    trustedTypes?.createPolicy('ingle', { createScriptURL: () => plain }).createScriptURL(plain) ?? plain;
+  return url;
 }
 
 /** Registers the worker and says when a newer build waits. */
