@@ -140,6 +140,8 @@ export interface Changed {
     };
   };
   effective: { params?: Record<string, unknown>; io?: Scenario['io']; steps: Step[] };
+  /** Steps of the prototype that were left out; an older hub does not tell them. */
+  left_out?: Step[];
   problems: Scenario['problems'];
   readme: string;
 }

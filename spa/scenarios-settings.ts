@@ -149,7 +149,7 @@ export function Steps({
   const take = (id: string) =>
     change({ rewrite: rewrite.filter((r) => r.action !== 'drop' || r.match.id !== id) });
   const row = (id: string, isOut: boolean) => {
-    const name = stepName(id, steps, of);
+    const name = stepName(id, isOut ? (now.left_out ?? []) : steps, of);
     const does = say(isOut ? 'step_back' : 'step_drop');
     return html`<li key=${id} data-step=${id} data-out=${isOut}><span class=${isOut ? 'soft' : ''}>${isOut ? say('step_is_out', { step: name }) : name}</span>
       <button type="button" class="button quiet" id=${`step-${id}`} disabled=${still} aria-label=${`${does}: ${name}`}

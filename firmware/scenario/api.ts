@@ -122,7 +122,7 @@ export const scenariosApi = localArea({
     who: 'household',
     doc: 'What somebody changed of a scenario, and the scenario that comes of it.',
     params: { user, id: pathId },
-    answer: anyObject('user, id, implementation, rev, problems, effective, readme.'),
+    answer: anyObject('user, id, implementation, rev, problems, effective, left_out (steps), readme.'),
     errors: ['forbidden', 'not_found', 'timeout'],
   },
   change: {

@@ -8,6 +8,7 @@ import { sealedIn } from './reference.ts';
 import type { Implementation, Prototype } from './schema.ts';
 import { shownBindings } from './sealed.ts';
 import { askerFrom, dict, json, type Methods, type Parts } from './serve-parts.ts';
+import { findStep } from './walk.ts';
 
 const isSet = (names: readonly string[], of: object = {}): Record<string, boolean> =>
   Object.fromEntries(names.map((name) => [name, Object.hasOwn(of, name)]));
@@ -65,9 +66,12 @@ export function libraryMethods(p: Parts) {
     const implementation = bindings
       ? { ...row.implementation, bindings: shownBindings(bindings) }
       : row.implementation;
-    return {
-      implementation: dict({ ...row, implementation, effective: library.effective(of, id).scenario, readme }),
-    };
+    // What was left out stands in the prototype alone, with what it does.
+    const left_out = (implementation.rewrite ?? []).flatMap(({ action, match }) =>
+      action === 'drop' ? (findStep(prototype.steps, match.id)?.step ?? []) : [],
+    );
+    const effective = library.effective(of, id).scenario;
+    return { implementation: dict({ ...row, implementation, effective, left_out, readme }) };
   };
   return {
     async Prototypes({ asker }) {

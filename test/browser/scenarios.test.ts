@@ -180,6 +180,11 @@ test('how it answers is chosen among its own ways, and a step that nothing needs
     .click();
   const isOut = (id: string) => win(page).locator(`[data-step="${id}"][data-out="true"]`);
   await isOut('bye').waitFor();
+  assert.match(
+    await isOut('bye').locator('span').innerText(),
+    /^Left out: “Good night\.”$/,
+    'in words, as it was before',
+  );
   assert.equal((await changed()).rewrite, [{ action: 'drop', match: { id: 'bye' } }]);
   await isOut('bye').scrollIntoViewIfNeeded();
   await both(page, '16-steps');

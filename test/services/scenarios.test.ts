@@ -220,6 +220,7 @@ test('a person changes what they may, and everything else is refused with its re
   }
   assert.is((await change({ params: { other: 1 } })).status, 400);
   const now = (await hub.ask('GET', at)).body;
+  assert.equal(now.left_out, [prints('b', 'second')], 'what a step did that is left out is told');
   assert.is((await change({ rev: now.rev + 7, enabled: true })).status, 409);
   const rehearsed = await hub.ask('POST', '/api/scenarios/test.mine/rehearse', { body: {} });
   assert.equal(
