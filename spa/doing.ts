@@ -1,5 +1,7 @@
 // What a tap on a skill's screen does: a command to the hub, a value set here, another place, rows asked for again.
 import { IngleError } from '../firmware/protocol/errors.ts';
+import { translator } from '../firmware/text/i18n.ts';
+import { spaDoingTexts } from '../firmware/text/spa-doing.ts';
 import { type Own, openOwn } from '../firmware/ui/own.ts';
 import type { Act, Value } from '../firmware/ui/tree.ts';
 import { evaluate, plainText, type Scope } from '../firmware/ui/value.ts';
@@ -12,7 +14,6 @@ import { openSkill } from './open.ts';
 import { pageOf } from './paged.ts';
 import { asked } from './routed.ts';
 import { app, follow, type Icon, toast } from './store.ts';
-import { t } from './text.ts';
 import { context, isAbsent, pathOf, Unsupported, unsupported } from './topic.ts';
 
 export interface Doing {
@@ -143,7 +144,7 @@ async function does(
   );
   if (app().link === 'up') box.online();
   const result = await Promise.race([ended, unreached()]);
-  if (app().link !== 'up') toast(t('queued'));
+  if (app().link !== 'up') toast(translator(spaDoingTexts, app().language)('queued'));
   return result ?? { done: true };
 }
 

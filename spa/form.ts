@@ -3,11 +3,13 @@ export { sheet } from './nodes.css';
 
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { translator } from '../firmware/text/i18n.ts';
+import { spaFormTexts } from '../firmware/text/spa-form.ts';
 import type { Field } from '../firmware/ui/tree.ts';
 import { evaluate } from '../firmware/ui/value.ts';
 import { controlOf, type Drawing, type Of, say, words } from './drawing.ts';
 import { Op, useOp } from './op.ts';
-import { t } from './text.ts';
+import { app } from './store.ts';
 
 /** What a field gives: its text, a number, yes or no, or the values that are chosen. */
 type Given = string | number | boolean | string[] | null;
@@ -101,7 +103,9 @@ export function Form({ n, d }: { n: Of<'form'>; d: Drawing }) {
     const open = n.fields.filter(
       (f) => f.required && Array.isArray(given(f)) && !(given(f) as string[]).length,
     );
-    setErrors(Object.fromEntries(open.map((f) => [f.name, t('field_required')])));
+    setErrors(
+      Object.fromEntries(open.map((f) => [f.name, translator(spaFormTexts, app().language)('choose')])),
+    );
     if (open.length > 0) return;
     setSending(true);
     flying.current = typed;

@@ -3,10 +3,13 @@ import type { HubHere } from './hubs-offered.ts';
 
 type Out = (forgets?: boolean | string) => Promise<void>;
 
-type Across = (hub: Pick<HubHere, 'hub_id' | 'name' | 'mine'>) => Promise<void>;
+/** switch.ts, once it is here. */
+type Across = () => Promise<{
+  switchTo(hub: Pick<HubHere, 'hub_id' | 'name' | 'mine'>): Promise<void>;
+}>;
 
-let out: Out = async () => {};
-let across: Across = async () => {};
+let out: Out;
+let across: Across;
 
 /** Told once, by who knows the ways. */
 export function wayOut(way: Out, to: Across): void {
@@ -14,8 +17,8 @@ export function wayOut(way: Out, to: Across): void {
   across = to;
 }
 
-/** Shows another hub in this tab (switch.ts). */
-export const switchTo: Across = (hub) => across(hub);
+/** What shows another hub in this tab. */
+export const toAnother: Across = () => across();
 
 /**
  * Ends the session here.

@@ -25,7 +25,7 @@ function App() {
     }</div>`;
 }
 
-wayOut(signOut, (hub) => import('./switch.ts').then((m) => m.switchTo(hub)));
+wayOut(signOut, () => import('./switch.ts'));
 startTheme();
 startLanguage();
 startBrand();

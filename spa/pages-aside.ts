@@ -46,7 +46,7 @@ function NoPasskey({ page }: { page: Extract<Page, { at: 'nopasskey' }> }) {
       }
       <${Waiting} busy=${page.busy} />
       <button class="button second wide" type="button" onClick=${newCode}>${say('nopasskey_new_code')}</button>
-      <button class="button quiet" type="button" onClick=${() => show({ at: 'login' })}>${t('back')}</button>
+      <button class="button quiet" type="button" onClick=${() => show({ at: 'login' })}>${say('back')}</button>
     </div>
   <//>`;
 }

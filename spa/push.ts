@@ -7,7 +7,7 @@ import { reached } from './current.ts';
 import { read, write } from './database.ts';
 import { failed } from './entrance.ts';
 import { hubsHere } from './hubs-here.ts';
-import { switchTo } from './leave.ts';
+import { toAnother } from './leave.ts';
 import { session } from './sid.ts';
 import { app, type Icon, set, within } from './store.ts';
 import { workerUrl } from './worker.ts';
@@ -117,7 +117,7 @@ export async function silence(): Promise<void> {
 
 async function showHub(hubId: string): Promise<void> {
   const hub = (await hubsHere()).find((h) => h.hub_id === hubId);
-  if (hub) await switchTo(hub);
+  if (hub) await (await toAnother()).switchTo(hub);
 }
 
 let isHeeded = false;

@@ -1,6 +1,7 @@
 // What skills tell the person (`ui.toast`, `ui.notify`): each line is shown once on this browser. A toast is for who
 // looks now; a notice waits for the next look. The name of the skill stands before it, so that none speaks as the hub.
-import { inLanguage } from '../firmware/text/i18n.ts';
+import { inLanguage, translator } from '../firmware/text/i18n.ts';
+import { spaSaidTexts } from '../firmware/text/spa-said.ts';
 import type { Told } from '../firmware/ui/topic-names.ts';
 import { read, write } from './database.ts';
 import { isApp, openLinked, openManager, openSkill } from './open.ts';
@@ -23,12 +24,13 @@ const words = (of: unknown) =>
 function show({ skill_id, topic, payload }: Told): void {
   const icon = app().icons?.find((i) => i.skill_id === skill_id);
   const said = ['title', 'body', 'text'].map((k) => words(payload[k])).filter(Boolean);
+  const open = translator(spaSaidTexts, app().language)('open');
   // Nobody is taken away from elsewhere: the way to the app is offered.
   if (icon && isApp(icon) && topic === 'ui.route')
-    toast(titleOf(icon), { text: t('said_open'), act: () => openSkill(icon) });
+    toast(titleOf(icon), { text: open, act: () => openSkill(icon) });
   if ((!icon && skill_id !== 'scenario') || said.length === 0 || topic === 'ui.route') return;
   const isThere = topic === 'ui.toast' || app().open?.skill_id === skill_id;
-  const way = { text: t('said_open'), act: () => (icon ? openSkill(icon) : openManager('scenarios')) };
+  const way = { text: open, act: () => (icon ? openSkill(icon) : openManager('scenarios')) };
   toast(`${icon ? titleOf(icon) : t('scenarios')}: ${said.join('. ')}`, isThere ? undefined : way);
 }
 

@@ -142,7 +142,7 @@ export function Scenarios() {
   const isTab = view.at !== 'one' && view.at !== 'run';
   const backTo = before
     ? before.at === 'one' || before.at === 'run'
-      ? t('back')
+      ? say('back')
       : say(`tab_${before.at}`)
     : '';
   return html`<div class="v-stack manage scenarios" ref=${box}>

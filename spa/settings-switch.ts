@@ -6,7 +6,7 @@ import { Command } from './frame.ts';
 import { glyph } from './glyphs.ts';
 import { hubsHere } from './hubs-here.ts';
 import type { HubHere } from './hubs-offered.ts';
-import { switchTo } from './leave.ts';
+import { toAnother } from './leave.ts';
 import { say } from './settings-text.ts';
 import { useApp } from './store.ts';
 import { ago } from './text.ts';
@@ -28,12 +28,14 @@ function aboutOf(h: HubHere, alike: boolean): string {
   return [alike && h.hub_id.slice(0, 12), standing, ways].filter(Boolean).join(' · ');
 }
 
+const go = async (h: HubHere) => (await toAnother()).switchTo(h);
+
 function Row({ hub: h, alike }: { hub: HubHere; alike: boolean }) {
   const about = html`<span><b>${h.name}</b><span class="soft small">${aboutOf(h, alike)}</span></span>`;
   if (h.current)
     return html`<li data-hub=${h.hub_id} aria-current="true">${about}<div class="pill ok">${say('shown')}</div></li>`;
   if (h.paired)
-    return html`<li data-hub=${h.hub_id}><button type="button" class="way" onClick=${() => void switchTo(h).catch(failed)}>
+    return html`<li data-hub=${h.hub_id}><button type="button" class="way" onClick=${() => void go(h).catch(failed)}>
       ${glyph('hub')}${about}${glyph('right')}</button></li>`;
   return html`<li data-hub=${h.hub_id}><span><b>${h.name}</b>
     <span class="soft small">${say('unpaired')}</span>

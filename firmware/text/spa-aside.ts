@@ -2,6 +2,7 @@
 import type { Texts } from './i18n.ts';
 
 const en = {
+  back: 'Back',
   elsewhere_title: 'Ingle is open in another tab',
   elsewhere_lead: 'One tab at a time speaks with your hub, so that nothing happens twice.',
   elsewhere_do: 'Use here',
@@ -56,6 +57,7 @@ const en = {
 } as const;
 
 const ru: Record<keyof typeof en, string> = {
+  back: 'Назад',
   elsewhere_title: 'Ingle открыт в другой вкладке',
   elsewhere_lead: 'С хабом говорит одна вкладка, чтобы ничего не произошло дважды.',
   elsewhere_do: 'Работать здесь',

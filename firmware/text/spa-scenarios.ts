@@ -2,6 +2,7 @@
 import type { Text, Texts } from './i18n.ts';
 
 const en = {
+  back: 'Back',
   lead: 'What the hub does in several steps: at a time, when something happens, when it is told to, or now.',
   offline:
     'The hub is not reached. Nothing can be run or changed now; it goes on by itself when the hub is back.',
@@ -258,6 +259,7 @@ const en = {
 } as const;
 
 const ru: Record<keyof typeof en, Text> = {
+  back: 'Назад',
   lead: 'То, что хаб делает в несколько шагов: в назначенное время, по событию, по просьбе или сейчас.',
   offline: 'Хаб недоступен. Сейчас ничего нельзя запустить или изменить; всё продолжится, когда он вернётся.',
   look_again: 'Посмотреть снова',

@@ -4,7 +4,6 @@ import type { Text, Texts } from './i18n.ts';
 const en = {
   language: 'Language',
   loading: 'Opening Ingle',
-  back: 'Back',
   close: 'Close',
   retry: 'Try again',
   continue: 'Continue',
@@ -127,7 +126,6 @@ const en = {
   undo: 'Undo',
   refresh_page: 'A new version is ready',
   refresh_do: 'Reload',
-  install: 'Install app',
 
   opening_skill: 'Opening {title}',
   skill_missing: '{title} does not run right now',
@@ -137,14 +135,8 @@ const en = {
   preview_is: 'A preview, which only you see.',
   preview_over: 'This preview is over',
   too_much: 'There is more here than one page can show.',
-  field_required: 'Please choose something.',
-  done: 'Done',
-  sent: 'Sent',
-  working: 'Working…',
   op_done: 'Done',
   op_failed: 'Not done: {why}',
-  queued: 'Kept here. It will be sent when the hub answers.',
-  said_open: 'Open',
   action_failed: 'The hub did not do that: {message}',
   no_rows: 'Nothing here yet',
 } as const;
@@ -154,7 +146,6 @@ export type SpaText = keyof typeof en;
 const ru: Record<SpaText, Text> = {
   language: 'Язык',
   loading: 'Ingle открывается',
-  back: 'Назад',
   close: 'Закрыть',
   retry: 'Попробовать снова',
   continue: 'Продолжить',
@@ -287,7 +278,6 @@ const ru: Record<SpaText, Text> = {
   undo: 'Отменить',
   refresh_page: 'Готова новая версия',
   refresh_do: 'Обновить',
-  install: 'Установить приложение',
 
   opening_skill: 'Открываем: {title}',
   skill_missing: '{title} сейчас не работает',
@@ -297,14 +287,8 @@ const ru: Record<SpaText, Text> = {
   preview_is: 'Предпросмотр: его видите только вы.',
   preview_over: 'Предпросмотр закончился',
   too_much: 'Здесь больше, чем поместится на одной странице.',
-  field_required: 'Выберите что-нибудь.',
-  done: 'Готово',
-  sent: 'Отправлено',
-  working: 'Выполняется…',
   op_done: 'Готово',
   op_failed: 'Не сделано: {why}',
-  queued: 'Сохранено здесь. Уйдёт, когда хаб ответит.',
-  said_open: 'Открыть',
   action_failed: 'Хаб этого не сделал: {message}',
   no_rows: 'Пока пусто',
 };

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { translator } from '../../firmware/text/i18n.ts';
 import { spaTexts } from '../../firmware/text/spa.ts';
 import { spaAsideTexts } from '../../firmware/text/spa-aside.ts';
+import { spaDoingTexts } from '../../firmware/text/spa-doing.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { check, faults } from '../lab/browser/check.ts';
 import { at, launch, online, type PhoneOptions, phone } from '../lab/browser/phone.ts';
@@ -74,7 +75,7 @@ for (const [name, language, options] of looks)
     house.kill('api', 'SIGSTOP');
     await state('unserved');
     await page.locator('.v-row.end button').click();
-    await page.getByText(t('queued')).waitFor();
+    await page.getByText(translator(spaDoingTexts, language)('queued')).waitFor();
     await check(page, `state-${name}-07-skill-unserved`);
     house.kill('api', 'SIGCONT');
     await page.locator('[data-live="yes"]').waitFor();

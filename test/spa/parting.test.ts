@@ -13,7 +13,7 @@ wayOut(
     forgotten.push(hub);
     dropSession();
   },
-  async () => {},
+  () => Promise.reject(new Error('nobody goes to another hub here')),
 );
 const perhaps = { i18n: { en: 'perhaps', ru: 'возможно' } };
 const says = { done: 'done', perhaps };
