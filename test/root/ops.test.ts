@@ -55,7 +55,7 @@ test('the container carries what the bundle needs, and settings root knows', () 
   for (const part of ['root', 'native', 'spa'])
     assert.ok(text.includes(`COPY --from=build /src/dist/${part} /opt/ingle/dist/${part}\n`), part);
   const ignored = read('root/ops/Containerfile.dockerignore').split('\n');
-  for (const name of ['dist', '**/node_modules', '.git', '.ingle']) assert.ok(ignored.includes(name), name);
+  for (const name of ['dist', '**/node_modules', '**/.env', '.git', '.ingle']) assert.ok(ignored.includes(name), name);
 });
 
 interface Service {
@@ -76,7 +76,7 @@ test('the composition gives root settings it knows, and a database', () => {
   };
   const given = { ORIGIN: 'https://hub.example', POSTGRES_PASSWORD: 'hunter2' };
   const filled = (text: string) =>
-    text.replace(/\$\{(\w+):\?\}/g, (_, name: keyof typeof given) => given[name]);
+    text.replace(/\$\{(\w+):\?[^}]+\}/g, (_, name: keyof typeof given) => given[name]);
   const { root, second, postgres } = services;
   const configOf = (s: Service) =>
     readConfig([], {
