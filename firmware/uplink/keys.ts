@@ -24,7 +24,7 @@ export interface HubKeys {
 }
 
 /** Former static keys that are kept, so that a browser away during that many rotations still finds its hub. */
-const FORMER = 3;
+export const FORMER = 3;
 
 function rawPair(kind: 'ed25519' | 'x25519'): RawKey {
   const pair = kind === 'ed25519' ? generateKeyPairSync('ed25519') : generateKeyPairSync('x25519');

@@ -11,6 +11,7 @@ import { decodeControl, encodeControl } from '../../firmware/protocol/noise/cont
 import { tunnelClient } from '../../firmware/protocol/tunnel/client.ts';
 import type { TunnelClient } from '../../firmware/protocol/tunnel/tunnel.ts';
 import { frameKind } from '../../firmware/protocol/wire.ts';
+import { FORMER } from '../../firmware/uplink/keys.ts';
 import { authenticator } from '../lab/authenticator.ts';
 import { localApi, origin, type Phone, type Sent, words, world } from './hostile-world.ts';
 import { type Heard, until } from './root.ts';
@@ -236,7 +237,8 @@ async function live(moves: readonly Move[], lane = 0): Promise<typeof nothing> {
       case 'reload':
         return w.load(phone(x.who));
       case 'rotate':
-        return w.hub.rotate();
+        // A browser that was away during more of them than the hub keeps keys of needs a person.
+        return ++rotations > FORMER ? undefined : w.hub.rotate();
       case 'restart':
         return w.hub.restart();
       case 'next':
@@ -349,6 +351,7 @@ async function live(moves: readonly Move[], lane = 0): Promise<typeof nothing> {
       for (const m of e.heard.messages) if (decodeControl(m)?.t === 'refused') tally.rootRefused++;
     }
   }
+  let rotations = 0;
   const had = new Map<Phone, boolean>();
 
   /** A root that behaves: who was in comes back without a person, and an honest pairing works. */
