@@ -49,6 +49,8 @@ interface Hearing {
   model: Model;
   runtime: string;
   signal?: AbortSignal | undefined;
+  /** How long one decoding may take, milliseconds; DECODE_MS when left out. */
+  decodeMs?: number;
 }
 
 /** Whether a recording (16 kHz, mono) says yes or no, in English. */
@@ -143,7 +145,7 @@ async function batch(
     const where = ['-cepdir', dirname(file), '-cepext', '.raw', '-adcin', 'yes', '-ctl', list];
     const by = ['-hmm', o.model.acoustic, '-dict', dictionary, '-jsgf', grammar, ...grammarBeams];
     await must('pocketsphinx_batch', [...where, ...by, ...how, said, '-logfn', '/dev/null'], {
-      timeoutMs: DECODE_MS,
+      timeoutMs: o.decodeMs ?? DECODE_MS,
       signal: o.signal,
     });
     return readFileSync(said, 'utf8');
@@ -167,7 +169,7 @@ async function heard(samples: Int16Array, how: string[], o: Hearing): Promise<st
     must(
       'pocketsphinx_continuous',
       ['-infile', file, '-hmm', o.model.acoustic, '-logfn', '/dev/null', ...how],
-      { timeoutMs: DECODE_MS, maxBytes: 64 * 1024, signal: o.signal },
+      { timeoutMs: o.decodeMs ?? DECODE_MS, maxBytes: 64 * 1024, signal: o.signal },
     ),
   );
   return out.toString().replace(/\s+/g, ' ').trim();

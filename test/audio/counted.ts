@@ -45,7 +45,8 @@ export async function openEar() {
   if (unknown.length > 0) throw new Error(`words without a sound: ${unknown.join(', ')}`);
   const kept = grammars.find('en', grammarHash('en', grammar));
   return {
-    hear: (samples: Int16Array) => weighed(samples, kept, { model: models('en'), runtime: folder }),
+    hear: (samples: Int16Array) =>
+      weighed(samples, kept, { model: models('en'), runtime: folder, decodeMs: 120_000 }),
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
