@@ -127,7 +127,9 @@ async function forwarder(
   atRest?: (pid: number) => Promise<void>,
 ): Promise<Side> {
   const port = await freePort('127.0.0.1');
-  const args = [...pin, process.execPath, '--import', 'tsx', file];
+  // As it would be installed: what a compiler in its process leaves behind would be there for its connections to use.
+  const { compile } = await import('../compile.mjs' as string);
+  const args = [...pin, process.execPath, (await compile([file])).get(file)];
   const child: ChildProcess = spawn(args[0]!, args.slice(1), {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, PORT: String(port) },

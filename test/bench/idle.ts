@@ -8,12 +8,12 @@ const HUBS = 50;
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
 /**
  * Memory counts as settled when it has moved by less than this share for `STILL_MS`; it is waited for no longer than
- * `SETTLE_MS`. V8 gives back what the connecting left behind eight seconds after a process has come to rest, twice or
- * three times over (its memory reducer); a shorter look measures garbage.
+ * `SETTLE_MS`. V8 gives back what the connecting left behind some eight seconds after a process has come to rest, twice
+ * or three times over (its memory reducer), or up to a minute later; a shorter look measures garbage.
  */
 const STILL = 0.005;
-const STILL_MS = 12_000;
-const SETTLE_MS = Number(process.env['SETTLE_MS'] ?? 60_000);
+const STILL_MS = 40_000;
+const SETTLE_MS = Number(process.env['SETTLE_MS'] ?? 120_000);
 
 spawnSync('taskset', ['-cp', '1', String(process.pid)]);
 const wait = (ms: number) => new Promise((r) => setTimeout(r, ms));
