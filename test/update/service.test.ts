@@ -61,6 +61,8 @@ test('one order downloads, installs and restarts', async ({ hub }) => {
   await hub.client.Check({ channel: '' });
   await hub.client.Install({ source: '', restart: 'now' });
   await hub.restartAsked();
+  // The signal of it may come after the file.
+  await until(() => hub.states.at(-1)?.state === 'restarting', 'the last state to be told');
   assert.equal(
     hub.states.map((s) => s.state).filter((s, i, all) => s !== all[i - 1]),
     [...'available downloading downloaded verifying installing installed draining'.split(' '), 'restarting'],
