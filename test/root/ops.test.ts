@@ -55,7 +55,8 @@ test('the container carries what the bundle needs, and settings root knows', () 
   for (const part of ['root', 'native', 'spa'])
     assert.ok(text.includes(`COPY --from=build /src/dist/${part} /opt/ingle/dist/${part}\n`), part);
   const ignored = read('root/ops/Containerfile.dockerignore').split('\n');
-  for (const name of ['dist', '**/node_modules', '**/.env', '.git', '.ingle']) assert.ok(ignored.includes(name), name);
+  for (const name of ['dist', '**/node_modules', '**/.env', '.git', '.ingle'])
+    assert.ok(ignored.includes(name), name);
 });
 
 interface Service {
