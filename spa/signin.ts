@@ -162,11 +162,10 @@ export async function login(): Promise<void> {
     }>('/v1/owner/webauthn/login/finish', { sid, credential });
     const { session_jwt, browser_key_id, owner_id, subnet_id, hub_id } = r;
     const passkey = { id: credential.id, public_key: r.public_key };
-    if (!session()?.access && !leadsHome(await readAll('hubs'), hub_id, credential.id)) {
-      await endSession();
-      return show({ at: 'alarm', reason: 'hub_id' });
-    }
-    changeSession({ session_jwt, browser_key_id, owner_id, subnet_id, hub_id, passkey });
+    const entered = { session_jwt, browser_key_id, owner_id, subnet_id, hub_id, passkey };
+    if (!session()?.access && !leadsHome(await readAll('hubs'), hub_id, credential.id))
+      return await (await loaded(import('./switch.ts'))).goHome(entered);
+    changeSession(entered);
   } catch (e) {
     const notice = noticeOf(e);
     const error = 'error' in notice ? notice.error : null;

@@ -3,13 +3,13 @@
 import { toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { connect, endSession, stopLink } from './connection.ts';
-import { read } from './database.ts';
+import { read, readAll } from './database.ts';
 import { errorOf, failed } from './entrance.ts';
 import type { HubHere } from './hubs-offered.ts';
 import { browserKey } from './key.ts';
 import { post } from './rest.ts';
 import { say } from './settings-text.ts';
-import { changeSession, session } from './sid.ts';
+import { changeSession, type Session, session } from './sid.ts';
 import { noDesktop, set, show, toast } from './store.ts';
 
 /** Before root is asked once more, milliseconds. */
@@ -32,6 +32,28 @@ async function led(sid: string, jwt: string, hub_id: string): Promise<boolean> {
       await new Promise((again) => setTimeout(again, AGAIN));
     }
   }
+}
+
+/**
+ * Root has led a sign-in to a hub that never took this passkey from this browser. Of an account with several hubs that may
+ * be the newest one, so it is asked for the one that did; where it does not lead there, that is the alarm.
+ */
+export async function goHome(
+  entered: Pick<Session, 'session_jwt' | 'browser_key_id' | 'owner_id' | 'subnet_id'> & {
+    session_jwt: string;
+    passkey: { id: string; public_key: string };
+  },
+): Promise<void> {
+  const took = (await readAll('hubs')).filter((p) => p.passkeys?.includes(entered.passkey.id));
+  const { hub_id } = took.sort((a, b) => b.paired - a.paired)[0]!;
+  try {
+    if (!(await led(session()!.sid, entered.session_jwt, hub_id))) return;
+  } catch {
+    await endSession();
+    return show({ at: 'alarm', reason: 'hub_id' });
+  }
+  changeSession({ ...entered, hub_id });
+  await connect();
 }
 
 /** Shows another hub in this tab. Why it does not is told, and the one before is shown again. */

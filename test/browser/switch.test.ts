@@ -99,6 +99,16 @@ test('a hub of the owner that this browser is not paired with says how it is', a
   await look('switch-1-unpaired');
 });
 
+test('who signs in again comes to the hub this browser knows, though root leads to the newest one', async () => {
+  const { page } = owner;
+  await page.keyboard.press('Escape');
+  await press(page, 'Menu');
+  await press(page, 'Sign out');
+  await at(page, 'login');
+  await press(page, 'Sign in with passkey');
+  await shows('Hall');
+});
+
 test('once paired with both, a tap shows the other hub and a key the first again, without a touch and in one session', async () => {
   const { page } = owner;
   await page.goto(`${hall.origin}/icon.svg`);
