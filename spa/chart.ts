@@ -20,7 +20,7 @@ function atText(chart: Chart, x: number): string {
   const long = chart.x[1] - chart.x[0] > 86_400_000;
   return new Intl.DateTimeFormat(app().language, {
     ...(long ? { day: 'numeric', month: 'short' } : {}),
-    hour: '2-digit',
+    hour: 'numeric',
     minute: '2-digit',
     ...(chart.x[1] - chart.x[0] < 600_000 ? { second: '2-digit' } : {}),
   }).format(x);
