@@ -30,9 +30,11 @@ const measured: Measured = {
 const told = (o: Partial<Measured> = {}): any => measuredState({ ...measured, ...o });
 
 const uptimes: [seconds: number, text: string][] = [
-  [0, '0 h 0 min 0 s'],
-  [3 * 3600 + 62, '3 h 1 min 2 s'],
-  [86_399, '23 h 59 min 59 s'],
+  [0, '0 min 0 s'],
+  [3599, '59 min 59 s'],
+  [3600, '1 h 0 min'],
+  [3 * 3600 + 62, '3 h 1 min'],
+  [86_399, '23 h 59 min'],
   [86_400, '1 d 0 h 0 min'],
   [2 * 86_400 + 7260, '2 d 2 h 1 min'],
 ];

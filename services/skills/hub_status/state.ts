@@ -28,12 +28,13 @@ const t = localizer(hubStatusText);
 const gigabytes = (kib: number, l: Language): string =>
   new Intl.NumberFormat(l, { maximumFractionDigits: 1 }).format((kib * 1024) / 1e9);
 
-/** Days and hours, or on the first day hours, minutes and seconds. */
+/** Seconds in the first hour only: later they would say little, and a line that gets one more digit may break in two. */
 function uptimeText(seconds: number): Localized {
   const d = Math.floor(seconds / 86_400);
   const h = Math.floor(seconds / 3600) % 24;
   const m = Math.floor(seconds / 60) % 60;
-  return d > 0 ? t('days', { d, h, m }) : t('hours', { h, m, s: seconds % 60 });
+  if (d > 0) return t('days', { d, h, m });
+  return h > 0 ? t('hours', { h, m }) : t('minutes', { m, s: seconds % 60 });
 }
 
 function linkState(link: Link | undefined): JsonObject {
