@@ -46,8 +46,10 @@ export async function goHome(
 ): Promise<void> {
   const took = (await readAll('hubs')).filter((p) => p.passkeys?.includes(entered.passkey.id));
   const { hub_id } = took.sort((a, b) => b.paired - a.paired)[0]!;
+  const sid = session()?.sid;
   try {
-    if (!(await led(session()!.sid, entered.session_jwt, hub_id))) return;
+    // The person may have gone another way meanwhile.
+    if (sid === undefined || !(await led(sid, entered.session_jwt, hub_id))) return;
   } catch {
     await endSession();
     return show({ at: 'alarm', reason: 'hub_id' });

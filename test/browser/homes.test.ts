@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
-import { check, faults } from '../lab/browser/check.ts';
+import { checkOnPhones, faults } from '../lab/browser/check.ts';
 import { home } from '../lab/browser/home.ts';
 import { answer, at, countKept, openPage, type Phone, pairByLink, phone } from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
@@ -61,18 +61,6 @@ async function send(): Promise<void> {
 }
 const trouble = (text: string) => hubs().getByRole('alert').getByText(text).waitFor();
 const members = async () => (await (await hall.uplink()).Subnet({})).nodes.map((n) => [n.name, n.state]);
-/** The page at the width of a small phone and of a larger one, in both colours. */
-async function look(name: string): Promise<void> {
-  const { page } = owner;
-  for (const dark of [false, true]) {
-    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
-    for (const width of [320, 390]) {
-      await page.setViewportSize({ width, height: 844 });
-      await check(page, `${name}-${dark ? 'dark' : 'light'}-${width}`);
-    }
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-}
 
 test('what is no code, and a code that is not good, are told with what to do, and nothing has changed', async () => {
   await openPage(owner.page, 'Hubs');
@@ -80,7 +68,7 @@ test('what is no code, and a code that is not good, are told with what to do, an
   await send();
   await trouble('It has twelve digits');
   await field().evaluate((e) => e.scrollIntoView());
-  await look('homes-1-join');
+  await checkOnPhones(owner.page, 'homes-1-join');
   // So low that field and alert do not fit at once.
   await owner.page.setViewportSize({ width: 390, height: 480 });
   await field().fill('000-000 000-000');
@@ -106,7 +94,7 @@ test('by the command that the other hub shows it joins after a question, and thi
   assert.equal(await members(), []);
   await send();
   await page.locator('dialog.question').waitFor();
-  await look('homes-2-question');
+  await checkOnPhones(owner.page, 'homes-2-question');
   await answer(page, true);
   await at(page, 'login');
   await page.getByText('The hub has probably joined the other home').waitFor();
@@ -127,7 +115,7 @@ test('let in anew at the member, the owner reads who leads, and leaves after a q
   await hubs().getByText('This hub is a member.').waitFor();
   assert.is(await hubs().locator('[data-node]').count(), 2);
   assert.is(await field().count(), 0);
-  await look('homes-3-member');
+  await checkOnPhones(owner.page, 'homes-3-member');
   const leave = hubs().getByRole('button', { name: 'Leave', exact: true });
   await leave.press('Enter');
   assert.match(await answer(page, false), /is alone again/);
@@ -136,7 +124,7 @@ test('let in anew at the member, the owner reads who leads, and leaves after a q
   await answer(page, true);
   await at(page, 'login');
   await page.getByText('The hub has probably left').waitFor();
-  await look('homes-4-perhaps');
+  await checkOnPhones(owner.page, 'homes-4-perhaps');
   assert.equal(await members(), [['Attic', 'left']]);
   assert.is((await (await attic!.uplink()).Subnet({})).stage, 'left');
   assert.equal(faults, [], 'axe, thumbs and sideways');

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { windowPath } from '../../firmware/ui/app.ts';
 import type { House } from '../../services/cli/house/house.ts';
-import { check, faults } from '../lab/browser/check.ts';
+import { checkOnPhones, faults } from '../lab/browser/check.ts';
 import { home } from '../lab/browser/home.ts';
 import { approve, at, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
 import { ofHub, pushStandIn } from '../lab/browser/push.ts';
@@ -76,18 +76,6 @@ const shows = async (name: string) => {
   await online(owner.page);
   await owner.page.locator('.bar').getByText(name).waitFor();
 };
-/** The list at the width of a small phone and of a larger one, in both colours. */
-async function look(name: string): Promise<void> {
-  const { page } = owner;
-  for (const dark of [false, true]) {
-    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
-    for (const width of [320, 390]) {
-      await page.setViewportSize({ width, height: 844 });
-      await check(page, `${name}-${dark ? 'dark' : 'light'}-${width}`);
-    }
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-}
 
 test('a hub of the owner that this browser is not paired with says how it is', async () => {
   await settings();
@@ -96,7 +84,7 @@ test('a hub of the owner that this browser is not paired with says how it is', a
     .getByText('npx ingle login')
     .waitFor();
   assert.is(await list().getByRole('button').count(), 0);
-  await look('switch-1-unpaired');
+  await checkOnPhones(owner.page, 'switch-1-unpaired');
 });
 
 test('who signs in again comes to the hub this browser knows, though root leads to the newest one', async () => {
@@ -125,7 +113,7 @@ test('once paired with both, a tap shows the other hub and a key the first again
     .getByRole('button', { name: /Hall.*Online/ })
     .waitFor();
   assert.match(await list().locator('[aria-current]').innerText(), /Attic[\s\S]*shown here/);
-  await look('switch-2-both');
+  await checkOnPhones(owner.page, 'switch-2-both');
   await to('Hall').click();
   await shows('Hall');
   assert.is(await page.locator('[data-window]').count(), 0);
@@ -205,7 +193,7 @@ test('a hub that is away is told as away, shows what is kept, and the way back i
         .then((said) => said.includes('Away')),
     'it to be told as away',
   );
-  await look('switch-3-away');
+  await checkOnPhones(owner.page, 'switch-3-away');
   await to('Attic').click();
   await page.locator('[data-link="offline"]').waitFor();
   await page.locator('.bar').getByText('Attic').waitFor();
@@ -261,7 +249,7 @@ test('a hub of another account is shown after its passkey, at the sign-in that n
   );
   await settings();
   await to('Shed').getByText('asks for its passkey').waitFor();
-  await look('switch-4-other');
+  await checkOnPhones(owner.page, 'switch-4-other');
   await to('Shed').click();
   await at(page, 'login');
   await page.getByText('Shed').first().waitFor();

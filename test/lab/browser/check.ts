@@ -41,3 +41,15 @@ export async function check(page: Page, name: string): Promise<void> {
   });
   faults.push(...small.map((what) => `${name}: ${what}`));
 }
+
+/** The same at the width of a small phone and of a larger one, in both colours. */
+export async function checkOnPhones(page: Page, name: string): Promise<void> {
+  for (const dark of [false, true]) {
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+    for (const width of [320, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await check(page, `${name}-${dark ? 'dark' : 'light'}-${width}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
