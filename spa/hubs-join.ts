@@ -55,8 +55,9 @@ export function Join({ still, order }: Orders) {
         await join(invite, () => setAsking(true));
       } finally {
         setAsking(false);
-        // Its button was out of order when the question came, so that the focus had nowhere to go back to.
-        if (document.activeElement?.matches('body, :disabled')) field.current?.focus();
+        // Its button was out of order when the question came, so that the focus had nowhere to go back to; the window may
+        // have taken it meanwhile.
+        if (document.activeElement?.matches('body, .window, :disabled')) field.current?.focus();
       }
     });
   };
