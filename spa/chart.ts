@@ -5,6 +5,7 @@ import { translator } from '../firmware/text/i18n.ts';
 import { spaChartTexts } from '../firmware/text/spa-chart.ts';
 import { barPath, type Chart, linePath, readChart } from '../firmware/ui/chart.ts';
 import { type Drawing, type Of, say } from './drawing.ts';
+import { failed } from './entrance.ts';
 import { app } from './store.ts';
 import { shown } from './text.ts';
 
@@ -29,9 +30,22 @@ function atText(chart: Chart, x: number): string {
 export function ChartOf({ n, d }: { n: Of<'chart'>; d: Drawing }) {
   const title = say(n.title, d);
   const [id] = useState(() => `chart-${++ids}`);
+  const chart = useMemo(() => {
+    const all = readChart(n.series, d.scope, n.kind, n.max);
+    return { ...all, lines: all.lines.filter((l) => l.points.length > 0) };
+  }, [n, d.scope.state, d.scope.row]);
+  const lines = chart.lines.map((l) => ({ ...l, label: shown(l.label) }));
   const [table, setTable] = useState(false);
-  const chart = useMemo(() => readChart(n.series, d.scope, n.kind, n.max), [n, d.scope.state, d.scope.row]);
-  const lines = chart.lines.filter((l) => l.points.length > 0).map((l) => ({ ...l, label: shown(l.label) }));
+  // What reads it comes with the first approach.
+  const [more, setMore] = useState<(typeof import('./chart-read.ts').reading & { from?: number }) | null>(
+    null,
+  );
+  const load = async (from?: number) => {
+    const { sheet, reading } = await import('./chart-read.ts');
+    await sheet;
+    setMore({ ...reading, from });
+  };
+  const approach = (e: { clientX?: number }) => more ?? load(e.clientX).catch(() => {});
   if (lines.length === 0)
     return html`<div class="v-chart"><div class="v-empty">${t('chart_empty')}</div></div>`;
   const words = lines
@@ -48,13 +62,13 @@ export function ChartOf({ n, d }: { n: Of<'chart'>; d: Drawing }) {
     .join(' ');
   const names = lines.map((l) => l.label).join(', ');
   const share = (y: number) => H - ((y - chart.y[0]) / (chart.y[1] - chart.y[0] || 1)) * H;
-  return html`<figure class=${`v-chart ${n.kind === 'bar' ? 'bars' : ''}`}>
+  return html`<figure class=${`v-chart ${n.kind === 'bar' ? 'bars' : ''}`} onFocusIn=${approach}>
     ${
       lines.length > 1 || lines[0]!.label
         ? html`<ul class="legend" aria-hidden="true">${lines.map((l, i) => html`<li class=${`l${i % 4}`}>${l.label} <strong>${shown(l.points.at(-1)!.y)}</strong></li>`)}</ul>`
         : null
     }
-    <div class="frame">
+    <div class="frame" onPointerOver=${approach}>
       <div class="ys axis" aria-hidden="true">${chart.ticks.map((y) => html`<span>${shown(y)}</span>`)}</div>
       <svg viewBox=${`0 0 ${W} ${H}`} preserveAspectRatio="none" role="img" aria-labelledby=${`${id}-t ${id}-d`}>
         <title id=${`${id}-t`}>${title || t(n.kind === 'bar' ? 'bars_of' : 'chart_of', { names })}</title>
@@ -63,20 +77,14 @@ export function ChartOf({ n, d }: { n: Of<'chart'>; d: Drawing }) {
         ${lines.map((l, i) => html`<path class=${`l${i % 4}`} d=${n.kind === 'bar' ? barPath(l, chart, [i, lines.length], W, H) : linePath(l, chart, W, H)} />`)}
       </svg>
       <div class="xs axis" aria-hidden="true"><span>${atText(chart, chart.x[0])}</span><span>${atText(chart, chart.x[1])}</span></div>
+      ${more && html`<${more.Reader} chart=${chart} kind=${n.kind} from=${more.from} at=${atText} />`}
     </div>
-    <details onToggle=${(e: Event & { currentTarget: HTMLDetailsElement }) => setTable(e.currentTarget.open)}>
+    <details onToggle=${(e: Event & { currentTarget: HTMLDetailsElement }) => {
+      setTable(e.currentTarget.open);
+      more ?? load().catch(failed);
+    }}>
       <summary>${t('chart_table')}</summary>
-      ${table && html`<${ValueTable} chart=${chart} />`}
+      ${table && more && html`<${more.ValueTable} chart=${chart} name=${t('chart_table')} at=${atText} />`}
     </details>
   </figure>`;
-}
-
-function ValueTable({ chart }: { chart: Chart }) {
-  const lines = chart.lines.filter((l) => l.points.length > 0);
-  const xs = [...new Set(lines.flatMap((l) => l.points.map((p) => p.x)))].sort((a, b) => b - a).slice(0, 100);
-  const byX = lines.map((l) => new Map(l.points.map((p) => [p.x, p.y])));
-  return html`<div class="v-table" tabindex="0" role="region" aria-label=${t('chart_table')}><table>
-    <thead><tr><th scope="col">${chart.time ? t('chart_time') : 'x'}</th>${lines.map((l) => html`<th scope="col">${l.label}</th>`)}</tr></thead>
-    <tbody>${xs.map((x) => html`<tr><td class="n">${atText(chart, x)}</td>${byX.map((m) => html`<td class="n">${shown(m.get(x))}</td>`)}</tr>`)}</tbody>
-  </table></div>`;
 }

@@ -30,7 +30,7 @@ const later =
   /^(spa\/(manage|people|hubs|account|owner|scenario|scenarios|routed|asked|invitation|gate|groups|regroup|rearrange|pages-aside|settings|switch|push|notices|palette|rank|question|dialog|qr|elevate-question|skill-shut|kept|drag|prove|direct)\b|spa\/vega\.ts|firmware\/protocol\/direct\/|firmware\/protocol\/(pairing\/(cpace|puzzle)|noise\/seal)\.|firmware\/text\/spa-(skills|people|hubs|account|groups|aside|settings|programs|shut|scenario|scenarios|versions|prove)\.|firmware\/text\/channel\.|firmware\/ui\/(app|route|patch)\.ts|node_modules\/rfc6902\/|node_modules\/uqr\/)/;
 /** Loaded on demand alone: rare nodes of a screen, what fits a tree to them, what a tap does, and what a skill tells. */
 const nodes =
-  /^(spa\/((form|tabs|beyond|rows|paged|doing|topic|commands|said|framed[\w-]*|vega-height)\.ts|nodes\.css)|firmware\/(ui\/(fit|frame|needs|query|iregexp|own|page\/\w+)|protocol\/(bucket|page|skill-page)|text\/(tree|spa-rows|spa-frame|spa-(doing|form|said)))\.ts)$|node_modules\/json-p3\//;
+  /^(spa\/((form|tabs|beyond|rows|paged|doing|topic|commands|said|framed[\w-]*|vega-height|chart-read)\.ts|(nodes|chart-read)\.css)|firmware\/(ui\/(chart-read|fit|frame|needs|query|iregexp|own|page\/\w+)|protocol\/(bucket|page|skill-page)|text\/(tree|spa-chart-read|spa-rows|spa-frame|spa-(doing|form|said)))\.ts)$|node_modules\/json-p3\//;
 /** Loaded by browsers whose WebCrypto has no X25519, and counted for them. */
 export const portable = /node_modules\/tweetnacl\//;
 

@@ -11,7 +11,6 @@ const en = {
   },
   chart_empty: 'No values yet',
   chart_table: 'Show as table',
-  chart_time: 'Time',
 } as const;
 
 const ru: Record<keyof typeof en, Text> = {
@@ -25,7 +24,6 @@ const ru: Record<keyof typeof en, Text> = {
   },
   chart_empty: 'Значений пока нет',
   chart_table: 'Показать таблицей',
-  chart_time: 'Время',
 };
 
 export const spaChartTexts: Texts<keyof typeof en> = { en, ru };

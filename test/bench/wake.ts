@@ -1,6 +1,7 @@
 // What 1,000 jobs and 1,000 waits that sleep cost: how often ingle-scenario wakes in ten minutes in which nothing is due
 // (context switches of all its threads, Linux /proc/<pid>/task/*/status), and its private memory; beside a bare Node
-// process that waits for one timer.
+// process that waits for one timer. As on a hub, ingle-api and ingle-uplink run beside it: what of Node and SQLite they
+// share is nobody's private memory.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,8 @@ import { openSchedule } from '../../firmware/scenario/schedule.ts';
 import { connect } from '../../firmware/system/bus.ts';
 import { logger } from '../../firmware/system/log.ts';
 import { openStore } from '../../firmware/system/store.ts';
+import { uplink1 } from '../../firmware/uplink/contract.ts';
+import { freePort } from '../../services/cli/house/runtime.ts';
 import { privateBus } from '../lab/bus.ts';
 import { child } from '../lab/child.ts';
 import { tried, until } from '../lab/wait.ts';
@@ -104,12 +107,22 @@ const env = {
       .map((v) => v.split('=') as [string, string]),
   ),
 };
+const beside = mkdtempSync(join(tmpdir(), 'ingle-bench-'));
+const port = String(await freePort('127.0.0.1'));
+const others = ['api', 'uplink'].map((name) =>
+  child(process.execPath, [...flags, `dist/services/${name}/main.js`], {
+    env: { ...env, INGLE_DATA: beside, INGLE_API_PORT: port },
+  }),
+);
 const service = child(process.execPath, [...flags, ...own, 'dist/services/scenario/main.js'], { env });
 const bare = child(process.execPath, [...flags, '-e', 'setTimeout(() => {}, 86400000)'], { env });
 const asker = await connect(bus.address);
 await until(
-  tried(async () => (await asker.listNames()).includes(scenario1.bus)),
-  'the service',
+  tried(async () => {
+    const names = await asker.listNames();
+    return [scenario1.bus, uplink1.bus].every((n) => names.includes(n));
+  }),
+  'the services',
 );
 const { metrics } = await asker.client(scenario1).Metrics({});
 const open = Number((metrics['open'] as { value: unknown }).value);
@@ -128,8 +141,9 @@ const [ours, peer] = [switches(service.pid!) - before[0], switches(bare.pid!) - 
 const [memory, bareMemory] = [privately(service.pid!), privately(bare.pid!)];
 service.kill();
 bare.kill();
+for (const o of others) o.kill();
 await bus.stop();
-rmSync(data, { recursive: true, force: true });
+for (const d of [data, beside]) rmSync(d, { recursive: true, force: true });
 console.log(
   JSON.stringify({
     ...{

@@ -1,6 +1,6 @@
 // timeout: 400 s
 // Every page at a phone's and a desk's size: pictures into dist/screenshots, and axe-core over each.
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
@@ -83,6 +83,8 @@ for (const [name, options] of looks)
       /: ([8-9]|\d\d)/.test(document.querySelector('.v-chart desc')?.textContent ?? ''),
     );
     await check(page, `${name}-10-skill`);
+    await readsChart(page);
+    await check(page, `${name}-10-skill-read`);
     await page.locator('.v-chart summary').click();
     await page.locator('.v-chart table').waitFor();
     await check(page, `${name}-11-chart-table`);
@@ -129,6 +131,26 @@ for (const [name, options] of looks)
     await check(page, `${name}-16-signed-out-ru`);
     await p.close();
   });
+
+/** Under the pointer and by keys, a point at a time; what a pointer has left is over. */
+async function readsChart(page: Page): Promise<void> {
+  const chart = page.locator('.v-chart').first();
+  const tip = chart.locator('.tip');
+  const slider = chart.getByRole('slider', { name: 'Values, point by point' });
+  const box = (await chart.locator('svg').first().boundingBox())!;
+  await page.mouse.move(box.x + 2, box.y + 20);
+  const words = (await tip.locator('li').first().textContent()) ?? '';
+  assert.match(words, /\d/);
+  assert.equal(await chart.locator('.frame > svg').boundingBox(), box, 'nothing has moved');
+  await page.mouse.move(box.x + 2, box.y - 40);
+  await tip.waitFor({ state: 'detached' });
+  await slider.press('Home');
+  assert.match((await slider.getAttribute('aria-valuetext')) ?? '', /\d.*: .*\d/);
+  assert.is(await slider.inputValue(), '0');
+  await slider.press('ArrowRight');
+  assert.is(await slider.inputValue(), '1');
+  await tip.waitFor();
+}
 
 test('a relay that alters a pairing is answered by a plain warning over the whole page', async () => {
   const p = await phone(browser, { still: true });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { barPath, linePath, niceTicks, readChart as read } from '../../firmware/ui/chart.ts';
+import { nearest, readings } from '../../firmware/ui/chart-read.ts';
 import type { Series } from '../../firmware/ui/schema.ts';
 import { compileV0 } from '../../firmware/ui/v0/compile.ts';
 import type { Scope } from '../../firmware/ui/value.ts';
@@ -116,6 +117,62 @@ test('a label in several languages is left to its reader', () => {
   assert.equal(labelOf('{{meta.texts.cpu}}'), cpu);
   assert.is(labelOf('CPU'), 'CPU');
   assert.is(labelOf(), '');
+});
+
+test('a chart is read where a line has a point, from left to right, and what has none there says nothing', () => {
+  const lines = [
+    {
+      label: 'a',
+      points: [
+        { x: 30, y: 3 },
+        { x: 10, y: 1 },
+      ],
+    },
+    {
+      label: 'b',
+      points: [
+        { x: 20, y: 7 },
+        { x: 30, y: 0 },
+      ],
+    },
+  ];
+  assert.equal(readings({ lines, x: [10, 30] }, 'line'), [
+    { x: 10, at: 0, ys: [1, undefined] },
+    { x: 20, at: 0.5, ys: [undefined, 7] },
+    { x: 30, at: 1, ys: [3, 0] },
+  ]);
+  // Bars stand in the middle of their places.
+  assert.equal(
+    readings(
+      {
+        lines: [
+          {
+            label: '',
+            points: [
+              { x: 0, y: 5 },
+              { x: 1, y: 6 },
+            ],
+          },
+        ],
+        x: [0, 1],
+      },
+      'bar',
+    ).map((r) => r.at),
+    [0.25, 0.75],
+  );
+  assert.equal(readings({ lines: [{ label: '', points: [{ x: 5, y: 1 }] }], x: [5, 5] }, 'line')[0]!.at, 0);
+});
+
+test('what is read is the nearest point, for every place of a finger, beside the chart too', () => {
+  const sorted = fc
+    .uniqueArray(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 20 })
+    .map((a) => a.sort((x, y) => x - y).map((at) => ({ at })));
+  fc.assert(
+    fc.property(sorted, fc.double({ min: -1, max: 2, noNaN: true }), (all, at) => {
+      const least = Math.min(...all.map((r) => Math.abs(r.at - at)));
+      assert.is(Math.abs(all[nearest(all, at)]!.at - at), least);
+    }),
+  );
 });
 
 test.run();
