@@ -144,6 +144,8 @@ export interface Changed {
   left_out?: Step[];
   problems: Scenario['problems'];
   readme: string;
+  /** By language; an older hub tells the one above alone. */
+  readmes?: Record<string, string>;
 }
 
 export interface Rehearsed {

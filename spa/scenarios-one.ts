@@ -25,7 +25,7 @@ import { InOut, Params, Sealed, Slots, Steps } from './scenarios-settings.ts';
 import { doesOf } from './scenarios-told.ts';
 import { Versions } from './scenarios-versions.ts';
 import { mayRun, nextOf, startsOf, timeOf, words } from './scenarios-words.ts';
-import { toast } from './store.ts';
+import { app, toast } from './store.ts';
 import { errorText, t } from './text.ts';
 
 /** What it would do, step by step, once somebody asks. */
@@ -44,16 +44,19 @@ function Rehearsal({ of: s, page }: { of: Scenario; page: Page }) {
 }
 
 /** What its author says of it: the readme, of which a heading, paragraphs, bullets and bold words are understood. */
-function Readme({ text }: { text: string }) {
+function Readme({ of }: { of: Changed }) {
+  const all = of.readmes ?? { en: of.readme };
+  const language = app().language in all ? app().language : 'en';
+  const text = all[language]!;
   const bold = (line: string) =>
     line.split(/\*\*(.+?)\*\*/).map((part, i) => (i % 2 ? html`<b>${part}</b>` : part.replace(/`/g, '')));
   const lines = text.split(/\r?\n/).filter((l) => l.trim() !== '' && !/^#/.test(l));
-  const bullets = lines.filter((l) => /^[-*] /.test(l));
-  const others = lines.filter((l) => !/^[-*] /.test(l));
+  const bullets = lines.filter((l) => /^\s*[-*] /.test(l));
+  const others = lines.filter((l) => !/^\s*[-*] /.test(l));
   if (lines.length === 0) return null;
-  return html`<section class="v-card" aria-labelledby="readme" lang="en"><h3 id="readme">${say('readme')}</h3>
-    ${others.map((l) => html`<p>${bold(l)}</p>`)}
-    ${bullets.length > 0 && html`<ul class="plain">${bullets.map((l) => html`<li>${bold(l.slice(2))}</li>`)}</ul>`}</section>`;
+  return html`<section class="v-card" aria-labelledby="readme"><h3 id="readme">${say('readme')}</h3>
+    ${others.map((l) => html`<p lang=${language}>${bold(l)}</p>`)}
+    ${bullets.length > 0 && html`<ul class="plain" lang=${language}>${bullets.map((l) => html`<li>${bold(l.replace(/^\s*[-*] /, ''))}</li>`)}</ul>`}</section>`;
 }
 
 /** Times somebody has planned, each of which can be taken back. */
@@ -146,6 +149,6 @@ export function One({ id, page }: { id: string; page: Page }) {
     <${Rehearsal} of=${s} page=${page} />
     <${Runs} of=${s} page=${page} />
     ${isOwner() && html`<${Versions} key=${id} of=${s} page=${page} title=${words(s.name)} />`}
-    ${now && html`<${Readme} text=${now.readme} />`}
+    ${now && html`<${Readme} of=${now} />`}
     ${!isManager() && !s.multiUser && isHousehold() && html`<p class="soft small">${say('house_note')}</p>`}`;
 }

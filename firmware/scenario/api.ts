@@ -93,7 +93,10 @@ export const scenariosApi = localArea({
     who: 'elevated',
     doc: 'Takes a draft of a prototype without a signature, in developer mode only.',
     body: T.Object(
-      { prototype: anyObject('The prototype.'), readme: T.Optional(T.String({ maxLength: 20_000 })) },
+      {
+        prototype: anyObject('The prototype.'),
+        readme: T.Optional(T.String({ maxLength: 20_000, description: 'The English one.' })),
+      },
       closed,
     ),
     answer: T.Object({ id: T.String(), version: T.String() }),
@@ -122,7 +125,9 @@ export const scenariosApi = localArea({
     who: 'household',
     doc: 'What somebody changed of a scenario, and the scenario that comes of it.',
     params: { user, id: pathId },
-    answer: anyObject('user, id, implementation, rev, problems, effective, left_out (steps), readme.'),
+    answer: anyObject(
+      'user, id, implementation, rev, problems, effective, left_out (steps), readme (the English one), readmes (by language).',
+    ),
     errors: ['forbidden', 'not_found', 'timeout'],
   },
   change: {

@@ -10,13 +10,12 @@ import type { Publishers } from '../skills/publishers.ts';
 import type { Signer } from '../skills/signer.ts';
 import { checkPrototype } from './check.ts';
 import { faultAt, type ScenarioFault } from './fault.ts';
+import { type Readme, readmeLanguage, readmeName } from './readme.ts';
 import { fullId, type Prototype, packedIdForm } from './schema.ts';
 import { walk } from './walk.ts';
 
 const main = 'scenario.json';
-/** Names in a package are in lower case. */
-const readmeName = 'readme.md';
-/** The most the scenario, and its README, may have: bytes. */
+/** The most the scenario, and its READMEs together, may have: bytes. */
 const MOST_BYTES = 256 * 1024;
 
 /** Where a scenario still names other files, which no package has. */
@@ -47,8 +46,8 @@ const scenarioPackage: PackageKind = {
   format: 'ingle-scenario/1',
   idForm: packedIdForm,
   idIs: 'the id of a scenario with its namespace',
-  required: [main, readmeName],
-  others: [],
+  required: [main, readmeName('en')],
+  mayHave: (path) => readmeLanguage(path) !== undefined,
   main,
   identity(bytes) {
     const { id, version } = prototypeIn(bytes);
@@ -64,13 +63,13 @@ const scenarioPackage: PackageKind = {
  */
 export function packPrototype(
   prototype: Prototype,
-  readme: string,
+  readme: Readme,
   signer?: Signer,
 ): { bytes: Uint8Array; meta: Meta } {
   const { $schema: _, ...rest } = prototype;
   const files = [
     { path: main, bytes: utf8(`${JSON.stringify({ ...rest, id: fullId(prototype.id) })}\n`) },
-    { path: readmeName, bytes: utf8(readme) },
+    ...Object.entries(readme).map(([language, text]) => ({ path: readmeName(language), bytes: utf8(text) })),
   ];
   return packed(scenarioPackage, scenarioPackage.identity(files[0]!.bytes), files, signer);
 }
@@ -78,7 +77,7 @@ export function packPrototype(
 /** A package that was read to its end. */
 export interface PackedPrototype extends Omit<Package, 'files' | 'close'> {
   prototype: Prototype;
-  readme: string;
+  readme: Readme;
 }
 
 /**
@@ -91,17 +90,21 @@ export async function readPrototype(
   publishers: Publishers,
 ): Promise<PackedPrototype> {
   const { files, close: _, ...said } = await readPackage(source, publishers, LIMITS, scenarioPackage);
-  const found = new Map<string, Uint8Array>();
+  let scenario: Uint8Array = new Uint8Array(0);
+  let left = MOST_BYTES;
+  const readme: Record<string, string> = {};
   for await (const { path, bytes } of files) {
-    if (bytes.length > MOST_BYTES) {
+    const language = readmeLanguage(path);
+    if (bytes.length > (language === undefined ? MOST_BYTES : left)) {
       await files.return();
-      throw new IngleError('too_large', `${path} may have at most ${MOST_BYTES} bytes.`, { path });
+      const what = language === undefined ? path : 'Its readmes together';
+      throw new IngleError('too_large', `${what} may have at most ${MOST_BYTES} bytes.`, { path });
     }
-    found.set(path, concat(bytes));
+    if (language === undefined) scenario = concat(bytes);
+    else {
+      left -= bytes.length;
+      readme[language] = new TextDecoder().decode(bytes);
+    }
   }
-  return {
-    ...said,
-    prototype: prototypeIn(found.get(main)!),
-    readme: new TextDecoder().decode(found.get(readmeName)),
-  };
+  return { ...said, prototype: prototypeIn(scenario), readme };
 }

@@ -17,8 +17,8 @@ export const scenario1 = contract({
       errors: [],
     },
     Install: {
-      doc: 'Takes a prototype whose package the caller has checked, and uses it. publisher: the key that signed it, or empty.',
-      in: { prototype: 'a{sv}', readme: 's', publisher: 's' },
+      doc: 'Takes a prototype whose package the caller has checked, and uses it. readme: by language. publisher: the key that signed it, or empty.',
+      in: { prototype: 'a{sv}', readme: 'a{ss}', publisher: 's' },
       out: { id: 's', version: 's' },
       errors: ['invalid_request', 'forbidden', 'conflict', 'unavailable'],
     },

@@ -11,6 +11,7 @@ import { checkCron } from './cron.ts';
 import type { ScenarioFault } from './fault.ts';
 import { type Effective, effective } from './merge.ts';
 import { migrate } from './migrate.ts';
+import type { Readme } from './readme.ts';
 import type { Implementation, Prototype } from './schema.ts';
 import { keptBindings } from './sealed.ts';
 
@@ -18,7 +19,7 @@ export interface PrototypeRow {
   id: string;
   version: string;
   prototype: Prototype;
-  readme: string;
+  readme: Readme;
   /** The key that signed it; '' for the image's, and for an unsigned one of developer mode. */
   publisher: string;
   /** Unix milliseconds; 0 for one of the image. */
@@ -77,6 +78,13 @@ export const librarySchema = `CREATE TABLE prototypes (
 export const earlierSchema: Migration = {
   adds: `CREATE TABLE earlier_implementations (
      user TEXT NOT NULL, id TEXT NOT NULL, sealed BLOB NOT NULL, PRIMARY KEY (user, id))`,
+};
+
+/** READMEs in other languages than English, of what was installed at that time: an older program installs without them. */
+export const readmesSchema: Migration = {
+  adds: `CREATE TABLE readmes (
+     id TEXT NOT NULL, version TEXT NOT NULL, language TEXT NOT NULL, readme TEXT NOT NULL,
+     installed_at INTEGER NOT NULL, PRIMARY KEY (id, version, language))`,
 };
 
 export interface LibraryOptions {
@@ -165,8 +173,16 @@ const newest = (s: State, id: string): string =>
 async function load(s: State): Promise<void> {
   for (const b of s.builtin) keep(s, { ...b, publisher: '', installed_at: 0 });
   for (const r of await s.store.all('SELECT * FROM prototypes')) {
-    const { source, ...rest } = r as unknown as PrototypeRow & { source: string };
-    keep(s, { ...rest, prototype: JSON.parse(source) as Prototype });
+    const { source, readme, ...rest } = r as unknown as PrototypeRow & { source: string; readme: string };
+    keep(s, { ...rest, readme: { en: readme }, prototype: JSON.parse(source) as Prototype });
+  }
+  for (const r of await s.store.all('SELECT * FROM readmes')) {
+    const { id, version, language, readme, installed_at } = r as Record<string, string> & {
+      installed_at: number;
+    };
+    const row = s.versions.get(id!)?.get(version!);
+    if (row?.installed_at === installed_at)
+      keep(s, { ...row, readme: { ...row.readme, [language!]: readme! } });
   }
   const chosen = new Map(
     (await s.store.all<{ id: string; version: string }>('SELECT * FROM active_prototypes')).map((r) => [
@@ -356,10 +372,20 @@ async function install(s: State, given: Omit<PrototypeRow, 'installed_at'>): Pro
   const prototype = checkedPrototype(given.prototype);
   mayReplace(s, given);
   const row: PrototypeRow = { ...given, prototype, installed_at: (s.now ?? Date.now)() };
-  await s.store.run(
-    'INSERT OR REPLACE INTO prototypes (id, version, source, readme, publisher, installed_at) VALUES (?,?,?,?,?,?)',
-    ...[row.id, row.version, JSON.stringify(prototype), row.readme, row.publisher, row.installed_at],
-  );
+  const { id, version, installed_at } = row;
+  const { en = '', ...others } = row.readme;
+  await s.store.transaction(async (store) => {
+    await store.run(
+      'INSERT OR REPLACE INTO prototypes (id, version, source, readme, publisher, installed_at) VALUES (?,?,?,?,?,?)',
+      ...[id, version, JSON.stringify(prototype), en, row.publisher, installed_at],
+    );
+    await store.run('DELETE FROM readmes WHERE id = ? AND version = ?', id, version);
+    for (const [language, readme] of Object.entries(others))
+      await store.run(
+        'INSERT INTO readmes (id, version, language, readme, installed_at) VALUES (?,?,?,?,?)',
+        ...[id, version, language, readme, installed_at],
+      );
+  });
   keep(s, row);
   if (!s.using.has(row.id)) s.using.set(row.id, row.version);
   return use(s, row.id, row.version);
@@ -372,6 +398,7 @@ async function remove(s: State, id: string): Promise<void> {
   if (isOnlyImage)
     throw new IngleError('forbidden', 'This scenario is part of the hub. Turn it off instead.');
   await s.store.run('DELETE FROM prototypes WHERE id = ?', id);
+  await s.store.run('DELETE FROM readmes WHERE id = ?', id);
   await s.store.run('DELETE FROM active_prototypes WHERE id = ?', id);
   await s.store.run('DELETE FROM earlier_implementations WHERE id = ?', id);
   for (const row of s.changed.values()) if (row.id === id) delete row.earlier;

@@ -1,5 +1,6 @@
 // Texts of a scenario for a person: one text, or one for each language. Which is said is decided when it is said. Pure.
-const isTag = (key: string) => /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/.test(key);
+/** Whether a key names a language. */
+export const isTag = (key: string) => /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/.test(key);
 
 /** Whether a value is a text for each language. */
 function isByLanguage(value: unknown): value is Record<string, unknown> {

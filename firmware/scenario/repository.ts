@@ -1,10 +1,11 @@
 // A repository of prototypes: `<namespace>/<name>/manifest.yaml`, and a folder for each version with `scenario.yaml`,
-// `README.md` and files of fragments. How YAML is parsed is handed in. Pure.
+// `README.md` (`README.ru.md` for another language) and files of fragments. How YAML is parsed is handed in. Pure.
 import { compareVersions } from '../update/version.ts';
 import { checkPrototype, type Surroundings } from './check.ts';
 import { below, faultAt, formFaults, type ScenarioFault } from './fault.ts';
 import { withIncludes } from './include.ts';
 import { type PrototypeManifest, prototypeManifestSchema } from './manifest.ts';
+import { type Readme, readmeLanguage } from './readme.ts';
 import { fullId, type Prototype, prototypeSchema } from './schema.ts';
 
 /** A file that was parsed. */
@@ -20,7 +21,7 @@ export type Parse = (text: string, file: string) => ParsedFile;
 export interface PrototypeVersion {
   /** With its includes put in. */
   prototype: Prototype;
-  readme: string;
+  readme: Readme;
 }
 export interface StoredPrototype {
   id: string;
@@ -36,6 +37,8 @@ export interface RepositoryFault {
   says: string;
 }
 
+/** In a repository its name is in capitals. */
+const isReadme = (name: string) => name.startsWith('README') && readmeLanguage(name) !== undefined;
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 
 /** The capabilities and anchors that a manifest tells of a version. */
@@ -88,6 +91,16 @@ class Reading {
   }
 }
 
+/** What the README says, in each language there is; undefined without an English one. */
+function readReadme(r: Reading, folder: string, names: readonly string[]): Readme | undefined {
+  const readme = Object.fromEntries(
+    names.filter(isReadme).map((name) => [readmeLanguage(name)!, r.text(`${folder}/${name}`)!]),
+  );
+  for (const name of names.filter(isReadme))
+    if (readme[readmeLanguage(name)!]!.trim() === '') r.tell(`${folder}/${name}`, faultAt('', 'empty'));
+  return readme['en'] === undefined ? undefined : readme;
+}
+
 /** One version: its scenario and its README. */
 function readVersion(
   r: Reading,
@@ -96,8 +109,7 @@ function readVersion(
   around: Surroundings,
 ): { read: ParsedFile; version: PrototypeVersion } | undefined {
   const main = `${folder}/scenario.yaml`;
-  const readme = r.text(`${folder}/README.md`);
-  if (readme !== undefined && readme.trim() === '') r.tell(`${folder}/README.md`, faultAt('', 'empty'));
+  const readme = readReadme(r, folder, names);
   const read = r.parsed(main);
   if (!read) return undefined;
   const form = formFaults(prototypeSchema, read.value);
@@ -146,7 +158,7 @@ function readOne(
     if (
       name === undefined ||
       f.split('/').length > 2 ||
-      !/^(README\.md|[a-z0-9_][a-z0-9._-]*\.ya?ml)$/.test(name)
+      !(isReadme(name) || /^[a-z0-9_][a-z0-9._-]*\.ya?ml$/.test(name))
     )
       r.tell(`${id}/${f}`, faultAt('', 'stray_file'));
     else if (!listed.has(folder) && name === 'scenario.yaml') r.tell(`${id}/${f}`, faultAt('', 'unlisted'));

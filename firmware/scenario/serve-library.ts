@@ -71,7 +71,9 @@ export function libraryMethods(p: Parts) {
       action === 'drop' ? (findStep(prototype.steps, match.id)?.step ?? []) : [],
     );
     const effective = library.effective(of, id).scenario;
-    return { implementation: dict({ ...row, implementation, effective, left_out, readme }) };
+    // Applications from before readmes had languages know one text.
+    const told = { readme: readme['en'], readmes: readme };
+    return { implementation: dict({ ...row, implementation, effective, left_out, ...told }) };
   };
   return {
     async Prototypes({ asker }) {

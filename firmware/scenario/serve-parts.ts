@@ -19,6 +19,7 @@ import type { Tell, Topics } from './live.ts';
 import type { Metrics } from './metrics.ts';
 import type { Limits } from './places.ts';
 import type { Quotas } from './quotas.ts';
+import type { Readme } from './readme.ts';
 import type { Records } from './records.ts';
 import type { Sayable } from './sayable.ts';
 import type { Schedule } from './schedule.ts';
@@ -33,7 +34,7 @@ export interface ServeOptions {
   log: Log;
   limits: Limits;
   quotas: Quotas;
-  builtin: readonly { id: string; version: string; prototype: Prototype; readme: string }[];
+  builtin: readonly { id: string; version: string; prototype: Prototype; readme: Readme }[];
   zone: string;
   locale: string;
   ways(schedule: () => Schedule): Omit<Ways, 'end'>;

@@ -27,9 +27,9 @@ export interface PackageKind {
   /** How an id is written, and what an id is: "the id of a skill". */
   idForm: string;
   idIs: string;
-  /** Files without which it is nothing, and others it may have; undefined: any. */
+  /** Files without which it is nothing, and whether it may have another of a name; undefined: any. */
   required: readonly string[];
-  others: readonly string[] | undefined;
+  mayHave: ((path: string) => boolean) | undefined;
   /** The file that says id and version too. */
   main: string;
   /** @throws IngleError with all faults of the file */
@@ -112,7 +112,7 @@ export const namedSkill: Named = {
   idForm: skillIdForm,
   idIs: 'the id of a skill',
   required: skillFiles,
-  others: undefined,
+  mayHave: undefined,
   main: 'manifest.json',
 };
 
@@ -131,9 +131,9 @@ function crossFaults({ version, files }: Meta, kind: Named, limits: typeof LIMIT
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
       if (paths.has(path.slice(0, at))) fault(`lies below "${path.slice(0, at)}", which is a file`);
   });
-  const { required, others } = kind;
+  const { required, mayHave } = kind;
   for (const [i, { path }] of files.entries())
-    if (others && ![...required, ...others].includes(path))
+    if (mayHave && !required.includes(path) && !mayHave(path))
       faults.push({ pointer: `/files/${i}/path`, says: `(${path}) has no place in this kind of package` });
   for (const name of required)
     if (!paths.has(name)) faults.push({ pointer: '/files', says: `has no ${name}` });

@@ -67,6 +67,8 @@ const en = {
   badId: '"{id}" is no id of a scenario, as home/quiet_hours. Those there are: ingle scenario list',
   noFile: 'There is no file {file}.',
   noReadme: '{folder} has no README.md; write one, a package needs it.',
+  badReadme:
+    '{file} names no language; README.md is the English one, and a Russian one is called README.ru.md.',
   noYaml: 'The reader of YAML is not installed here. Install it: npm install yaml',
   fileFailed: '{file} cannot be read: {why}',
   faults: '{file} has a fault:\n{faults}',
@@ -168,6 +170,7 @@ const ru: Record<keyof typeof en, Text> = {
   badId: '«{id}» — не id сценария, как home/quiet_hours. Какие есть: ingle scenario list',
   noFile: 'Нет файла {file}.',
   noReadme: 'В {folder} нет README.md; напишите его, он нужен пакету.',
+  badReadme: 'По имени {file} не понять языка: README.md — на английском, README.ru.md — на русском.',
   noYaml: 'Здесь не установлен разборщик YAML. Установите: npm install yaml',
   fileFailed: '{file} не читается: {why}',
   faults: 'В {file} есть ошибка:\n{faults}',

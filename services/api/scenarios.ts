@@ -6,6 +6,7 @@ import { IngleError } from '../../firmware/protocol/errors.ts';
 import { scenariosApi } from '../../firmware/scenario/api.ts';
 import { readPrototype } from '../../firmware/scenario/bundle.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
+import type { Readme } from '../../firmware/scenario/readme.ts';
 import { fullId } from '../../firmware/scenario/schema.ts';
 import type { VoiceState } from '../../firmware/scenario/voice-states.ts';
 import type { Manifest } from '../../firmware/skills/manifest.ts';
@@ -77,7 +78,7 @@ type Handling = Handlers<typeof scenariosApi, Asked, Response>;
 
 function libraryHandlers(o: ScenariosOfApi) {
   const service = o.bus.client(scenario1);
-  const take = async (prototype: Record<string, unknown>, readme: string, publisher: string) => {
+  const take = async (prototype: Record<string, unknown>, readme: Readme, publisher: string) => {
     const given = { prototype: toDict(prototype), readme, publisher };
     return service.Install(given, CALL_MS).catch(away);
   };
@@ -113,7 +114,8 @@ function libraryHandlers(o: ScenariosOfApi) {
           'Drafts are taken in developer mode only: ingle skill developer on.',
         );
       const { $schema: _, ...rest } = prototype;
-      return take({ ...rest, id: typeof rest['id'] === 'string' ? idOf(rest['id']) : '' }, readme, '');
+      const id = typeof rest['id'] === 'string' ? idOf(rest['id']) : '';
+      return take({ ...rest, id }, { en: readme }, '');
     },
     async sync(asked) {
       const updated: { id: string; version: string }[] = [];

@@ -1,4 +1,4 @@
-// The scenarios of the image: each version's scenario.yaml and readme go into one file beside ingle-scenario's bundle, as a
+// The scenarios of the image: each version's scenario.yaml and readmes go into one file beside ingle-scenario's bundle, as a
 // hub reads no YAML. Whether they are right a test says (test/scenario/prototypes.test.ts).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,12 @@ export const scenarios = (at) => ({
   generateBundle() {
     const all = versionsIn(at).map((folder) => {
       const { $schema: _, ...prototype } = parse(readFileSync(join(folder, 'scenario.yaml'), 'utf8'));
-      const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+      const readme = Object.fromEntries(
+        readdirSync(folder).flatMap((name) => {
+          const [found, language = 'en'] = /^README(?:\.(.+))?\.md$/.exec(name) ?? [];
+          return found ? [[language, readFileSync(join(folder, name), 'utf8')]] : [];
+        }),
+      );
       return { id: prototype.id, version: prototype.version, prototype, readme };
     });
     this.emitFile({ type: 'asset', fileName: 'scenarios.json', source: `${JSON.stringify(all)}\n` });

@@ -3,7 +3,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, isTimeKnown, systemClock } from '../../firmware/scenario/clock.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
-import { earlierSchema, librarySchema, type PrototypeRow } from '../../firmware/scenario/library.ts';
+import {
+  earlierSchema,
+  librarySchema,
+  type PrototypeRow,
+  readmesSchema,
+} from '../../firmware/scenario/library.ts';
 import { quotasFrom } from '../../firmware/scenario/quotas.ts';
 import { scenarioSchema } from '../../firmware/scenario/records.ts';
 import { serveScenarios } from '../../firmware/scenario/serve.ts';
@@ -23,7 +28,12 @@ const life = await startService('scenario');
 const { bus, log } = life;
 const config = readConfig();
 const data = dataOf(config, 'scenario');
-const store = await openStore(join(data, 'scenario.db'), [...scenarioSchema, librarySchema, earlierSchema]);
+const store = await openStore(join(data, 'scenario.db'), [
+  ...scenarioSchema,
+  librarySchema,
+  earlierSchema,
+  readmesSchema,
+]);
 life.onStop(store.close);
 // While this lies there, a start of the hub starts the service (ingle-scenario.path); also after a crash.
 const needed = join(data, 'needed');

@@ -9,7 +9,7 @@ import { systemClock } from '../../firmware/scenario/clock.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
 import { openEngine } from '../../firmware/scenario/engine.ts';
 import { compileSource } from '../../firmware/scenario/household.ts';
-import { earlierSchema, librarySchema } from '../../firmware/scenario/library.ts';
+import { earlierSchema, librarySchema, readmesSchema } from '../../firmware/scenario/library.ts';
 import { openRecords, scenarioSchema } from '../../firmware/scenario/records.ts';
 import { openSchedule } from '../../firmware/scenario/schedule.ts';
 import { connect } from '../../firmware/system/bus.ts';
@@ -30,7 +30,7 @@ const wait = (ms: number) => new Promise((r) => setTimeout(r, ms));
 
 /** Fills a database as the service leaves it: runs that wait for a day, jobs of next year. */
 async function filled(file: string): Promise<void> {
-  const store = await openStore(file, [...scenarioSchema, librarySchema, earlierSchema]);
+  const store = await openStore(file, [...scenarioSchema, librarySchema, earlierSchema, readmesSchema]);
   const records = openRecords(store);
   const clock = systemClock('boot');
   const runs = openEngine({

@@ -620,6 +620,13 @@ test('in Russian, on a desk in the dark', async () => {
   await back(desk.page);
   await tab(desk.page, 'Сценарии').click();
   await both(desk.page, '15-ru-desk');
+  await item(desk.page, 'home/timer_alarm')
+    .getByRole('button', { name: /настройки/i })
+    .first()
+    .click();
+  const told = win(desk.page).locator('[aria-labelledby="readme"]');
+  await told.locator('[lang="ru"]').getByText('«Разбуди меня через полчаса»').waitFor();
+  assert.is(await told.locator('[lang="en"]').count(), 0);
   assert.equal(desk.errors, []);
   await desk.close();
 });

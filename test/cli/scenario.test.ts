@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
+import { readPrototype } from '../../firmware/scenario/bundle.ts';
+import { nobody } from '../../firmware/skills/publishers.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { ctxOf, paramOf, scenarioId, timeOf } from '../../services/cli/scenario/given.ts';
 import { scenarioTextOf } from '../../services/cli/scenario/text.ts';
@@ -311,6 +313,27 @@ test('versions are told, another is used once what it would set aside is agreed 
   await refused(77, 'remove', 'home/radio');
   assert.match(await done('remove', 'acme/greet'), /acme\/greet is taken away/);
   await refused(66, 'versions', 'acme/greet');
+});
+
+test('a package takes a README of every language, and one of none is refused by its name', async () => {
+  const readmes = { 'README.md': '# Greeting\n', 'README.ru.md': '# Привет\n' };
+  const folder = write('told', source(), { 'parts.yaml': parts, ...readmes });
+  const out = join(top, 'told.ingle-scenario');
+  await done('pack', folder, '--out', out);
+  assert.equal((await readPrototype(readFileSync(out), nobody)).readme, {
+    en: '# Greeting\n',
+    ru: '# Привет\n',
+  });
+  for (const name of ['README.russian.md', 'README.en.md', 'readme..md']) {
+    writeFileSync(join(folder, name), 'x');
+    assert.match(
+      await refused(65, 'pack', folder, '--out', out),
+      /names no language; README\.md is the English one/,
+    );
+    rmSync(join(folder, name));
+  }
+  rmSync(join(folder, 'README.md'));
+  assert.match(await refused(66, 'pack', folder, '--out', out), /has no README\.md/);
 });
 
 test('in Russian, and with errors as JSON', async () => {

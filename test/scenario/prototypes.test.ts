@@ -124,8 +124,17 @@ for (const { id, prototype, readme } of newest) {
         if (step.args?.[arg] !== undefined && !plain(step.args[arg]))
           both(step.args[arg], `${step.id} ${arg}`);
     }
-    assert.match(readme, /\*\*Needs\*\*/);
-    assert.match(readme, /\*\*Starts\*\*/);
+    assert.equal(Object.keys(readme).sort(), ['en', 'ru']);
+    for (const [language, sections] of [
+      ['en', [/^# [A-Z]/, /\*\*Needs\*\*/, /\*\*Starts\*\*/]],
+      ['ru', [/^# [А-Я]/, /\*\*Что нужно\*\*/, /\*\*Как запускается\*\*/]],
+    ] as const)
+      for (const section of sections) assert.match(readme[language]!, section);
+    assert.match(readme['ru']!, new RegExp(`^# ${localizedText(prototype.name, 'ru')}\n`));
+    // Both name the same settings, slots, topics and intents.
+    const names = (text: string) =>
+      [...new Set([...text.matchAll(/`([a-z_.]+)`/g)].map((m) => m[1]!))].sort().join(' ');
+    assert.is(names(readme['ru']!), names(readme['en']!));
   });
 }
 

@@ -63,7 +63,13 @@ test('every version comes back, with its README and with what it includes put in
   assert.is(hello!.id, 'home/hello');
   assert.equal([...hello!.versions.keys()], ['1.0.0', '1.1.0']);
   assert.equal(hello!.versions.get('1.1.0')!.prototype.steps, [{ id: 'greet', do: 'say', text: 'Hello' }]);
-  assert.is(hello!.versions.get('1.0.0')!.readme, '# Hello\n');
+  assert.equal(hello!.versions.get('1.0.0')!.readme, { en: '# Hello\n' });
+  const translated = read({ 'home/hello/1.0.0/README.ru.md': '# Привет\n' });
+  assert.equal(translated.faults, []);
+  assert.equal(translated.prototypes[0]!.versions.get('1.0.0')!.readme, {
+    en: '# Hello\n',
+    ru: '# Привет\n',
+  });
 });
 
 const cases: [what: string, change: Record<string, string | null>, ...faults: string[]][] = [
@@ -78,6 +84,18 @@ const cases: [what: string, change: Record<string, string | null>, ...faults: st
   ['versions that go back', edit(manifest, 'version: 1.0.0', 'version: 1.2.0'), `${manifest}:8:5 not_newer`],
   ['a version without a folder', { [first]: null }, `${manifest}:3:5 no_version`],
   ['a version without a README', { 'home/hello/1.0.0/README.md': null }, `${manifest}:3:5 no_version`],
+  [
+    'an empty README of a language',
+    { 'home/hello/1.0.0/README.ru.md': ' \n' },
+    'home/hello/1.0.0/README.ru.md empty',
+  ],
+  ...['README.russian.md', 'README.en.md', 'README..md', 'README.RU.md', 'readme.ru.md'].map(
+    (name): [string, Record<string, string>, string] => [
+      `a README called ${name}`,
+      { [`home/hello/1.0.0/${name}`]: 'x' },
+      `home/hello/1.0.0/${name} stray_file`,
+    ],
+  ),
   ['an empty README', { 'home/hello/1.0.0/README.md': '\n' }, 'home/hello/1.0.0/README.md empty'],
   [
     'a version nobody lists',

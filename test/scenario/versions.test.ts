@@ -1,7 +1,8 @@
 // Versions of a scenario: what another one would make of people's changes is known before, and going back gives back.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { earlierSchema, librarySchema, openLibrary } from '../../firmware/scenario/library.ts';
+import { earlierSchema, librarySchema, openLibrary, readmesSchema } from '../../firmware/scenario/library.ts';
+import type { Readme } from '../../firmware/scenario/readme.ts';
 import type { Prototype } from '../../firmware/scenario/schema.ts';
 import { openStore } from '../../firmware/system/store.ts';
 import type { Vault } from '../../firmware/system/vault.ts';
@@ -18,11 +19,11 @@ const of = (version: string, params: Record<string, unknown>): Prototype => ({
 });
 
 async function shelf() {
-  const store = await openStore(':memory:', [librarySchema, earlierSchema]);
+  const store = await openStore(':memory:', [librarySchema, earlierSchema, readmesSchema]);
   const open = () => openLibrary({ store, vault, builtin: [], now: () => 1000 });
   const library = await open();
-  const install = (prototype: Prototype) =>
-    library.install({ id, version: prototype.version, prototype, readme: '', publisher: 'key' });
+  const install = (prototype: Prototype, readme: Readme = { en: '' }) =>
+    library.install({ id, version: prototype.version, prototype, readme, publisher: 'key' });
   await install(of('1.0.0', { who: 'world', times: 2 }));
   const own = { rewriteVersion: 1, params: { who: 'Ann', times: 3 } };
   await library.change('house', id, own);
@@ -105,6 +106,25 @@ test('who is gone leaves nothing to go back to', async () => {
   await store.run('DELETE FROM implementations');
   await open();
   assert.equal(await store.all('SELECT user FROM earlier_implementations'), []);
+});
+
+test('a readme keeps its languages through a restart, and what an older program has stored is English', async () => {
+  const { library, install, open, store } = await shelf();
+  const readme = { en: 'Greets.', ru: 'Здоровается.' };
+  await install(of('3.0.0', {}), readme);
+  assert.equal((await open()).find(id).readme, readme);
+  await install(of('3.0.0', {}), { en: 'Greets.' });
+  assert.equal((await open()).find(id).readme, { en: 'Greets.' }, 'a language that is gone');
+  await install(of('3.0.0', {}), readme);
+  // The program from before: it knows one text, and nothing of the table beside.
+  await store.run(
+    "UPDATE prototypes SET readme = 'Says hello.', installed_at = 2000 WHERE version = '3.0.0'",
+  );
+  assert.equal((await open()).find(id).readme, { en: 'Says hello.' });
+  await store.run('DELETE FROM prototypes');
+  await open();
+  await library.remove(id);
+  assert.equal(await store.all('SELECT * FROM readmes'), []);
 });
 
 test.run();

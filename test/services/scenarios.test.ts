@@ -5,7 +5,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
 import { scenariosApi } from '../../firmware/scenario/api.ts';
+import { packPrototype } from '../../firmware/scenario/bundle.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
+import { localizedText } from '../../firmware/scenario/localized.ts';
+import type { Prototype } from '../../firmware/scenario/schema.ts';
 import { type Bus, connect } from '../../firmware/system/bus.ts';
 import { assertContract } from '../lab/contract.ts';
 import { until } from '../lab/wait.ts';
@@ -62,6 +65,34 @@ test('the service offers what its contract says, and its scenarios are right', a
     body.prototypes.every((p: { enabled: boolean }) => !p.enabled),
     'nothing fires that nobody turned on',
   );
+});
+
+test('what a scenario says of itself is told in every language it has, and in English to who asks for one text', async ({
+  hub,
+}) => {
+  const read = async (id: string) => (await hub.ask('GET', `/api/scenarios/impl/me/${id}`)).body;
+  const radio = await read('home.radio');
+  assert.match(radio.readme, /^# Radio\n/);
+  assert.is(localizedText(radio.readmes, 'en'), radio.readme);
+  assert.match(localizedText(radio.readmes, 'ru-RU'), /^# Радио\n/);
+  assert.is(localizedText(radio.readmes, 'de'), radio.readme, 'a language it has not');
+
+  const prototype = {
+    id: 'test/told',
+    version: '1.0.0',
+    dslVersion: '1',
+    name: 'Told',
+    steps: [prints('a', 'A')],
+  };
+  const readmes = { en: '# Told\n', ru: '# Сказано\n' };
+  const { bytes } = packPrototype(prototype as unknown as Prototype, readmes);
+  const installed = await hub.ask('POST', '/api/scenarios/install', { raw: bytes });
+  assert.is(installed.status, 200, JSON.stringify(installed.body));
+  assert.equal((await read('test.told')).readmes, readmes);
+  await hub.ask('POST', '/api/scenarios/push', { body: { prototype, readme: 'A draft.' } });
+  const draft = await read('test.told');
+  assert.equal([draft.readme, draft.readmes], ['A draft.', { en: 'A draft.' }]);
+  await hub.ask('POST', '/api/scenarios/uninstall', { body: { id: 'test.told' } });
 });
 
 test('a scenario runs, its steps are in its journal, and it is told on the bus', async ({

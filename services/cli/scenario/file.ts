@@ -8,6 +8,7 @@ import { packPrototype } from '../../../firmware/scenario/bundle.ts';
 import { checkPrototype } from '../../../firmware/scenario/check.ts';
 import { type ScenarioFault, saidIn } from '../../../firmware/scenario/fault.ts';
 import { withIncludes } from '../../../firmware/scenario/include.ts';
+import { type Readme, readmeLanguage } from '../../../firmware/scenario/readme.ts';
 import type { Prototype } from '../../../firmware/scenario/schema.ts';
 import { draftOf, starter } from '../../../firmware/scenario/template-draft.ts';
 import { walk } from '../../../firmware/scenario/walk.ts';
@@ -143,6 +144,22 @@ async function isFree(file: string): Promise<boolean> {
   }
 }
 
+/** What the README of a folder says, in each language. @throws IngleError `not_found`, `invalid_request` */
+function readmeIn(folder: string, { t }: At): Readme {
+  const readme: Record<string, string> = {};
+  // README.md comes before readme.md, and the first counts.
+  for (const name of readdirSync(folder).sort()) {
+    if (!/^(?:README|readme)\.(?:.*\.)?md$/.test(name)) continue;
+    const language = readmeLanguage(name);
+    if (language === undefined)
+      throw new IngleError('invalid_request', t('badReadme', { file: plain(join(folder, name), 300) }));
+    readme[language] ??= readFileSync(join(folder, name), 'utf8');
+  }
+  if (readme['en'] === undefined)
+    throw new IngleError('not_found', t('noReadme', { folder: plain(folder, 300) }));
+  return readme;
+}
+
 export async function packFolder(
   folder: string,
   { key, out }: { key?: string | undefined; out?: string | undefined },
@@ -150,10 +167,9 @@ export async function packFolder(
 ): Promise<void> {
   const { say, t } = at;
   const prototype = await scenarioIn(join(folder, 'scenario.yaml'), at);
-  const readme = ['README.md', 'readme.md'].map((n) => join(folder, n)).find((f) => existsSync(f));
-  if (!readme) throw new IngleError('not_found', t('noReadme', { folder: plain(folder, 300) }));
+  const readme = readmeIn(folder, at);
   const signer = key === undefined ? undefined : readSigner(key);
-  const { bytes, meta } = packPrototype(prototype, readFileSync(readme, 'utf8'), signer);
+  const { bytes, meta } = packPrototype(prototype, readme, signer);
   const file = resolve(out ?? `${meta.id.replace('/', '.')}-${meta.version}.ingle-scenario`);
   try {
     if (!(await isFree(file))) throw new IngleError('conflict', t('outTaken', { file }));
