@@ -39,8 +39,9 @@ export const say = (key: Key, values?: Record<string, string | number>) =>
 /** The same for a page that outlives the language. */
 export const both = localizer(spaHubsTexts);
 
-/** Hubs that have not said a name go by the start of their id. */
-export const nameOf = (n: Node): string => n.name || n.hub_id.slice(0, 12);
+/** Hubs that have not said a name go by the start of their id; to a member, the one that leads never has. */
+export const nameOf = (n: Node): string =>
+  n.name || (n.role === 'hub' ? say('leader') : n.hub_id.slice(0, 12));
 
 /** Why an order came to nothing, and what to do. */
 export function troubleText(e: unknown, act: Act): string {

@@ -1,7 +1,8 @@
 // The hubs of the subnet: each with what it is and when it was heard, and how a member is let go.
 import { html } from 'htm/preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { glyph } from './glyphs.ts';
+import { calledHere } from './hubs-here.ts';
 import { type Node, nameOf, say } from './hubs-hub.ts';
 import { ago } from './text.ts';
 
@@ -25,12 +26,22 @@ function Sure(o: { name: string; still: boolean; yes(): void; no(): void }) {
   </div>`;
 }
 
+/** A member knows of the hub that leads no more than its id: this browser or root may know what it is called. */
+function useName(node: Node): string {
+  const [called, call] = useState('');
+  const isNameless = node.role === 'hub' && !node.name;
+  useEffect(() => {
+    if (isNameless) void calledHere(node.hub_id).then(call);
+  }, [node.hub_id, isNameless]);
+  return nameOf(called ? { ...node, name: called } : node);
+}
+
 function One(o: { node: Node; self: boolean; still: boolean; letGo: ((n: Node) => void) | null }) {
   const { node, letGo } = o;
   const { hub_id, state, role, version, since, last_heard } = node;
   const [asking, ask] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const name = nameOf(node);
+  const name = useName(node);
   const heard = last_heard ? say('heard', { when: ago(last_heard * 1000) }) : say('unheard');
   const about = [
     o.self && say('this_hub'),

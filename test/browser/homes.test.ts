@@ -32,9 +32,9 @@ test.after(async () => {
 });
 
 /** The browser has been paired with Hall before, too. */
-const knowsAnother = ({ page }: Phone): Promise<void> =>
+const knowsAnother = ({ page }: Phone, id = 'hub_hall'): Promise<void> =>
   page.evaluate(
-    () =>
+    (id) =>
       new Promise<void>((ok) => {
         const r = indexedDB.open('ingle');
         r.onsuccess = () => {
@@ -42,7 +42,7 @@ const knowsAnother = ({ page }: Phone): Promise<void> =>
           const hubs = t.objectStore('hubs');
           hubs.getAll().onsuccess = (e) => {
             const [pin] = (e.target as IDBRequest<{ paired: number }[]>).result;
-            hubs.put({ ...pin!, hub_id: 'hub_hall', name: 'Hall', paired: pin!.paired - 1 }, 'hub_hall');
+            hubs.put({ ...pin!, hub_id: id, name: 'Hall', paired: pin!.paired - 1 }, id);
           };
           t.oncomplete = () => {
             r.result.close();
@@ -50,6 +50,7 @@ const knowsAnother = ({ page }: Phone): Promise<void> =>
           };
         };
       }),
+    id,
   );
 
 const hubs = () => owner.page.locator('[data-window="@hubs"]');
@@ -122,7 +123,13 @@ test('let in anew at the member, the owner reads who leads, and leaves after a q
   await hubs().getByText('This hub is a member.').waitFor();
   assert.is(await hubs().locator('[data-node]').count(), 2);
   assert.is(await field().count(), 0);
+  const leader = hubs().locator('[data-node]').nth(1);
+  await leader.getByRole('heading', { name: 'The leading hub' }).waitFor();
   await checkOnPhones(owner.page, 'homes-3-member');
+  await knowsAnother(owner, (await hall.status()).uplink.hub_id);
+  await page.keyboard.press('Escape');
+  await openPage(page, 'Hubs');
+  await leader.getByRole('heading', { name: 'Hall' }).waitFor();
   const leave = hubs().getByRole('button', { name: 'Leave', exact: true });
   await leave.press('Enter');
   assert.match(await answer(page, false), /is alone again/);
