@@ -106,7 +106,7 @@ function Key({ of: p, isLast, still, order }: Row<Passkey> & { isLast: boolean }
     }
     <div class="v-row"><${Name} name=${p.name} of=${name} still=${still}
       send=${(wished: string) => order(() => account.namePasskey(p.id, wished))} />
-    <button type="button" class="button quiet" disabled=${still} aria-label=${say('remove_of', { name })}
+    <button type="button" class="button quiet danger" disabled=${still} aria-label=${say('remove_of', { name })}
       onClick=${remove}>${say('remove')}</button></div></li>`;
 }
 
@@ -154,7 +154,7 @@ function Hub(o: Row<OwnedHub> & { of: OwnedHub; only: boolean; leads: string }) 
     ${
       !isBound &&
       html`<${Handover} of=${h} still=${still} order=${order} />
-      <button type="button" class="button quiet" disabled=${still} aria-label=${say('remove_of', { name })}
+      <button type="button" class="button quiet danger" disabled=${still} aria-label=${say('remove_of', { name })}
         onClick=${remove}>${say('remove')}</button>`
     }</div>
     ${isBound && html`<p class="soft small">${say('bound')}</p>`}

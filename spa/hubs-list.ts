@@ -67,7 +67,7 @@ function One(o: { node: Node; self: boolean; still: boolean; letGo: ((n: Node) =
       letGo &&
       (asking
         ? html`<${Sure} name=${name} still=${o.still} no=${keep} yes=${go} />`
-        : html`<div class="v-row"><button type="button" class="button quiet" ref=${button} disabled=${o.still}
+        : html`<div class="v-row"><button type="button" class="button quiet danger" ref=${button} disabled=${o.still}
             aria-label=${say('let_go_of', { name })} onClick=${() => ask(true)}>${say('let_go')}</button></div>`)
     }
   </li>`;

@@ -56,7 +56,7 @@ function One({ skill, orders }: { skill: Installed; orders: Orders }) {
         html`<button type="button" class="button second" disabled=${off} onClick=${() => orders.rollback(skill)}
           aria-label=${say('rollback_of', { title, version: skill.previous })}>${glyph('left')}${say('rollback', { version: skill.previous })}</button>`
       }
-      <button type="button" class="button quiet" disabled=${orders.still || skill.state === 'removing'} aria-label=${say('remove_of', { title })}
+      <button type="button" class="button quiet danger" disabled=${orders.still || skill.state === 'removing'} aria-label=${say('remove_of', { title })}
         onClick=${() => orders.remove(skill)}>${glyph('trash')}${say('remove')}</button>
     </div>
   </li>`;

@@ -82,7 +82,7 @@ function One({ person, orders }: { person: Person; orders: Orders }) {
           <button type="button" class="button second" disabled=${orders.still} aria-label=${say('change_of', { name })}
             onClick=${() => setChanging(true)}>${say('change')}</button>
           ${!ended && button('end', orders.end, 'quiet')}
-          ${button('remove', orders.remove, 'quiet')}
+          ${button('remove', orders.remove, 'quiet danger')}
         </div>`
     }
   </li>`;

@@ -29,7 +29,7 @@ function One({ of: l, page }: { of: Letter; page: Page }) {
             <button type="button" class="button second" id=${`start-${l.id}`} disabled=${page.still} onClick=${() => page.replay(l.id, 'start')}>${say('replay_start')}${about}</button>`
       }
       <button type="button" class="button quiet" id=${`see-${l.id}`} onClick=${() => page.go({ at: 'run', id: l.run_id })}>${say('see_run')}${about}</button>
-      <button type="button" class="button quiet" disabled=${page.still} onClick=${discard}>${say('discard')}${about}</button>
+      <button type="button" class="button quiet danger" disabled=${page.still} onClick=${discard}>${say('discard')}${about}</button>
     </div>
   </li>`;
 }

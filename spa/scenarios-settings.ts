@@ -260,7 +260,7 @@ export function Sealed(o: Setting) {
         <input class="input" id=${s.id} type=${s.type} maxlength="4096" autocomplete="off" spellcheck=${false} aria-describedby=${`${s.id}-hint`}
           value=${typed[s.id] ?? ''} onInput=${(e: Event) => type((before) => ({ ...before, [s.id]: (e.target as HTMLInputElement).value }))} />
         <div class="v-row"><p class="soft small" id=${`${s.id}-hint`}>${say(s.isSet ? s.set : s.unset)}</p>
-          ${s.isSet && html`<button type="button" class="button quiet" disabled=${o.still} aria-label=${say('forget_of', { name: s.name })} onClick=${() => forget(s.kind, s.name)}>${say('forget')}</button>`}</div></div>`,
+          ${s.isSet && html`<button type="button" class="button quiet danger" disabled=${o.still} aria-label=${say('forget_of', { name: s.name })} onClick=${() => forget(s.kind, s.name)}>${say('forget')}</button>`}</div></div>`,
     )}
     <div class="v-row"><button type="submit" class="button" disabled=${o.still || fresh.length === 0}>${say('save')}</button></div>
   </form>`;

@@ -74,7 +74,7 @@ export function Teach({ page }: { page: Page }) {
           scenario_id,
         }) => html`<li class="v-card" key=${phrase} data-taught=${phrase}><div class="scene">
           <div><h4>${say('step_says', { text: phrase })}</h4><p class="soft small">${say('teach_begins', { name: nameOf(page.known.scenarios, scenario_id) })}</p></div>
-          <button type="button" class="button quiet" id=${`forget-${phrase}`} disabled=${page.still}
+          <button type="button" class="button quiet danger" id=${`forget-${phrase}`} disabled=${page.still}
             onClick=${() => order(() => hub.forget(phrase), say('teach_forgotten', { phrase }))}>${say('forget')}<span class="sr">: ${phrase}</span></button></div></li>`,
       )}</ul></section>`
   }</div>`;

@@ -109,7 +109,7 @@ export function Versions({ of: s, page }: { of: Scenario; page: Page; title: str
     }
     ${
       versions.some((v) => v.installed_at > 0) &&
-      html`<div><button type="button" class="button quiet" disabled=${page.still} onClick=${remove}>${glyph('trash')}${say('remove')}</button></div>`
+      html`<div><button type="button" class="button quiet danger" disabled=${page.still} onClick=${remove}>${glyph('trash')}${say('remove')}</button></div>`
     }
   </section>`;
 }

@@ -69,7 +69,7 @@ export function Browsers() {
           <span class="soft small">${b.here ? say('here') : say('seen', { when: ago(b.seen_at * 1000) })}</span></span>
           ${
             !b.here &&
-            html`<button type="button" class="button quiet" disabled=${still} aria-label=${say('forget_of', { label: b.label })}
+            html`<button type="button" class="button quiet danger" disabled=${still} aria-label=${say('forget_of', { label: b.label })}
               onClick=${() => forget(b)}>${say('forget_browser')}</button>`
           }</li>`,
       )}</ul>
