@@ -16,7 +16,7 @@ export function Look() {
   return html`<section class="v-card" aria-labelledby="look-title"><h3 id="look-title">${say('look')}</h3>
     <div class="setting"><span>${say('language')}</span><${LanguageSwitch} /></div>
     <div class="setting"><span id="theme-label">${say('theme')}</span>
-      <div class="language" role="group" aria-labelledby="theme-label">${themes.map(
+      <div class="language themes" role="group" aria-labelledby="theme-label">${themes.map(
         (t) => html`<button type="button" aria-pressed=${now.theme === t ? 'true' : 'false'}
           onClick=${() => choose({ theme: t })}>${say(`theme_${t}`)}</button>`,
       )}</div></div>

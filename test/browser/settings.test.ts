@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { checkManifest } from '../../firmware/skills/manifest.ts';
 import { windowPath } from '../../firmware/ui/app.ts';
 import type { House } from '../../services/cli/house/house.ts';
-import { check, faults } from '../lab/browser/check.ts';
+import { check, checkOnPhones, faults } from '../lab/browser/check.ts';
 import { home } from '../lab/browser/home.ts';
 import {
   answer,
@@ -353,6 +353,36 @@ test('a window stands where it was put by hand and by key, over a reload, and ne
   await resize(1280, 800);
   assert.equal(await box(), put);
   await close(page);
+});
+
+test('on the smallest phone the choice of colours breaks no word', async () => {
+  const pocket = await phone(browser, { still: true });
+  const { page } = pocket;
+  await pairByLink(pocket, house, { newPasskey: true });
+  await openSettings(page);
+  for (const [language, label, name] of [
+    ['РУ, Русский', 'Цвета', 'ru'],
+    ['EN, English', 'Colours', 'en'],
+  ] as const) {
+    await press(page, language);
+    const choice = page.getByRole('group', { name: label });
+    await choice.evaluate((e) => e.scrollIntoView({ block: 'center' }));
+    await checkOnPhones(page, `pocket-1-colours-${name}`);
+    await page.setViewportSize({ width: 320, height: 844 });
+    const broken = await choice.evaluate((e) =>
+      [...e.querySelectorAll('button')].flatMap((b) => {
+        const text = b.firstChild as Text;
+        return [...text.data.matchAll(/\S+/g)].flatMap(({ 0: word, index }) => {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          return range.getClientRects().length === 1 ? [] : [word];
+        });
+      }),
+    );
+    assert.equal(broken, []);
+  }
+  await pocket.close();
 });
 
 test('what a skill wants known waits behind the bell, on every device, until it was read on one', async () => {
