@@ -14,6 +14,16 @@ import { ago, t, titleOf } from './text.ts';
 const words = (of: unknown): string =>
   typeof of === 'string' ? of : (inLanguage({ i18n: of }, app().language) ?? '');
 
+/** When the day of a time begins here, in milliseconds as the time is. */
+const dayOf = (at: number): number => new Date(at).setHours(0, 0, 0, 0);
+
+function dayName(day: number): string {
+  const today = dayOf(Date.now());
+  if (day === today) return say('today');
+  if (day === dayOf(today - 1)) return say('yesterday');
+  return new Intl.DateTimeFormat(app().language, { dateStyle: 'long' }).format(day);
+}
+
 export function Notices() {
   const { said, icons, language } = useApp();
   // What was unread when the page was opened is marked while it is looked at.
@@ -33,7 +43,7 @@ export function Notices() {
   }, [newest]);
   if (lines.length === 0)
     return html`<div class="v-empty" ref=${box}><div class="face">${glyph('bell')}</div><h3>${say('no_news')}</h3><p>${say('no_news_lead')}</p></div>`;
-  return html`<ul class="rows manage" ref=${box} lang=${language}>${lines.map((l) => {
+  const row = (l: (typeof lines)[number]) => {
     const icon = icons?.find((i) => i.skill_id === l.skill_id);
     const body = words(l.payload['body']);
     return html`<li key=${l.id} class="notice" data-fresh=${l.at > before}>
@@ -44,5 +54,12 @@ export function Notices() {
         icon &&
         html`<button type="button" class="icon-button" aria-label=${say('open', { title: titleOf(icon) })} onClick=${() => openSkill(icon)}>${glyph('right')}</button>`
       }</li>`;
-  })}</ul>`;
+  };
+  const days = [...new Set(lines.map((l) => dayOf(l.at)))];
+  return html`<div class="v-stack manage" ref=${box} lang=${language}>${days.map(
+    (
+      day,
+    ) => html`<section key=${day} aria-labelledby=${`day-${day}`}><h3 id=${`day-${day}`}>${dayName(day)}</h3>
+      <ul class="rows">${lines.filter((l) => dayOf(l.at) === day).map(row)}</ul></section>`,
+  )}</div>`;
 }

@@ -94,6 +94,8 @@ const en = {
   no_news: 'Nothing yet',
   no_news_lead: 'What your skills want you to know stands here.',
   fresh: 'new',
+  today: 'Today',
+  yesterday: 'Yesterday',
   open: 'Open {title}',
 } as const;
 
@@ -190,6 +192,8 @@ const ru: Record<keyof typeof en, Text> = {
   no_news: 'Пока ничего',
   no_news_lead: 'Здесь появится то, о чём вам сообщают навыки.',
   fresh: 'новое',
+  today: 'Сегодня',
+  yesterday: 'Вчера',
   open: 'Открыть: {title}',
 };
 

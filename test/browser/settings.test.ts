@@ -398,6 +398,17 @@ test('what a skill wants known waits behind the bell, on every device, until it 
   await list.getByText('The post is here').waitFor();
   await list.getByText(/Porch .* new/).waitFor();
   await check(desk.page, 'desk-6-notices');
+  const day = (name: string | RegExp) => list.getByRole('heading', { name, exact: true }).waitFor();
+  await day('Today');
+  for (const [later, name] of [
+    [1, 'Yesterday'],
+    [1, /^[A-Z][a-z]+ \d+, \d{4}$/],
+  ] as const) {
+    await close(desk.page);
+    await desk.page.evaluate(`{ const at = Date.now() + ${later} * 86400000; Date.now = () => at; }`);
+    await bell(desk).click();
+    await day(name);
+  }
   await pocket.page.getByRole('button', { name: 'Notifications', exact: true }).waitFor();
   await list.getByRole('button', { name: 'Open Porch' }).click();
   await desk.page.locator('[data-window="porch"] [data-live="yes"]').waitFor();
@@ -405,6 +416,9 @@ test('what a skill wants known waits behind the bell, on every device, until it 
   await desk.page.reload();
   await at(desk.page, 'desktop');
   await desk.page.getByRole('button', { name: 'Notifications', exact: true }).waitFor();
+  await bell(pocket).click();
+  await pocket.page.getByRole('heading', { name: 'Today' }).waitFor();
+  await checkOnPhones(pocket.page, 'pocket-2-notices');
   await pocket.close();
 });
 
