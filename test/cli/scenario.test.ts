@@ -327,7 +327,7 @@ test('a package takes a README of every language, and one of none is refused by 
   for (const name of ['README.russian.md', 'README.en.md', 'readme..md']) {
     writeFileSync(join(folder, name), 'x');
     assert.match(
-      await refused(65, 'pack', folder, '--out', out),
+      await refused(64, 'pack', folder, '--out', out),
       /names no language; README\.md is the English one/,
     );
     rmSync(join(folder, name));
