@@ -19,7 +19,8 @@ const versionsIn = (at) =>
 export const scenarios = (at) => ({
   name: 'scenarios',
   buildStart() {
-    for (const folder of versionsIn(at)) this.addWatchFile(join(folder, 'scenario.yaml'));
+    for (const folder of versionsIn(at))
+      for (const name of readdirSync(folder)) this.addWatchFile(join(folder, name));
   },
   generateBundle() {
     const all = versionsIn(at).map((folder) => {
