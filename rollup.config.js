@@ -281,6 +281,7 @@ const always = [
   'services/cli/rollup.app.js',
   'services/cli/rollup.native.js',
   'services/cli/rollup.page.js',
+  'services/cli/rollup.scenarios.js',
   'services/cli/rollup.schemas.js',
   'services/cli/rollup.sdk.js',
 ];

@@ -20,7 +20,7 @@ export const scenarios = (at) => ({
   name: 'scenarios',
   buildStart() {
     for (const folder of versionsIn(at))
-      for (const name of readdirSync(folder)) this.addWatchFile(join(folder, name));
+      for (const name of ['', ...readdirSync(folder)]) this.addWatchFile(join(folder, name));
   },
   generateBundle() {
     const all = versionsIn(at).map((folder) => {
