@@ -133,7 +133,12 @@ function program(input, file, external_ = external) {
         exportConditions: ['node'],
         extensions: ['.ts', '.mjs', '.js', '.json'],
       }),
-      commonjs({ ignore: optional, ignoreDynamicRequires: true, sourceMap: false }),
+      commonjs({
+        ignore: optional,
+        ignoreDynamicRequires: true,
+        sourceMap: false,
+        requireReturnsDefault: (id) => id === '\0seldom/assert',
+      }),
       json({ preferConst: true }),
       compact,
       latin,
@@ -200,8 +205,24 @@ const besideHost = {
   './umf.ts': ['umf', 'firmware/ui/umf.ts'],
   './query.ts': ['query', 'firmware/ui/query.ts'],
 };
+/**
+ * What each start would read back and no start needs: of Node's Web Crypto lib0 takes random numbers only, and dbus-next's
+ * assert() seldom fails.
+ */
+const seldom = {
+  'lib0/webcrypto':
+    "import { randomFillSync } from 'node:crypto';\nexport const subtle = undefined;\nexport const getRandomValues = (some) => randomFillSync(some);",
+  assert: `export default Object.assign((is, why) => is || require('node:assert')(is, why), {
+  strictEqual: (a, b, why) => Object.is(a, b) || require('node:assert').strictEqual(a, b, why),
+});`,
+};
+const withoutSeldom = {
+  name: 'without-seldom',
+  resolveId: (id) => (Object.hasOwn(seldom, id) ? `\0seldom/${id}` : null),
+  load: (id) => seldom[id.slice('\0seldom/'.length)] ?? null,
+};
 function frozen(input, file) {
-  const p = program(input, file);
+  const p = program(input, file, (id) => id !== 'assert' && external(id));
   const beside = {
     name: 'beside',
     resolveDynamicImport: (what) =>
@@ -221,10 +242,12 @@ function frozen(input, file) {
       process.emitWarning = emitWarning;
     }
   };
-})(require('node:vm'));`;
+})(require('node:vm'));
+// Node would load ten modules at the first call of its own.
+const performance = { now: () => Number(process.hrtime.bigint()) / 1e6 };`;
   return {
     ...p,
-    plugins: [beside, ...p.plugins],
+    plugins: [beside, withoutSeldom, ...p.plugins],
     output: { ...p.output, format: 'cjs', banner, inlineDynamicImports: true },
   };
 }

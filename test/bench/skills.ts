@@ -34,11 +34,15 @@ const SKILLS =
 /** How long a process is left alone before its memory is read, milliseconds. */
 const REST_MS = Number(process.env['REST_MS'] ?? 5000);
 
-const unit = readFileSync('systemd/units/ingle-.service.d/node.conf', 'utf8');
+const unit = ['ingle-.service.d/node.conf', 'ingle-skill@.service']
+  .map((file) => readFileSync(`systemd/units/${file}`, 'utf8'))
+  .join('\n');
 const FLAGS = /NODE_FLAGS=([^"]+)"/.exec(unit)![1]!.split(' ');
 const malloc = Object.fromEntries(
   [...unit.matchAll(/(MALLOC_\w+)=(\S+)/g)].map(([, k, v]): [string, string] => [k!, v!]),
 );
+/** What slots have of malloc's settings, and a bare process beside them. */
+const slotMalloc = { ...malloc, GLIBC_TUNABLES: /GLIBC_TUNABLES=(\S+)/.exec(unit)![1]! };
 
 const ids = Array.from({ length: SKILLS }, (_, i) => `bench_${String.fromCharCode(97 + i)}`);
 const manifest = (id: string) => ({
@@ -89,7 +93,7 @@ const settings = {
 /** Skills sleep soon here, so that many rounds take minutes. The daemon gives them their settings, as systemd does. */
 const bus = await privateBus({
   servicedir: activation,
-  env: { ...settings, HOME: data, INGLE_IDLE_MS: '3000' },
+  env: { ...settings, ...slotMalloc, HOME: data, INGLE_IDLE_MS: '3000' },
 });
 const env = { ...settings, INGLE_BUS_ADDRESS: bus.address };
 const rootEnv = {
@@ -188,7 +192,7 @@ async function bareStart(): Promise<number> {
   const began = performance.now();
   const c = spawn(process.execPath, [...FLAGS, bare], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...malloc },
+    env: slotMalloc,
   });
   await new Promise((said) => c.stdout.once('data', said));
   const took = performance.now() - began;
@@ -258,7 +262,7 @@ try {
     const more = hubPss().api - ready.api;
     seen.end();
     await asleep();
-    const node = child(process.execPath, [...FLAGS, bare], { stdio: 'ignore', env: { ...malloc } });
+    const node = child(process.execPath, [...FLAGS, bare], { stdio: 'ignore', env: slotMalloc });
     await pause(REST_MS);
     const peer = adds(node.pid!);
     await ended(node, 'SIGKILL', 'the bare process');
