@@ -93,7 +93,7 @@ export async function newCode(): Promise<void> {
 /** Ends the session. Keys and pins stay, but of what is forgotten: a hub by its id, or by `true` each. */
 export async function signOut(forgets: boolean | string = false): Promise<void> {
   const hubId = session()?.hub_id;
-  await endSession();
+  void endSession();
   // Whoever comes to this browser next is told nothing of the hub.
   import('./push.ts').then((m) => m.silence()).catch(() => {});
   if (forgets) {

@@ -4,7 +4,7 @@ import { toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { connect, endSession, stopLink } from './connection.ts';
 import { read, readAll } from './database.ts';
-import { errorOf, failed } from './entrance.ts';
+import { errorOf, failed, noticeOf, showLogin } from './entrance.ts';
 import type { HubHere } from './hubs-offered.ts';
 import { browserKey } from './key.ts';
 import { post } from './rest.ts';
@@ -15,20 +15,28 @@ import { noDesktop, set, show, toast } from './store.ts';
 /** Before root is asked once more, milliseconds. */
 const AGAIN = 1000;
 
+/** Has root lead the session to a hub. @throws IngleError why not, `unavailable` where root is silent */
+async function lead(sid: string, jwt: string, hub_id: string): Promise<void> {
+  const e2e_pubkey = toBase64url((await browserKey()).publicKey);
+  await post('/v1/browser/pairing/offer', { sid, e2e_pubkey, hub_id }, jwt);
+}
+
+const isSilent = (e: unknown) => e instanceof IngleError && ['unavailable', 'timeout'].includes(e.code);
+
 /**
  * Has root lead the session to a hub, until it has said so: an answer that is lost would leave it open which one the
- * route is of. @returns false where the person has gone another way meanwhile. @throws IngleError why not
+ * route is of. The page says meanwhile what it waits for.
+ * @returns false where the person has gone another way meanwhile. @throws IngleError why not
  */
 async function led(sid: string, jwt: string, hub_id: string): Promise<boolean> {
-  const e2e_pubkey = toBase64url((await browserKey()).publicKey);
   for (;;) {
     try {
-      await post('/v1/browser/pairing/offer', { sid, e2e_pubkey, hub_id }, jwt);
+      await lead(sid, jwt, hub_id);
       return session()?.sid === sid;
     } catch (e) {
       if (session()?.sid !== sid) return false;
-      if (!(e instanceof IngleError) || !['unavailable', 'timeout'].includes(e.code)) throw e;
-      set({ link: 'cut' });
+      if (!isSilent(e)) throw e;
+      set({ link: navigator.onLine ? 'down' : 'cut' });
       await new Promise((again) => setTimeout(again, AGAIN));
     }
   }
@@ -36,7 +44,8 @@ async function led(sid: string, jwt: string, hub_id: string): Promise<boolean> {
 
 /**
  * Root has led a sign-in to a hub that never took this passkey from this browser. Of an account with several hubs that may
- * be the newest one, so it is asked for the one that did; where it does not lead there, that is the alarm.
+ * be the newest one, so it is asked for the one that did; where it does not lead there, that is the alarm. Where it is
+ * silent, nothing is signed in yet: the sign-in begins anew.
  */
 export async function goHome(
   entered: Pick<Session, 'session_jwt' | 'browser_key_id' | 'owner_id' | 'subnet_id'> & {
@@ -47,13 +56,17 @@ export async function goHome(
   const took = (await readAll('hubs')).filter((p) => p.passkeys?.includes(entered.passkey.id));
   const { hub_id } = took.sort((a, b) => b.paired - a.paired)[0]!;
   const sid = session()?.sid;
+  if (sid === undefined) return;
   try {
-    // The person may have gone another way meanwhile.
-    if (sid === undefined || !(await led(sid, entered.session_jwt, hub_id))) return;
-  } catch {
+    await lead(sid, entered.session_jwt, hub_id);
+  } catch (e) {
+    if (session()?.sid !== sid) return;
     await endSession();
+    if (isSilent(e)) return showLogin({ notice: noticeOf(e) });
     return show({ at: 'alarm', reason: 'hub_id' });
   }
+  // The person may have gone another way meanwhile.
+  if (session()?.sid !== sid) return;
   changeSession({ ...entered, hub_id });
   await connect();
 }

@@ -97,6 +97,33 @@ test('who signs in again comes to the hub this browser knows, though root leads 
   await shows('Hall');
 });
 
+/** Root answers nothing more from its next order to lead to a hub on, until what is given back is called. */
+async function silence({ page }: Phone): Promise<() => Promise<void>> {
+  await page.route('**/pairing/offer', (r) => {
+    if (r.request().postDataJSON().hub_id) hall.kill('root', 'SIGSTOP');
+    return r.continue();
+  });
+  return async () => {
+    hall.kill('root', 'SIGCONT');
+    await page.unroute('**/pairing/offer');
+  };
+}
+
+test('where root falls silent on that way, the sign-in says so and the next one comes home', async () => {
+  const { page } = owner;
+  await press(page, 'Menu');
+  await press(page, 'Sign out');
+  await at(page, 'login');
+  const end = await silence(owner);
+  await press(page, 'Sign in with passkey');
+  await page.getByRole('alert').getByText('No answer. Try again').waitFor();
+  await at(page, 'login');
+  await checkOnPhones(page, 'switch-0-silent');
+  await end();
+  await press(page, 'Sign in with passkey');
+  await shows('Hall');
+});
+
 test('once paired with both, a tap shows the other hub and a key the first again, without a touch and in one session', async () => {
   const { page } = owner;
   await page.goto(`${hall.origin}/icon.svg`);
@@ -229,6 +256,26 @@ test('an answer of root that is lost leaves nobody between two hubs', async () =
   await shows('Attic');
   assert.ok(lost > 1);
   await page.unroute('**/pairing/offer');
+});
+
+test('where root falls silent on the way to a hub, that is told, and leaving it waits for nothing', async () => {
+  const { page } = owner;
+  await settings();
+  const end = await silence(owner);
+  await to('Hall').click();
+  await page.getByText('The service between this device and your hub does not answer').waitFor();
+  await checkOnPhones(page, 'switch-5-silent');
+  const over: string[] = [];
+  for (const how of ['requestfinished', 'requestfailed'] as const)
+    page.on(how as 'requestfinished', (r) => over.push(new URL(r.url()).pathname));
+  await press(page, 'Cancel');
+  await at(page, 'login');
+  assert.not(over.includes('/v1/owner/logout'), 'root is not waited for');
+  await end();
+  await owner.passkeys.touch(true);
+  await press(page, 'Sign in with passkey');
+  await at(page, 'desktop');
+  await online(page);
 });
 
 test('a hub of another account is shown after its passkey, at the sign-in that names it', async () => {
