@@ -33,7 +33,7 @@ export interface Action {
    * What it takes of a quota: `http` in requests, `tts` and `stt` in seconds, `llm` in calls, as a skill declares them.
    * It is not asked where there are no quotas.
    */
-  takes?(asked: Asked): Taken | undefined | Promise<Taken | undefined>;
+  takes?(asked: Asked): Taken | Taken[] | undefined | Promise<Taken | undefined>;
   perform(asked: Asked): Promise<Value>;
 }
 

@@ -194,7 +194,7 @@ function voice(w: Ways): Table {
     'io.ask': {
       doc: 'Says a text, then listens.',
       interrupted: 'fail',
-      takes: speech('text'),
+      takes: (a) => [speech('text')(a), hearing(a)],
       perform: (a) => ask(w, a, need(a, 'text')),
     },
     notify: {

@@ -17,7 +17,7 @@ import type {
 } from './need.ts';
 import { nextOf } from './places.ts';
 import { backoffOf } from './plan.ts';
-import { takeOf } from './quotas.ts';
+import type { Share } from './quotas.ts';
 import type { Op, RunRow } from './records.ts';
 import { isOver } from './states.ts';
 
@@ -325,10 +325,11 @@ async function settle(e: Engine, r: Live, seq: number, step: string): Promise<vo
 
 /** A step that an order came before: it was written down that it begins, and then it did not. */
 const untouched = new IngleError('conflict', 'The step was stopped before it began.');
-const never = ['invalid_request', 'forbidden', 'not_found', 'not_supported', 'too_large', 'canceled'];
+const refusals = ['invalid_request', 'forbidden', 'not_found', 'not_supported'];
+const never = [...refusals, 'too_large', 'canceled'];
 
 async function perform(e: Engine, r: Live, need: ActNeed | UndoNeed): Promise<void> {
-  const { records, clock, tell, quotas } = e.o;
+  const { clock, tell, quotas } = e.o;
   const { run_id, scenario_id, trace_id } = r.row;
   const { key: step, seq } = need;
   const action = e.o.actions.find(need.slot === undefined ? need.action : 'slot.call');
@@ -336,6 +337,7 @@ async function perform(e: Engine, r: Live, need: ActNeed | UndoNeed): Promise<vo
   const told = { run_id, scenario_id, trace_id, step, seq, action: need.action, attempt: need.attempt };
   const abort = new AbortController();
   r.acting = abort;
+  let share: Share | undefined;
   try {
     if (!action) throw new IngleError('not_found', `There is no action "${need.action}" on this hub.`);
     if (need.begun && action.interrupted !== 'again') {
@@ -350,18 +352,19 @@ async function perform(e: Engine, r: Live, need: ActNeed | UndoNeed): Promise<vo
     tell('step.start', told);
     const asked = await askedOf(e, r, need, abort.signal);
     const takes = Object.keys(quotas).length > 0 ? await action.takes?.(asked) : undefined;
-    const ops: Op[] = takes ? await takeOf(quotas, records, r.row, takes, clock.wall()) : [];
+    share = await e.meter.take(r.row, [takes ?? []].flat(), clock.wall());
     if (abort.signal.aborted && !need.begun) throw untouched;
     await e.o.point?.('acting', r.row);
     const result = kept(await timed(e, action, asked, need.timeout ?? ACTION_MS, abort));
     await e.o.point?.('acted', r.row);
     const latency_ms = clock.up() - began;
     const status = need.kind === 'undo' ? 'UNDONE' : 'DONE';
-    await journal(e, r, { at: clock.wall(), kind: 'done', seq, result }, { step, status, latency_ms, ops });
+    const more = { step, status, latency_ms, ops: share.ops };
+    await journal(e, r, { at: clock.wall(), kind: 'done', seq, result }, more);
     tell('step.finish', { ...told, latency_ms });
   } catch (cause) {
     if (e.stopped) throw cause;
-    await failed(e, r, need, cause, clock.up() - began);
+    await failed(e, r, need, cause, clock.up() - began, share);
   } finally {
     r.acting = undefined;
   }
@@ -373,6 +376,7 @@ async function failed(
   need: ActNeed | UndoNeed,
   cause: unknown,
   latency_ms: number,
+  share: Share | undefined,
 ): Promise<void> {
   const { clock, tell, log } = e.o;
   const { run_id, scenario_id, trace_id } = r.row;
@@ -382,6 +386,9 @@ async function failed(
   const error: Failure = { code, message, step: need.key };
   const isUnknown =
     cause !== untouched && (code === 'timeout' || code === 'unavailable' || r.acting?.signal.aborted);
+  // What may have gone out counts for quotas, whatever came of it.
+  const isUsed = cause !== untouched && !refusals.includes(code);
+  if (!isUsed) share?.back();
   const isOn = need.attempt <= need.retries.max && !never.includes(code) && !details?.['quota'];
   const wait = backoffOf(need.retries, need.attempt, (e.o.random ?? Math.random)());
   const again = isOn ? clock.wall() + wait : undefined;
@@ -397,7 +404,7 @@ async function failed(
       ...(again === undefined ? {} : { again }),
       ...(isUnknown ? { isUnknown: true as const } : {}),
     },
-    { step: need.key, status: isOn ? 'RETRY' : 'FAILED', latency_ms },
+    { step: need.key, status: isOn ? 'RETRY' : 'FAILED', latency_ms, ops: isUsed ? (share?.ops ?? []) : [] },
   );
 }
 

@@ -24,6 +24,7 @@ import { openLocks } from './locks.ts';
 import type { Entry } from './need.ts';
 import type { Priority } from './places.ts';
 import type { Program } from './program.ts';
+import { openMeter } from './quotas.ts';
 import type { Op, RunRow } from './records.ts';
 import { checkOrder, type InstanceOrder, type InstanceState, instanceOf } from './states.ts';
 
@@ -141,6 +142,7 @@ export function openEngine(given: EngineOptions): Runs {
     ready: new Map(),
     going: new Map(),
     locks: openLocks(),
+    meter: openMeter(o.quotas, o.records),
     alarm: { at: Number.POSITIVE_INFINITY, cancel: () => {} },
     stopped: false,
   };

@@ -9,7 +9,7 @@ import type { LockTable } from './locks.ts';
 import type { Entry, Failure, Need } from './need.ts';
 import type { Limits, Waiting } from './places.ts';
 import type { Program } from './program.ts';
-import type { Quotas } from './quotas.ts';
+import type { Meter, Quotas } from './quotas.ts';
 import type { Op, Records, RunRow } from './records.ts';
 import { type InstanceState, instanceOf, isOver } from './states.ts';
 
@@ -99,6 +99,7 @@ export interface Engine {
   /** Runs that have a place, with their scenarios. */
   readonly going: Map<string, string>;
   readonly locks: LockTable;
+  readonly meter: Meter;
   /** The one timer of all runs: when it rings, and what ends it. */
   alarm: { at: number; cancel: () => void };
   stopped: boolean;

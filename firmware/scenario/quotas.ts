@@ -2,7 +2,7 @@
 import * as T from 'typebox';
 import { checked } from '../protocol/endpoint/check.ts';
 import { IngleError } from '../protocol/errors.ts';
-import { type QuotaKind, quotaKinds } from './action.ts';
+import { type QuotaKind, quotaKinds, type Taken } from './action.ts';
 import type { Op, Records, RunRow } from './records.ts';
 
 export const scopes = ['node', 'user', 'scenario'] as const;
@@ -50,32 +50,61 @@ export function periodOf(period: (typeof periods)[number], at: number): string {
 const nameOf = (scope: (typeof scopes)[number], row: RunRow): string =>
   scope === 'node' ? 'node' : `${scope}:${scope === 'user' ? row.user : row.scenario_id}`;
 
-/**
- * Takes from every quota that is kept, as ops to write with the step.
- * @throws IngleError `rate_limited` that says which quota is used up
- */
-export async function takeOf(
-  quotas: Quotas,
-  records: Pick<Records, 'used'>,
-  row: RunRow,
-  { kind, amount }: { kind: QuotaKind; amount: number },
-  at: number,
-): Promise<Op[]> {
-  const ops: Op[] = [];
-  for (const scope of scopes)
-    for (const period of periods) {
-      const most = quotas[kind]?.[scope]?.[period];
-      if (most === undefined) continue;
-      const [name, when] = [nameOf(scope, row), periodOf(period, at)];
-      if ((await records.used(kind, name, when)) + amount > most)
-        throw new IngleError(
-          'rate_limited',
-          `The quota of ${kind} for this ${scope} and ${period} is used up.`,
-          {
-            quota: { kind, scope, period, most },
-          },
-        );
-      ops.push({ op: 'use', kind, scope: name, period: when, amount });
-    }
-  return ops;
+/** What one action takes, as ops to write with what came of it. */
+export interface Share {
+  ops: Op[];
+  /** It was not used after all. */
+  back(): void;
+}
+
+export interface Meter {
+  /**
+   * Takes from every quota that is kept.
+   * @throws IngleError `rate_limited` that says which quota is used up; then nothing is taken
+   */
+  take(row: RunRow, taken: readonly Taken[], at: number): Promise<Share>;
+}
+
+/** Counts in memory what is on the disk and what is under way: several actions take at one time, and each is written at its end. */
+export function openMeter(quotas: Quotas, records: Pick<Records, 'used'>): Meter {
+  const counts = new Map<string, { when: string; amount: number }>();
+  async function load(kind: QuotaKind, scope: string, period: string, when: string): Promise<void> {
+    const key = `${kind} ${scope} ${period}`;
+    if (counts.get(key)?.when === when) return;
+    const amount = await records.used(kind, scope, when);
+    // Somebody may have taken of it meanwhile.
+    if (counts.get(key)?.when !== when) counts.set(key, { when, amount });
+  }
+  return {
+    async take(row, taken, at) {
+      const bounds = taken.flatMap(({ kind, amount }) =>
+        scopes.flatMap((scope) =>
+          periods.flatMap((period) => {
+            const most = quotas[kind]?.[scope]?.[period];
+            const of = { kind, amount, scope, period, name: nameOf(scope, row), when: periodOf(period, at) };
+            return most === undefined ? [] : [{ ...of, most }];
+          }),
+        ),
+      );
+      for (const { kind, name, period, when } of bounds) await load(kind, name, period, when);
+      // Nobody comes between from here on.
+      const counted = bounds.map((b) => ({ ...b, count: counts.get(`${b.kind} ${b.name} ${b.period}`)! }));
+      for (const { kind, scope, period, amount, most, count } of counted)
+        if (count.amount + amount > most)
+          throw new IngleError(
+            'rate_limited',
+            `The quota of ${kind} for this ${scope} and ${period} is used up.`,
+            { quota: { kind, scope, period, most } },
+          );
+      for (const { count, amount } of counted) count.amount += amount;
+      return {
+        ops: bounds.map(
+          ({ kind, name, when, amount }): Op => ({ op: 'use', kind, scope: name, period: when, amount }),
+        ),
+        back() {
+          for (const { count, amount } of counted) count.amount -= amount;
+        },
+      };
+    },
+  };
 }
