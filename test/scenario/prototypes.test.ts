@@ -143,22 +143,6 @@ const stepOf = (p: Prototype, id: string): Step => walk(p.steps).find(({ step })
 const said = (step: Step, scope: Record<string, unknown>, locale: string) =>
   localizedText(fill(templateOf(step.text), scope), locale);
 
-test('the morning greets by name, and without one does not stumble', () => {
-  const greet = stepOf(of('morning_briefing'), 'greet');
-  assert.is(said(greet, { me: { name: 'Ann' } }, 'en'), 'Good morning, Ann.');
-  assert.is(said(greet, { me: null }, 'en-GB'), 'Good morning.');
-  assert.is(said(greet, {}, 'ru-RU'), 'Доброе утро.');
-});
-
-test('what is still to buy is gathered thing by thing', () => {
-  const one = stepOf(of('leaving_home'), 'one');
-  const add = (to_buy: string, name: string) =>
-    fill(templateOf(one.set), { vars: { to_buy }, thing: { name, open: true } });
-  assert.equal(add('', 'Milk'), { to_buy: 'Milk' });
-  assert.equal(add('Milk', 'Bread'), { to_buy: 'Milk, Bread' });
-  assert.is(evaluate(conditionOf(one.if!), { thing: { name: 'x', got: true } }), null);
-});
-
 test('a timer takes the minutes it is told, else those that are set', () => {
   const { set } = stepOf(of('timer_alarm'), 'length');
   const taken = (ctx: unknown) => fill(templateOf(set), { ctx, params: { minutes: 10 } });
@@ -167,22 +151,6 @@ test('a timer takes the minutes it is told, else those that are set', () => {
   assert.equal(taken({}), { seconds: 600 });
   const wait = stepOf(of('timer_alarm'), 'wait').for!;
   assert.is(fill(templateOf(wait), { vars: { seconds: 150 } }), '150s');
-});
-
-test('a medicine is confirmed by an event and not by a wait that was in vain', () => {
-  const { set } = stepOf(of('medicine_reminder'), 'confirmed');
-  const after = (result: unknown) => fill(templateOf(set), { steps: { confirmed: { result } } });
-  assert.equal(after({ by: 'timeout', payload: null }), { is_taken: false });
-  assert.equal(after({ by: 'event', payload: {} }), { is_taken: true });
-});
-
-test('who says nothing, or "stop", is not asked for another thing', () => {
-  const { set } = stepOf(of('shopping_list_voice'), 'next');
-  const done = (result: unknown) => fill(templateOf(set), { steps: { next: { result } } });
-  assert.equal(done({ heard: true, text: 'Milk' }), { is_done: false });
-  assert.equal(done({ heard: true, text: ' Стоп ' }), { is_done: true });
-  assert.equal(done({ heard: false, text: '' }), { is_done: true });
-  assert.equal(done(null), { is_done: true });
 });
 
 test.run();

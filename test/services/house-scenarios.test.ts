@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { checkManifest } from '../../firmware/skills/manifest.ts';
 import type { Bus } from '../../firmware/system/bus.ts';
 import type { House } from '../../services/cli/house/house.ts';
 import { startHouse } from '../lab/house.ts';
@@ -18,9 +19,46 @@ interface Context {
   printed: string[];
   said: Told[];
 }
+/** A skill of somebody's, with actions that write down what they were given. */
+const skill = (id: string, title: string, actions: Record<string, object>) => ({
+  manifest: checkManifest({
+    ...{ id, version: '1.0.0' },
+    capabilities: {
+      ...{ visual: true, ui: { title, modes: ['modal'], schema: 'ui/v0' } },
+      actions: Object.fromEntries(
+        Object.entries(actions).map(([action, properties]) => [
+          action,
+          {
+            ...{ title: action, doc: 'Writes it down.', safe: false },
+            input: { type: 'object', properties, additionalProperties: false },
+          },
+        ]),
+      ),
+    },
+  }),
+  code: {
+    text: `const got = [];
+    export const skill = { start: (ctx) => ({
+      attached(owner) {
+        ctx.setView(owner, { schema: 'ui/v0', layout: { type: 'text', text: 'x' } });
+        ctx.setState(owner, {});
+      },
+      endpoints: [
+        ...${JSON.stringify(Object.keys(actions))}.map((action) => ({
+          method: 'POST', path: '/v1/actions/' + action,
+          answer: ({ body }) => { got.push([action, body]); return { body: {} }; },
+        })),
+        { method: 'GET', path: '/v1/got', answer: () => ({ body: { got } }) },
+      ],
+    }) };`,
+  },
+});
+const tuner = skill('tuner', 'Tuner', { play: { station: { type: 'string' } }, stop: {} });
+const speaker = skill('speaker', 'Speaker', { set: { percent: { type: 'number' } } });
+
 const test = suite<Context>('scenarios of the house');
 test.before(async (c) => {
-  c.house = await startHouse();
+  c.house = await startHouse({ installed: [tuner, speaker] });
   c.bus = await c.house.connection();
   [c.printed, c.said] = [[], []];
   await c.bus.subscribe('io.console.print', (_, p) => void c.printed.push((p as { text: string }).text));
@@ -159,6 +197,69 @@ test('what cannot be said aloud reaches the phone, and so does the answer to who
     const mine = await saidBy(said, run_id, 2);
     assert.equal([...new Set(mine.map((s) => s['way']))], ['phone']);
   }
+});
+
+/** What is printed of one sentence, until its scenario is over; a line may come after that. */
+async function answered({ house, printed }: Context, text: string, count: number): Promise<string[]> {
+  printed.length = 0;
+  await ends(house, (await say(house, text, ['console'])).run_id);
+  await until(() => printed.length >= count, `the answer to "${text}"`);
+  return [...printed];
+}
+const got = async (house: House, id: string) => (await ask(house, 'GET', `/skills/${id}/v1/got`)).body.got;
+
+test('the weather is told by the hub’s own skill, and so is the morning, with what is to buy', async (c) => {
+  const weather = /^This weather is made up\. It is -?\d+ degrees: [a-z ]+\.$/;
+  const [told, ...more] = await answered(c, "what's the weather", 1);
+  assert.match(told!, weather);
+  assert.equal(more, []);
+  const [good, degrees, buy] = await answered(c, 'good morning', 3);
+  assert.is(good, 'Good morning.');
+  assert.match(degrees!, weather);
+  assert.is(buy, 'To buy: oat milk, хлеб.');
+});
+
+test('who leaves has the list on the phone, and who goes to bed is asked about waking', async (c) => {
+  assert.equal(await answered(c, 'we are leaving now', 1), ['See you later.']);
+  assert.ok(
+    c.said.some(
+      (s) => s['scenario_id'] === 'home/leaving_home' && s['step'] === 'send' && s['way'] === 'phone',
+    ),
+  );
+  // Nobody can answer where there is no microphone; the night comes all the same.
+  assert.equal(await answered(c, 'спокойной ночи', 2), ['Shall I wake you?', 'Good night.']);
+});
+
+test('the radio plays what was said, by the skill that fits its slot, until it is told to stop', async ({
+  house,
+}) => {
+  const { run_id } = await say(house, 'play jazz', ['console']);
+  await until(async () => (await stands(house, run_id)).waits?.for === 'event', 'the radio to play');
+  assert.equal(await got(house, 'tuner'), [['play', { station: 'jazz' }]]);
+  const events = [{ topic: 'external.radio.stop', payload: null }];
+  assert.is((await ask(house, 'POST', '/api/observe/ingest', { events })).status, 200);
+  await ends(house, run_id);
+  assert.equal((await got(house, 'tuner')).slice(1), [['stop', {}]]);
+});
+
+test('quiet hours turn the sound down, outlive a kill, and turn it up when they are stopped', async ({
+  house,
+}) => {
+  const { run_id } = await say(house, 'quiet hours', ['console']);
+  await until(async () => (await stands(house, run_id)).waits?.for === 'time', 'the quiet hours');
+  house.kill('scenario');
+  await until(
+    tried(
+      async () => (await ask(house, 'POST', `/api/scenarios/instances/${run_id}/stop`, {})).status === 200,
+    ),
+    'the order to be taken',
+  );
+  await until(async () => (await stands(house, run_id)).finished_at, 'the end');
+  assert.is((await stands(house, run_id)).state, 'CANCELED');
+  assert.equal(await got(house, 'speaker'), [
+    ['set', { percent: 15 }],
+    ['set', { percent: 60 }],
+  ]);
 });
 
 test.run();
