@@ -95,7 +95,7 @@ export async function serveScenarios(bus: Bus, o: ServeOptions): Promise<Scenari
   const metrics = openMetrics(await takeCounted(records));
   const tell: Tell = (event, properties) => {
     metrics.tell(event, properties);
-    log.debug(event, properties);
+    log[event === 'voice.state' ? 'debug' : 'info'](event, properties);
     bus.publish(event, properties);
     o.traces?.tell(event, properties);
     o.touch();
