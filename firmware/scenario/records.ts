@@ -149,7 +149,7 @@ export interface Records {
   letter(id: string): Promise<DeadLetter | undefined>;
   used(kind: string, scope: string, period: string): Promise<number>;
   memory(prefix: string): Promise<Record<string, Value>>;
-  /** Forgets runs that ended before, but those of dead letters. */
+  /** Forgets runs that ended before, with what they kept for themselves, but those of dead letters. */
   sweep(before: number): Promise<void>;
 }
 
@@ -481,6 +481,8 @@ export function openRecords(store: Store): Records {
           'SELECT run_id FROM scenario_runs WHERE finished_at < ? AND owed IS NULL AND run_id NOT IN (SELECT run_id FROM dead_letters)';
         await s.run(`DELETE FROM journal WHERE run_id IN (${old})`, before);
         await s.run(`DELETE FROM scenario_runs WHERE run_id IN (${old})`, before);
+        await s.run(`DELETE FROM memory WHERE key LIKE 'session.%' AND NOT EXISTS (
+          SELECT 1 FROM scenario_runs WHERE substr(key, 1, length(run_id) + 9) = 'session.' || run_id || '.')`);
         await s.run('DELETE FROM ticks WHERE due_at < ?', before);
         await s.run('DELETE FROM programs WHERE hash NOT IN (SELECT program FROM scenario_runs)');
       }),

@@ -146,6 +146,8 @@ export function libraryMethods(p: Parts) {
             .order(row.run_id, 'stop', 'The person it was for is gone.')
             .catch((cause) => p.o.log.info('a run of a person who is gone ends by itself', { cause }));
       await library.forget(user);
+      const kept = Object.keys(await p.records.memory(`user.${user}.`));
+      await p.records.write(kept.map((key) => ({ op: 'memory', key, value: null })));
       for (const job of p.schedule.list())
         if (job.user === user) await p.schedule.remove(job.job_id).catch(() => {});
       await settled('implementations');
