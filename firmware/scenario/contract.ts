@@ -54,7 +54,7 @@ export const scenario1 = contract({
     },
     Forget: { doc: 'A person is gone, with what they changed.', in: { user: 's' }, out: {}, errors: [] },
     Start: {
-      doc: 'Starts a scenario. asking: ctx, io, priority, force, run_id.',
+      doc: 'Starts a scenario. asking: ctx, io, priority, force, run_id. An asker without a role is somebody else than who asks: the run has the rights that person has.',
       in: { id: 's', asker, asking: 'a{sv}' },
       out: { run_id: 's' },
       errors: ['not_found', 'forbidden', 'conflict', 'invalid_request', 'not_supported', 'unavailable'],

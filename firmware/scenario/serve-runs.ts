@@ -37,7 +37,10 @@ export function runMethods(p: Parts) {
   return {
     async Start({ id, asker, asking }) {
       const { run_id, ...rest } = askingFrom(json(asking));
-      const start = await household.startOf(id, askerFrom(asker), rest);
+      // Somebody else than who asks has the rights they have now, and no more.
+      const whom = asker.role === '' ? await p.o.askerOf(asker.user) : askerFrom(asker);
+      if (!whom) throw new IngleError('not_found', 'The hub knows nobody of this id.');
+      const start = await household.startOf(id, whom, rest);
       return { run_id: (await runs.start({ ...start, ...(run_id ? { run_id } : {}) })).run_id };
     },
     async Rehearse({ id, asker, asking }) {

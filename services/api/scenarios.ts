@@ -157,12 +157,9 @@ function libraryHandlers(o: ScenariosOfApi) {
 
 function runHandlers(o: ScenariosOfApi) {
   const service = o.bus.client(scenario1);
-  const start = (asked: Asked, id: string, asking: object) =>
+  const start = (asker: Record<keyof ReturnType<typeof askerOf>, string>, id: string, asking: object) =>
     service
-      .Start(
-        { id: idOf(id), asker: askerOf(asked), asking: toDict(asking as Record<string, unknown>) },
-        CALL_MS,
-      )
+      .Start({ id: idOf(id), asker, asking: toDict(asking as Record<string, unknown>) }, CALL_MS)
       .catch(away);
   const order = async (asked: Asked, run_id: string, what: string) => {
     await service.Order({ run_id, what, user: reach(asked) }, CALL_MS).catch(away);
@@ -174,11 +171,8 @@ function runHandlers(o: ScenariosOfApi) {
     async run(asked) {
       const { user, ioOverride } = asked.body;
       const of = whose(asked, user ?? 'me');
-      const { run_id } = await start(
-        { ...asked, owner_id: of },
-        asked.params.id,
-        ioOverride ? { io: ioOverride } : {},
-      );
+      const whom = of === asked.owner_id ? askerOf(asked) : { user: of, role: '', name: '', locale: '' };
+      const { run_id } = await start(whom, asked.params.id, ioOverride ? { io: ioOverride } : {});
       return { instance_id: run_id };
     },
     async rehearse(asked) {
@@ -224,7 +218,7 @@ function runHandlers(o: ScenariosOfApi) {
       const { answer } = await service.NodeRuns(said, CALL_MS).catch(away);
       return JSON.parse(answer) as never;
     },
-    start: (asked) => start(asked, asked.body.id, { ...asked.body, id: undefined }),
+    start: (asked) => start(askerOf(asked), asked.body.id, { ...asked.body, id: undefined }),
     async status(asked) {
       const { run_id } = asked.query;
       if (run_id === undefined)

@@ -465,6 +465,178 @@ test('a notice from a scenario stands on the desktop of the person, once', async
   assert.is((await hub.ask('POST', '/api/notices', { as: kid, body: { title: 'x' } })).status, 403);
 });
 
+test('the owner starts a scenario for somebody, with the rights of that person, and says where it answers', async ({
+  hub,
+  bus,
+  printed,
+}) => {
+  const sent: { run_id: string; way: string }[] = [];
+  const off = await bus.subscribe('io.send', (_, p) => void sent.push(p as never));
+  await push(hub, 'answers', [{ id: 'say', do: 'say', text: '${ctx.user.name}: ${ctx.user.role}' }], {
+    ...{ multiUser: true, roles: ['adult'] },
+    io: { output: ['phone', 'console'], settings: { 'output.active': 'phone', rate: 1 } },
+  });
+  const run = (body: object, as?: never) =>
+    hub.ask('POST', '/api/scenarios/test.answers/run', { body, ...(as ? { as } : {}) });
+  const way = async ({ body }: Awaited<ReturnType<typeof run>>) => {
+    await over(hub, body.instance_id, 'DONE');
+    await until(() => sent.some((s) => s.run_id === body.instance_id), 'what it says');
+    return sent.find((s) => s.run_id === body.instance_id)!.way;
+  };
+  assert.is(await way(await run({})), 'phone');
+  const theirs = await run({ user: 'person_adult', ioOverride: { out: ['console'] } });
+  assert.is(await way(theirs), 'console');
+  await until(() => printed.includes('Ann: adult'), 'the line');
+  assert.is((await status(hub, theirs.body.instance_id)).run.user, 'person_adult');
+  const settings = { io: { settings: { 'output.active': 'console' } } };
+  const changed = await hub.ask('PATCH', '/api/scenarios/impl/person_adult/test.answers', { body: settings });
+  assert.is(changed.status, 200, JSON.stringify(changed.body));
+  assert.is(await way(await run({}, adult)), 'console', 'as they have set it');
+  assert.is(await way(await run({})), 'phone', 'and nobody else has');
+  assert.equal(
+    [(await run({ user: 'person_kid' })).status, (await run({ user: 'nobody' })).status],
+    [403, 404],
+  );
+  assert.is((await run({ user: 'person_kid' }, adult)).status, 403);
+  await off();
+});
+
+test('what is begun is stopped by its activity, and undone; instances tell what failed, and are counted', async ({
+  hub,
+  printed,
+}) => {
+  const undo = { compensate: { call: 'io.console.print', args: { text: 'music off' } } };
+  await push(hub, 'music', [
+    prints('on', 'music on', { activityId: 'music/hall', ...undo }),
+    { id: 'd', do: 'delay', for: '1h' },
+  ]);
+  const { run_id } = (await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/music' } })).body;
+  await until(async () => (await status(hub, run_id)).current_step === 'd', 'the music');
+  const stop = (activity: string) =>
+    hub.ask('POST', '/api/scenarios/instances/stopByActivity', { body: { activity } });
+  assert.equal((await stop('mus')).body, { stopped: [] });
+  assert.equal((await stop('music')).body, { stopped: [run_id] });
+  await over(hub, run_id, 'CANCELED');
+  await until(() => printed.includes('music off'), 'it to be undone');
+  await push(hub, 'broken', [{ id: 'bad', call: 'nothing.like_this' }]);
+  const broken = (await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/broken' } })).body.run_id;
+  await over(hub, broken, 'FAILED');
+  const { instances, metrics } = (await hub.ask('GET', '/api/scenarios/instances')).body;
+  const of = (id: string) => instances.find((i: { run_id: string }) => i.run_id === id);
+  assert.equal([of(run_id).instance, of(run_id).error.code], ['stopped', 'canceled']);
+  assert.equal([of(broken).instance, of(broken).error.step], ['failed', 'bad']);
+  assert.match(of(broken).error.message, /nothing\.like_this|"nothing"/);
+  assert.ok(
+    metrics.counts['scenario.finish'] >= 2 && metrics.counts['step.error'] >= 1,
+    JSON.stringify(metrics),
+  );
+  assert.is(
+    metrics.open,
+    instances.filter((i: { finished_at: number | null }) => i.finished_at === null).length,
+  );
+});
+
+test('a rehearsal does nothing, and leaves no run behind', async ({ hub, printed }) => {
+  await push(hub, 'rehearsed', [prints('x', 'rehearsed ${ctx.who}')]);
+  const body = { ctx: { who: 'Ann' } };
+  const { steps } = (await hub.ask('POST', '/api/scenarios/test.rehearsed/rehearse', { body })).body;
+  assert.equal([steps[0].action, steps[0].args], ['io.console.print', { text: 'rehearsed Ann' }]);
+  const { runs } = (await hub.ask('GET', '/api/scenario/runs?scenario_id=test/rehearsed')).body;
+  assert.equal(runs, []);
+  const { run_id } = (await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/rehearsed', ...body } }))
+    .body;
+  await over(hub, run_id, 'DONE');
+  await until(() => printed.includes('rehearsed Ann'), 'the run to print');
+  assert.is(printed.filter((p) => p === 'rehearsed Ann').length, 1);
+});
+
+test('every call asks who it is: what a scenario is not open to, and what is somebody else’s, is refused', async ({
+  hub,
+}) => {
+  const guest = person('person_guest', 'guest');
+  const admin = person('person_admin', 'admin');
+  const triggers = [{ type: 'intent', name: 'close_it' }];
+  await push(hub, 'closed', [{ id: 'd', do: 'delay', for: '1h' }], { roles: ['adult'], triggers });
+  await push(hub, 'open', [prints('x', 'open')], {
+    ...{ roles: ['adult', 'kid', 'guest'], multiUser: true, policy: 'queue' },
+  });
+  const rules = { rules: [{ intent: 'close_it', pattern: 'close it all' }] };
+  await hub.ask('PUT', '/api/intent/rules', { body: rules });
+  const run = (await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/closed' } })).body.run_id;
+  await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/fails' } });
+  const job = { scenario_id: 'test/open', cron: '0 0 1 1 *' };
+  const { job_id } = (await hub.ask('POST', '/api/schedule/create', { body: job })).body;
+  const asked = async (as: never, method: string, path: string, body?: object) =>
+    (await hub.ask(method, path, { as, ...(body ? { body } : {}) })).status;
+  const at = `/api/scenarios/instances/${run}`;
+  const open: [string, string, object?][] = [
+    ['POST', '/api/scenarios/test.open/run', {}],
+    ['POST', '/api/scenario/run', { id: 'test/open' }],
+    ['POST', '/api/scenarios/test.open/rehearse', {}],
+  ];
+  const closed: [string, string, object?][] = [
+    ['POST', '/api/scenarios/test.closed/run', {}],
+    ['POST', '/api/scenario/run', { id: 'test/closed' }],
+    ['POST', '/api/scenarios/test.closed/rehearse', {}],
+    ['POST', '/api/intent/recognize', { text: 'close it all' }],
+  ];
+  const others: [string, string, object?][] = [
+    ...['stop', 'kill', 'pause', 'resume', 'happened'].map((o): [string, string, object] => [
+      'POST',
+      `${at}/${o}`,
+      {},
+    ]),
+    ['POST', '/api/scenario/cancel', { run_id: run }],
+    ['GET', `/api/scenario/status?run_id=${run}`],
+  ];
+  const household: [string, string, object?][] = [
+    ['POST', '/api/schedule/create', { ...job, scenario_id: 'test/closed' }],
+    ['GET', '/api/scenarios/impl/me/test.closed'],
+    ['PATCH', '/api/scenarios/impl/me/test.closed', { enabled: true }],
+    ['GET', '/api/scenarios/impl/person_adult/test.open'],
+    ['PATCH', '/api/scenarios/impl/person_adult/test.open', { enabled: true }],
+    ['POST', '/api/scenarios/instances/stopByActivity', { activity: 'x' }],
+    ['GET', '/api/scenarios/dead-letters'],
+    ['POST', '/api/scenarios/dead-letters/x/replay', {}],
+    ['DELETE', '/api/scenarios/dead-letters/x'],
+  ];
+  for (const as of [kid, guest]) {
+    const who = JSON.stringify(as);
+    for (const call of open) assert.is(await asked(as, ...call), 200, `${call} ${who}`);
+    for (const call of closed) assert.is(await asked(as, ...call), 403, `${call} ${who}`);
+    for (const call of others) assert.is(await asked(as, ...call), 404, `${call} ${who}`);
+    for (const call of household) assert.is(await asked(as, ...call), 403, `${call} ${who}`);
+    const shown = (await hub.ask('GET', '/api/scenarios/prototypes', { as })).body.prototypes;
+    const ids = shown.map((p: { id: string }) => p.id);
+    assert.equal([ids.includes('test/open'), ids.includes('test/closed')], [true, false], who);
+    for (const [path, name] of [
+      ['/api/scenarios/instances', 'instances'],
+      ['/api/scenario/runs', 'runs'],
+    ] as const) {
+      const all = (await hub.ask('GET', path, { as })).body[name];
+      assert.ok(
+        all.length > 0 &&
+          all.every((r: { user: string }) => r.user === (as as { owner_id: string }).owner_id),
+        who,
+      );
+    }
+  }
+  assert.is(await asked(guest, 'GET', '/api/schedule/list'), 403);
+  assert.is(await asked(kid, 'POST', '/api/schedule/delete', { job_id }), 404, 'it is not theirs');
+  assert.is(await asked(kid, 'POST', '/api/schedule/create', { ...job, scenario_id: 'test/open' }), 200);
+  const jobs = (await hub.ask('GET', '/api/schedule/list', { as: kid })).body.jobs;
+  assert.ok(!jobs.some((j: { job_id: string }) => j.job_id === job_id) && jobs.length === 1);
+  // An adult starts what is open to adults, and manages nothing of others; an admin does.
+  for (const call of others) assert.is(await asked(adult, ...call), 404, `${call} adult`);
+  assert.is(await asked(adult, 'POST', '/api/scenarios/test.closed/rehearse', {}), 200);
+  assert.is(await asked(adult, 'GET', '/api/scenarios/dead-letters'), 403);
+  assert.is(await asked(admin, 'GET', '/api/scenarios/dead-letters'), 200);
+  assert.is(await asked(admin, 'GET', '/api/scenarios/impl/person_adult/test.open'), 200);
+  assert.is(await asked(admin, 'POST', `${at}/stop`, {}), 200);
+  await over(hub, run, 'CANCELED');
+  await hub.ask('POST', '/api/schedule/delete', { body: { job_id } });
+});
+
 test('what no scenario can be is refused with every fault, and drafts without developer mode', async ({
   hub,
 }) => {
@@ -522,6 +694,29 @@ test('what it answers is as it is declared, and no name in a context upsets the 
     assert.equal([r.status, r.body.error], [400, 'invalid_request'], raw);
   }
   assert.is((await hub.ask('GET', '/api/scenario/status')).status, 400);
+});
+
+test('who is gone leaves nothing that was kept for them', async ({ hub, bus, printed }) => {
+  const name = { key: 'user.tea' };
+  const steps = [
+    { id: 'had', call: 'memory.get', args: name },
+    prints('tell', 'tea:${steps.had.result}'),
+    { id: 'set', call: 'memory.set', args: { ...name, value: '${ctx.user.id}' } },
+  ];
+  await hub.ask('POST', '/api/skills/developer', { body: { on: true } });
+  await push(hub, 'tea', steps, { roles: ['adult', 'kid'], multiUser: true });
+  const drinks = async (as: never) => {
+    printed.length = 0;
+    const { body } = await hub.ask('POST', '/api/scenario/run', { as, body: { id: 'test/tea' } });
+    await over(hub, body.run_id, 'DONE');
+    await until(() => printed.length > 0, 'the line');
+    return printed[0];
+  };
+  for (const as of [kid, adult]) assert.is(await drinks(as), 'tea:');
+  assert.is(await drinks(adult), 'tea:person_adult');
+  await bus.client(scenario1).Forget({ user: 'person_adult' });
+  assert.is(await drinks(adult), 'tea:');
+  assert.is(await drinks(kid), 'tea:person_kid');
 });
 
 test('a scenario service that is frozen costs its own answers a clear error, and everything else nothing', async ({
