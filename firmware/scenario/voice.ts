@@ -102,6 +102,8 @@ interface Talk {
   now: Conversation | undefined;
   /** What the sound service does for the conversation. */
   busy: number;
+  /** How often that was ended: what is still on its way, as the sound service learns what can be said, begins no more. */
+  hushes: number;
   waiting: (() => void)[];
 }
 
@@ -132,10 +134,14 @@ function fail(t: Talk, c: Conversation, e: unknown): void {
 
 async function listen(t: Talk, c: Conversation): Promise<void> {
   const { ear, sayable } = t.o;
+  const { hushes } = t;
   try {
     const { heard, text } = await worked(
       t,
-      sayable.by(c.lang, (hash) => ear.hear({ seconds: LISTEN_S, lang: c.lang, hash })),
+      sayable.by(c.lang, async (hash) => {
+        if (hushes !== t.hushes) throw new IngleError('conflict', 'The conversation was ended.');
+        return ear.hear({ seconds: LISTEN_S, lang: c.lang, hash });
+      }),
     );
     if (!isAt(t, c, 'LISTENING')) return;
     c.words = text;
@@ -212,12 +218,10 @@ function heardOver(t: Talk, c: Conversation, { interrupted, text }: Interruption
 
 function tell(t: Talk, lang: Language, text: string, phrases: string[]): Promise<Interruption> {
   const { ear, sayable } = t.o;
-  return worked(
-    t,
-    phrases.length > 0
-      ? ear.tell({ text, lang, hash: '', phrases })
-      : sayable.by(lang, (hash) => ear.tell({ text, lang, hash, phrases })),
-  );
+  const { hushes } = t;
+  const say = async (hash: string): Promise<Interruption> =>
+    hushes === t.hushes ? ear.tell({ text, lang, hash, phrases }) : { interrupted: false, text: '' };
+  return worked(t, phrases.length > 0 ? say('') : sayable.by(lang, say));
 }
 
 /** The hub is silent again; whoever still waits for words learns that there are none. */
@@ -229,6 +233,7 @@ function rest(t: Talk): void {
 }
 
 async function hush(t: Talk): Promise<void> {
+  t.hushes++;
   if (t.busy > 0) await t.o.ear.hush().catch((error) => t.o.log.info('the hub goes on speaking', { error }));
 }
 
@@ -252,7 +257,7 @@ export function openVoice(o: VoiceOptions): Voice {
       else void doing[state]!(t, t.now!);
     },
   });
-  const t: Talk = { o, m, now: undefined, busy: 0, waiting: [] };
+  const t: Talk = { o, m, now: undefined, busy: 0, hushes: 0, waiting: [] };
   const mayWake = () => {
     if (!m.can('wake')) throw new IngleError('conflict', 'The hub listens already. Speak, or stop it first.');
   };

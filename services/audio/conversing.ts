@@ -26,8 +26,9 @@ export function conversing(p: AudioParts): Methods<'SetGrammar' | 'Hear' | 'Tell
     SetGrammar: ({ lang, grammar, words }) => grammars.keep({ lang: languageFrom(lang), grammar, words }),
     async Hear({ source_id, timeout_s, lang, hash }) {
       const understand = hearing(lang, hash, []);
-      const { device } = await choice.source(source_id);
+      // A cancel that comes right behind finds the job.
       return job.exclusive('Hear', async (signal) => {
+        const { device } = await choice.source(source_id);
         const l = await listen(device.id, checkTimeout(timeout_s), { signal, onLevel: p.level(device.id) });
         try {
           return { heard: l.heard, text: l.heard ? await understand(l.samples, signal) : '' };

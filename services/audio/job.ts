@@ -8,15 +8,22 @@ export type Job = ReturnType<typeof openJob>;
 
 export function openJob() {
   let job: { name: string; abort: AbortController } | undefined;
+  /** Of those that wait for one that was cancelled. */
+  const coming = new Set<AbortController>();
   /** The patient work under way. */
   let patient: { abort: AbortController; gone: Promise<unknown> } | undefined;
   const waiting = openQueue();
   const moment = () => new Promise((resolve) => setTimeout(resolve, 100));
 
   async function exclusive<T>(name: string, work: Work<T>): Promise<T> {
+    const mine = { name, abort: new AbortController() };
+    // Who stops the hub and speaks again at once need not know that the recorder is only just closing.
+    coming.add(mine.abort);
+    while (job?.abort.signal.aborted) await moment();
+    coming.delete(mine.abort);
+    if (mine.abort.signal.aborted) throw new IngleError('conflict', 'It was cancelled before it began.');
     if (job)
       throw new IngleError('conflict', `The sound is in use (${job.name}). Wait for its end, or cancel it.`);
-    const mine = { name, abort: new AbortController() };
     job = mine;
     try {
       patient?.abort.abort();
@@ -27,7 +34,7 @@ export function openJob() {
     }
   }
   return {
-    /** Runs now. @throws IngleError `conflict` while another job runs */
+    /** Runs now, or once one that was cancelled is gone. @throws IngleError `conflict` while another job runs */
     exclusive,
     /** Runs after the job at work and what waits already: a spoken password must not be lost to a running test. */
     queued<T>(name: string, work: Work<T>): Promise<T> {
@@ -65,7 +72,10 @@ export function openJob() {
       }
       return undefined;
     },
-    cancel: (): void => job?.abort.abort(),
+    cancel(): void {
+      job?.abort.abort();
+      for (const c of coming) c.abort();
+    },
     idle: (): boolean => job === undefined && waiting.size === 0,
   };
 }

@@ -82,6 +82,7 @@ export async function listen(
   });
   const timer = setTimeout(over, timeoutMs);
   o.signal.addEventListener('abort', over, { once: true });
+  if (o.signal.aborted) over();
   void c.ended.then(over);
   try {
     if (o.during) {

@@ -69,6 +69,37 @@ test('two jobs are never beside each other, nor does what was cut short answer',
   assert.is(await waiting, 'heard');
 });
 
+test('a job that was cancelled and lets go is waited for by the next, and only by one', async () => {
+  const job = openJob();
+  const log: string[] = [];
+  const first = job.exclusive('Hear', holding(log, 'first'));
+  await until(() => log.length > 0, 'the first');
+  job.cancel();
+  const next = holding(log, 'next');
+  const answers = [job.exclusive('Hear', next), job.exclusive('Listen', next)].map((work) =>
+    work.catch((e) => e.code),
+  );
+  await until(() => log.includes('next begins'), 'the next');
+  assert.equal(log, ['first begins', 'first ends', 'next begins']);
+  await first;
+  job.cancel();
+  assert.equal(await Promise.all(answers), [undefined, 'conflict']);
+});
+
+test('a cancel reaches those that wait for one that lets go', async () => {
+  const job = openJob();
+  const log: string[] = [];
+  const first = job.exclusive('Hear', holding(log, 'first'));
+  await until(() => log.length > 0, 'the first');
+  job.cancel();
+  const next = job.exclusive('Hear', holding(log, 'next')).catch((e) => e.message);
+  job.cancel();
+  await first;
+  assert.is(await next, 'It was cancelled before it began.');
+  assert.equal(log, ['first begins', 'first ends']);
+  assert.is(job.idle(), true);
+});
+
 test('a fault of the patient one is told, and one that was ended is none', async () => {
   const job = openJob();
   const broken = job.patiently(new AbortController().signal, () => Promise.reject(new Error('unplugged')));

@@ -49,12 +49,12 @@ const asker = { user: 'o1', role: 'owner' };
 type Hold<T> = { resolve(v: T): void; reject(e: unknown): void };
 
 /** A conversation whose ear waits for the test. */
-function parlour() {
+function parlour(learns: Promise<void> = Promise.resolve()) {
   const log = {
     states: [] as string[],
     told: [] as string[],
     stopped: [] as string[],
-    hushed: 0,
+    ...{ hushed: 0, heard: 0 },
     acted: [] as string[],
   };
   let hearing: Hold<{ heard: boolean; text: string }> | undefined;
@@ -66,7 +66,10 @@ function parlour() {
     log: quiet,
     ear: {
       setGrammar: async () => ({ unknown: [] }),
-      hear: () => new Promise((resolve, reject) => (hearing = { resolve, reject })),
+      hear: () => {
+        log.heard++;
+        return new Promise((resolve, reject) => (hearing = { resolve, reject }));
+      },
       tell: ({ text }) => {
         log.told.push(text);
         return new Promise((resolve, reject) => (telling = { resolve, reject }));
@@ -77,7 +80,13 @@ function parlour() {
         hearing?.resolve({ heard: false, text: '' });
       },
     },
-    sayable: { by: (_, work) => work('hash'), unknown: () => [], changed() {} },
+    sayable: {
+      by: async (_, work) => {
+        await learns;
+        return work('hash');
+      },
+      ...{ unknown: () => [], changed() {} },
+    },
     async act(text, _, starting) {
       log.acted.push(text);
       if (text === 'forbidden') throw new IngleError('forbidden', 'Not for you.');
@@ -228,6 +237,17 @@ test('a tap while it speaks gives the word back, and stopping ends it all', asyn
   assert.is((await again).code, 'timeout');
   assert.is(log.hushed, 2);
   assert.equal(log.acted, ['set a timer']);
+});
+
+test('one that is stopped while the sound service learns what can be said opens no microphone', async () => {
+  let learnt = () => {};
+  const { voice, log } = parlour(new Promise((done) => (learnt = done)));
+  const woken = voice.wake(asker, 'en').catch((e) => e.code);
+  voice.stop();
+  learnt();
+  assert.is(await woken, 'timeout');
+  await new Promise((done) => setImmediate(done));
+  assert.equal([log.heard, voice.state], [0, 'IDLE']);
 });
 
 test('"stop" leaves an alarm alone that was set a moment before', async () => {

@@ -1,4 +1,5 @@
 // timeout: 600 s, alone
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions of scenarios
 // A conversation in a simulated room: espeak-ng speaks as a person does, the hub hears it through its microphone, a
 // scenario runs, and its answer is heard in the room and recognised. ingle-audio, ingle-scenario and ingle-api are real.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -274,6 +275,54 @@ it('turned off, it has no open microphone', async (c) => {
   assert.is((await wakeByPhrase(c.hub, 'off')).status, 200);
   await until(async () => !(await isOpen(c)), 'the microphone to be closed');
   assert.is((await c.hub.ask('GET', '/api/voice')).body.waking.on, false);
+});
+
+it('outside of a conversation a scenario speaks and listens by the sound service as well', async (c) => {
+  const { hub, bus, folder } = c;
+  const printed: string[] = [];
+  const off = await bus.subscribe(
+    'io.console.print',
+    (_, p) => void printed.push((p as { text: string }).text),
+  );
+  const phrases = { en: ['good night', 'never mind', 'play the radio'] };
+  const prototype = {
+    ...{ id: 'test/asks', version: '1.0.0', dslVersion: '1', name: 'Asks' },
+    steps: [
+      { id: 'speak', call: 'io.voice.tts.speak', args: { text: 'The milk is cold.' } },
+      { id: 'ear', call: 'io.voice.stt.listen', args: { timeout_s: 20, phrases } },
+      {
+        id: 'told',
+        call: 'io.console.print',
+        args: { text: '${steps.ear.result.heard}: ${steps.ear.result.text}' },
+      },
+    ],
+  };
+  assert.is((await hub.ask('POST', '/api/scenarios/push', { body: { prototype } })).status, 200);
+  const air = await recorder();
+  const { run_id } = (await hub.ask('POST', '/api/scenario/run', { body: { id: 'test/asks' } })).body;
+  const status = async () => (await hub.ask('GET', `/api/scenario/status?run_id=${run_id}`)).body;
+  await until(async () => (await status()).current_step === 'ear', 'the words to be spoken');
+  const answers = ['the water is hot now', 'the milk is cold', 'good night', 'there is no news today'];
+  assert.is(await which(await air.stop(), answers, folder), 'the milk is cold');
+  await until(() => isOpen(c), 'the open microphone');
+  await heardIn(500);
+  await says('good night');
+  await until(() => printed.length > 0, 'what was heard');
+  assert.equal(printed, ['true: good night']);
+  await until(async () => (await status()).state === 'DONE', 'its end');
+  await off();
+});
+
+it('a button wakes the hub as a tap does, and pressed again it ends that', async ({ bus, states }) => {
+  const press = () => bus.client(scenario1).Talk({});
+  for (let times = 0; times < 2; times++) {
+    states.length = 0;
+    await press();
+    await until(() => states.at(-1) === 'LISTENING', 'the open microphone');
+    await press();
+    await until(() => states.at(-1) === 'IDLE', 'the end');
+    assert.equal(states, ['LISTENING', 'IDLE']);
+  }
 });
 
 it('nobody speaks, and the hub listens no longer; a tap ends it earlier', async ({ hub, states }) => {
