@@ -156,6 +156,10 @@ test('a killed run undoes nothing', async () => {
   await lab.runs.order(run.run_id, 'kill');
   assert.is((await lab.runs.ended(run.run_id))?.state, 'CANCELED');
   assert.equal(lab.did(), ['test.do(a)']);
+  assert.equal(
+    lab.published.map(({ topic, payload }) => [topic, (payload as { killed: boolean }).killed]),
+    [[`scenario.cancel.${run.run_id}`, true]],
+  );
   assert.is(lab.clock.pending, 0, 'no timer is left');
 });
 
@@ -374,6 +378,83 @@ test('a run takes no longer than it may', async () => {
   await lab.clock.pass(3_600_000);
   assert.is((await lab.runs.ended(run.run_id))?.state, 'TIMEOUT');
   assert.equal(lab.did(), ['test.do(a)', 'test.undo()']);
+});
+
+test('a step takes no longer than it may, whether or not what it does heeds that', async () => {
+  for (const heeds of [true, false]) {
+    const lab = await openLab({
+      actions: {
+        'test.long': {
+          perform: ({ signal }) =>
+            new Promise((_, no) => {
+              if (heeds) signal.addEventListener('abort', () => no(new Error('stopped')));
+            }),
+        },
+      },
+    });
+    const steps = [
+      { id: 'slow', call: 'test.long', timeout: '5s', retries: { max: 1, backoff: '1s' } },
+      says('never'),
+    ];
+    const run = await lab.start(steps);
+    await lab.clock.pass(4999);
+    assert.is(lab.effects.length, 1);
+    // One that does not heed is left alone three seconds later.
+    await lab.clock.pass(heeds ? 1001 : 4001);
+    assert.is(lab.effects.length, 2, 'it is tried again');
+    await lab.clock.pass(8000);
+    const row = await lab.runs.ended(run.run_id);
+    assert.equal([row?.state, row?.error?.code, row?.error?.step], ['FAILED', 'timeout', 'slow']);
+    assert.is(lab.effects.length, 2);
+  }
+});
+
+test('force starts where one goes on, which ends in order', async () => {
+  const lab = await openLab();
+  const steps = [
+    { ...says('begin'), compensate: { call: 'test.undo', args: { text: 'begin' } } },
+    { do: 'delay', for: '1m' },
+  ];
+  const first = await lab.start(steps);
+  await settle();
+  const second = await lab.start(steps, {}, { force: true });
+  assert.is((await lab.runs.ended(first.run_id))?.state, 'CANCELED');
+  await lab.clock.pass(60_000);
+  assert.is((await lab.runs.ended(second.run_id))?.state, 'DONE');
+  assert.equal(lab.did().sort(), ['test.do(begin)', 'test.do(begin)', 'test.undo(begin)']);
+});
+
+test('a wait for an event goes on over a restart, and its timeout with it', async () => {
+  const lab = await openLab();
+  for (const id of ['late', 'rung']) {
+    const wait = { id: 'w', do: 'wait_for', topic: `bell.${id}`, timeout: '10m' };
+    await lab.start([wait, says('${steps.w.result.by}')], {}, { scenario_id: id });
+  }
+  await lab.clock.pass(3 * 60_000);
+  await lab.runs.stop();
+  const { store, effects } = lab;
+  const next = await openLab({ store, effects, clock: lab.clock.restart(2 * 60_000) });
+  await next.runs.recover();
+  await settle();
+  await next.say('bell.rung', {});
+  assert.equal(next.did(), ['test.do(event)']);
+  await next.clock.pass(5 * 60_000 - 1);
+  assert.equal(next.did(), ['test.do(event)']);
+  await next.clock.pass(1);
+  assert.equal(next.did(), ['test.do(event)', 'test.do(timeout)']);
+});
+
+test('a parameter may be an expression over whom it is for', async () => {
+  const lab = await openLab();
+  const params = { who: '${ctx.user.name}', many: ['${ctx.user.name}', 2] };
+  const ctx = { user: { id: 'ann', name: 'Ann' } };
+  const run = await lab.start(
+    [says('${params.who} ${params.many[0]}${params.many[1]}')],
+    { params },
+    { ctx },
+  );
+  assert.is((await lab.runs.ended(run.run_id))?.state, 'DONE');
+  assert.equal(lab.did(), ['test.do(Ann Ann2)']);
 });
 
 test('a dead letter is replayed from its start, or from the step that failed, once', async () => {

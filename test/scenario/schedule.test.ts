@@ -87,6 +87,16 @@ test('a job for one time fires once and is gone', async () => {
   assert.equal(await lab.records.jobs(), []);
 });
 
+test('a job that is turned off fires nothing, also after a restart', async () => {
+  const lab = await open();
+  await lab.schedule.create(job({ cron: '0 * * * *', enabled: false }));
+  await lab.clock.pass(hours(3));
+  lab.schedule.stop();
+  const next = await open({ store: lab.store, clock: lab.clock.restart(hours(3)), effects: lab.effects });
+  await next.clock.pass(hours(3));
+  assert.equal([await ticks(next), next.effects], [[], []]);
+});
+
 test('what was missed while the hub was off becomes what the job says, and every time is accounted for', async () => {
   for (const [missed, away, wanted] of [
     ['once', hours(3), ['13:00 skipped', '14:00 skipped', '15:00 fired']],

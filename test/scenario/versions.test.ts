@@ -1,13 +1,18 @@
 // Versions of a scenario: what another one would make of people's changes is known before, and going back gives back.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { earlierSchema, librarySchema, openLibrary, readmesSchema } from '../../firmware/scenario/library.ts';
 import type { Readme } from '../../firmware/scenario/readme.ts';
 import type { Prototype } from '../../firmware/scenario/schema.ts';
 import { openStore } from '../../firmware/system/store.ts';
-import type { Vault } from '../../firmware/system/vault.ts';
+import { openVault, type Vault } from '../../firmware/system/vault.ts';
 
 const test = suite('versions of a scenario');
+// biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of a scenario
+const secret = '${secret.key}';
 const id = 'acme/greet';
 const vault: Vault = {
   seal: (_: string, bytes: Uint8Array) => bytes,
@@ -125,6 +130,54 @@ test('a readme keeps its languages through a restart, and what an older program 
   await open();
   await library.remove(id);
   assert.equal(await store.all('SELECT * FROM readmes'), []);
+});
+
+test('what is sealed for one person and scenario opens for no other, nor under another key', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ingle-sealed-'));
+  try {
+    const store = await openStore(':memory:', [librarySchema, earlierSchema, readmesSchema]);
+    const open = (key = 'scenario.key') =>
+      openLibrary({ store, vault: openVault(join(folder, key)), builtin: [], now: () => 1000 });
+    const library = await open();
+    const steps = [{ id: 'a', call: 'lamp.on', args: { key: secret } }];
+    const of = { version: '1.0.0', readme: {}, publisher: 'key' };
+    for (const id of ['acme/a', 'acme/b'])
+      await library.install({
+        ...of,
+        id,
+        prototype: { id, version: '1.0.0', dslVersion: '1', name: 'A', steps },
+      });
+    const bound = (value: string) => ({ rewriteVersion: 1, bindings: { secrets: { key: { value } } } });
+    await library.change('ann', 'acme/a', bound('of-ann-a'));
+    await library.change('ann', 'acme/b', bound('of-ann-b'));
+    await library.change('bob', 'acme/a', bound('of-bob-a'));
+    const secretOf = (of: Awaited<ReturnType<typeof open>>, user: string, id: string) =>
+      of.implementation(user, id).implementation.bindings?.secrets?.['key']?.value;
+    assert.is(secretOf(await open(), 'ann', 'acme/a'), 'of-ann-a');
+    const rows = await store.all('SELECT * FROM implementations');
+    assert.not.match(
+      rows.map((r) => Buffer.from(r['bindings'] as Uint8Array).toString('latin1') + r['source']).join(),
+      /of-/,
+    );
+    const take = (user: string, id: string) =>
+      store.run(
+        "UPDATE implementations SET bindings = (SELECT bindings FROM implementations WHERE user = ? AND id = ?) WHERE user = 'ann' AND id = 'acme/a'",
+        ...[user, id],
+      );
+    for (const [user, id] of [
+      ['bob', 'acme/a'],
+      ['ann', 'acme/b'],
+    ] as const) {
+      await take(user, id);
+      const after = await open();
+      assert.is(secretOf(after, 'ann', 'acme/a'), undefined, `${user} ${id}`);
+      assert.is(secretOf(after, user, id), `of-${user}-${id.at(-1)}`);
+    }
+    assert.is(secretOf(await open('other.key'), 'bob', 'acme/a'), undefined);
+    await store.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test.run();
