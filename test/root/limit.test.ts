@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { solvePow, verifyPow } from '../../firmware/protocol/pairing/pow.ts';
 import { readConfig } from '../../root/config.ts';
+import { openCrowd } from '../../root/crowd.ts';
 import { addressLimit, clientKey, limit, placeOf } from '../../root/limit.ts';
 import { allow, newHub, newLink } from '../../root/links.ts';
 import { openSurge } from '../../root/surge.ts';
@@ -97,6 +98,26 @@ test('bodies under way are counted until they end, once, by client, network and 
   first();
   assert.ok(u.begin('192.0.2.1'));
   assert.is(u.begin('192.0.2.2'), undefined, 'an end counts once');
+});
+
+test('a client has 1,024 connections and its network 8,192, whoever has signed in on them', () => {
+  const crowd = openCrowd();
+  const come = (key: string) => {
+    const guest = { key, kind: 'stranger' as const, cut: () => {} };
+    crowd.came(guest);
+    crowd.known(guest, 'browser');
+    return guest;
+  };
+  const first = Array.from({ length: 1024 }, () => come('198.51.100.1'));
+  assert.ok(crowd.isFull('198.51.100.1'));
+  assert.not(crowd.isFull('198.51.100.2'), 'another client of its network');
+  for (let client = 2; client <= 8; client++) for (let i = 0; i < 1024; i++) come(`198.51.100.${client}`);
+  assert.ok(crowd.isFull('198.51.100.9'), 'its network');
+  assert.not(crowd.isFull('198.51.101.1'), 'another network');
+  crowd.left(first[0]!);
+  assert.not(crowd.isFull('198.51.100.1'));
+  assert.not(crowd.isFull('198.51.100.9'));
+  assert.is(crowd.counts().browser, 8191);
 });
 
 test('a sid may send 8 MiB a second, and what it sends in one direction does not count in the other', () => {

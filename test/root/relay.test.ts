@@ -62,6 +62,22 @@ test('a process that may no longer act passes no frame of a route that is bound'
   assert.equal([hub.got.frames, browser.got.frames], [[], []]);
 });
 
+test('a sid that sends more than it may is dropped, and its other direction goes on', async () => {
+  const { relay, hub, browser, line, link } = await bound();
+  const large = (ctr: number) => ({ sid: 'sid', frame: new Uint8Array(65_535), ctr });
+  for (const [send, got] of [
+    [(ctr: number) => relay.toHub(link, browser, large(ctr)), hub.got.frames],
+    [(ctr: number) => relay.toBrowser(line, hub, large(ctr)), browser.got.frames],
+  ] as const) {
+    const { rate } = { ...relay.counts().drops };
+    let ctr = 1;
+    while (ctr < 2000 && send(ctr)) ctr++;
+    assert.ok(ctr < 2000, 'it is bounded');
+    assert.is(got.length, ctr - 1);
+    assert.is(relay.counts().drops.rate, rate + 1);
+  }
+});
+
 test('a hub that leaves takes its ends along, and what it was asked has no answer', async () => {
   const { relay, hub, browser, link, frame } = await bound();
   const asked = relay.ask('hub', 'page.get', {}, 60_000).catch((e) => e.code);
