@@ -45,6 +45,7 @@ const packages = {
  * becomes modules beside them.
  * @param files paths from the top, which is the working directory
  * @param o.whole with their packages in them: such a program starts in half the time
+ * @param o.plugins of esbuild, for sources that are to be others
  * @returns where each file is now
  */
 export async function compile(files, o = {}) {
@@ -67,7 +68,7 @@ export async function compile(files, o = {}) {
     // With node --enable-source-maps a failure names the line of the source.
     sourcemap: 'linked',
     sourcesContent: false,
-    plugins: o.whole ? [inPlace] : [inPlace, loud, packages],
+    plugins: [...(o.plugins ?? []), inPlace, ...(o.whole ? [] : [loud, packages])],
     logLevel: 'error',
   });
   return new Map(files.map((f) => [f, join(folder, f.replace(/\.ts$/, '.js'))]));

@@ -1,13 +1,12 @@
-// timeout: 300 s
+// timeout: 400 s
 // Several processes of root on one PostgreSQL and one Redis: hubs and browsers at whichever of them, while nodes are
 // killed and frozen, and while Redis is away. Nodes that are cut off: partition.test.ts.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CODE_TRIES_PER_IP_MINUTE } from '../../firmware/protocol/limits.ts';
-import { openCable } from '../lab/cable.ts';
-import { call, heard, newTab, until } from './kit.ts';
-import { homesOf, type Nodes, type Place, paired, startNodes, stopNodes } from './nodes.ts';
+import { call, heard, newTab, refusal, signedIn, until } from './kit.ts';
+import { homesOf, type Nodes, type Place, pairAt, startNodes, stopNodes } from './nodes.ts';
 
 const test = suite<Nodes>('cluster');
 const ORIGIN = 'http://localhost:9';
@@ -15,41 +14,8 @@ const ORIGIN = 'http://localhost:9';
 test.before(async (c) => void Object.assign(c, await startNodes(3, { INGLE_ROOT_ORIGIN: ORIGIN })));
 test.after(stopNodes);
 
-/** The way of one client to its node: what a balancer is for it. */
-async function seat(node: Place) {
-  let now = node;
-  const cable = await openCable(() => now.port);
-  return {
-    url: `http://127.0.0.1:${cable.port}`,
-    origin: ORIGIN,
-    /** From now on its connections go to another node; those it has break off. */
-    move(to: Place) {
-      now = to;
-      cable.plug();
-    },
-    close: cable.close,
-  };
-}
+const pair = (hubAt: Place, tabAt: Place) => pairAt(hubAt, tabAt, ORIGIN);
 
-/** A hub at one node and a browser at another, with their route bound. */
-async function pair(hubAt: Place, tabAt: Place) {
-  const [hubSeat, tabSeat] = [await seat(hubAt), await seat(tabAt)];
-  const p = await paired(hubSeat, tabSeat);
-  return {
-    ...p,
-    /** One of them, or both, come to another node. */
-    move(to: { hub?: Place; tab?: Place }) {
-      p.leaves();
-      if (to.hub) hubSeat.move(to.hub);
-      if (to.tab) tabSeat.move(to.tab);
-    },
-    close() {
-      p.close();
-      hubSeat.close();
-      tabSeat.close();
-    },
-  };
-}
 const failed = async (work: Promise<{ status: number; body: { error?: string } }>) => {
   const { status, body } = await work;
   return `${status} ${body.error}`;
@@ -103,6 +69,19 @@ test('who signs out at one node is out at all of them', async ({ nodes: [a, b, c
   p.close();
 });
 
+test('a hub that is removed at one node is out at the one it is at, and its browser with it', async ({
+  nodes: [a, b, c],
+}) => {
+  const p = await pair(a!, b!);
+  const gone = [heard(p.line, 'disconnect'), heard(p.owner, 'disconnect')];
+  const { status } = await call(c!, 'DELETE', `/v1/owner/hubs/${p.hub.hub_id}`, undefined, p.tab.bearer());
+  assert.is(status, 200);
+  await Promise.all(gone);
+  const why = await refusal(p.line.connect());
+  assert.is(why?.data?.error, 'unauthenticated');
+  p.close();
+});
+
 test('a hub takes its home along to another node, and its browsers find it', async ({ nodes: [a, b, c] }) => {
   const p = await pair(a!, b!);
   for (const to of [b!, c!, a!]) {
@@ -127,7 +106,10 @@ test('a browser that came before its hub is told when it is there', async ({ nod
   p.close();
 });
 
-test('a node that is killed takes nobody along', async ({ nodes: [a, b, c] }) => {
+test('a node that is killed takes nobody along, and none is set back by its start', async ({
+  nodes: [a, b, c],
+  database,
+}) => {
   const pairs = [await pair(a!, b!), await pair(b!, a!), await pair(a!, a!)];
   const began = performance.now();
   a!.killed = Date.now();
@@ -136,7 +118,14 @@ test('a node that is killed takes nobody along', async ({ nodes: [a, b, c] }) =>
   for (const p of pairs) await p.back('a route after a node was killed');
   console.log(`FIGURE back after ${Math.round(performance.now() - began)} ms`);
   for (const p of pairs) await p.passes('after a node was killed');
+  const stages = async () => {
+    const sids = pairs.map((p) => `'${p.tab.sid}'`).join();
+    return (await database.ask(`SELECT stage FROM session_web WHERE sid IN (${sids})`)).split('\n');
+  };
+  const isOnline = async () => (await stages()).every((s) => s === 'ONLINE');
+  await until(isOnline, 'their stages to be on record');
   await a!.again();
+  assert.ok(await isOnline());
   for (const p of pairs) {
     p.move({ tab: a! });
     await p.back('a route to a node that came back');
@@ -181,15 +170,29 @@ test('while Redis is away what runs goes on, and what it needs Redis for is told
   await until(() => other.owner.last?.hub_online === false, 'the hub to be away');
   other.owner.close();
   const ready = () => call(a, 'GET', '/health/ready');
-  for (const how of ['kill', 'freeze'] as const) {
+  // Longer than Redis grants; once as long as somebody may need to start it again.
+  for (const [how, ms] of [
+    ['kill', 30_000],
+    ['freeze', 5000],
+  ] as const) {
     if (how === 'kill') await redis.kill();
     else redis.signal('SIGSTOP');
     await until(async () => (await ready()).status === 503, 'a node to notice');
-    // Longer than Redis grants.
-    const end = performance.now() + 5000;
+    assert.equal((await ready()).body.not_ready, ['cluster']);
+    const end = performance.now() + ms;
     let lost = 0;
     p.owner.on('disconnect', () => lost++);
+    // A hub that nobody has, or another node had last, is told to come again.
+    for (const node of nodes.slice(1)) {
+      const late = other.hub.socket({ url: node.url });
+      // It would.
+      late.off('connect_error');
+      assert.is((await refusal(late))?.data?.error, 'unavailable');
+      late.close();
+    }
     while (performance.now() < end) await p.passes('without Redis');
+    // What asks nothing of Redis is answered.
+    assert.is(await at(b, p.tab).stage(), 'ONLINE');
     assert.is(lost, 0);
     if (how === 'kill') await redis.start();
     else redis.signal('SIGCONT');
@@ -202,6 +205,41 @@ test('while Redis is away what runs goes on, and what it needs Redis for is told
   late.close();
   p.close();
   other.close();
+});
+
+test('while PostgreSQL is away for half a minute frames pass, and what needs it is told so at every node', async ({
+  nodes,
+  database,
+}) => {
+  const [a, b, c] = nodes as [Place, Place, Place];
+  const p = await pair(a, b);
+  let lost = 0;
+  for (const s of [p.line, p.owner]) s.on('disconnect', () => lost++);
+  await database.signal('SIGKILL');
+  const end = performance.now() + 30_000;
+  for (const node of nodes) {
+    const ready = await call(node, 'GET', '/health/ready');
+    assert.equal([ready.status, ready.body.not_ready], [503, ['records']]);
+    for (const path of ['/health/live', '/health/serving'])
+      assert.is((await call(node, 'GET', path)).status, 200, path);
+    assert.is(await failed(at(node, p.tab).offer()), '503 unavailable');
+    const come = await signedIn({ url: node.url, origin: ORIGIN }).catch((e) => e);
+    assert.ok(come.isPassing, String(come));
+  }
+  while (performance.now() < end) await p.passes('without PostgreSQL');
+  assert.is(lost, 0);
+  await database.start();
+  for (const node of nodes)
+    await until(async () => (await call(node, 'GET', '/health/ready')).status === 200, 'a node to be ready');
+  await p.passes('after PostgreSQL came back');
+  assert.is(lost, 0);
+  p.move({ hub: c });
+  await p.back('the hub at another node');
+  await p.passes('from there');
+  const next = await pair(b, c);
+  await next.passes('between those who came after it');
+  next.close();
+  p.close();
 });
 
 test('a Redis that forgot everything within a moment learns it again from the nodes', async ({

@@ -27,7 +27,7 @@ export type RootProcess = Awaited<ReturnType<typeof startRoot>>;
 
 /**
  * Starts root as a process of its own, on a free port and in a folder of its own unless `env` names them; `kill` is
- * kill -9, `again` starts it on the same data and port.
+ * kill -9, `again` starts it on the same data and port, or another version of it.
  * @param command words before it, which become it
  */
 export async function startRoot(env: Record<string, string> = {}, command: string[] = []) {
@@ -39,8 +39,8 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
   const api = env['INGLE_ROOT_API'] ?? origin;
   let child: ChildProcess;
   let log = '';
-  async function launch() {
-    const line = [...command, process.execPath, ...programOf('root/main.ts')];
+  async function launch(program = programOf('root/main.ts')) {
+    const line = [...command, process.execPath, ...program];
     child = tether(line[0]!, line.slice(1), {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {

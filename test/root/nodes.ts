@@ -1,6 +1,7 @@
 // Several processes of root on one PostgreSQL and one Redis, and clients that meet by way of them.
 import type { Socket } from 'socket.io-client';
 import { freePort } from '../../services/cli/house/runtime.ts';
+import { openCable } from '../lab/cable.ts';
 import type { Net } from '../lab/netns.ts';
 import { type Postgres, startPostgres } from '../lab/postgres.ts';
 import { type Redis, startRedis } from '../lab/redis.ts';
@@ -139,13 +140,53 @@ export async function paired(hubSeat: Seat, tabSeat: Seat, o: { at?: string } = 
   };
 }
 
+/** The way of one client to its node: what a balancer is for it. */
+async function seat(node: Place, origin: string) {
+  let now = node;
+  const cable = await openCable(() => now.port);
+  return {
+    url: `http://127.0.0.1:${cable.port}`,
+    origin,
+    /** From now on its connections go to another node; those it has break off. */
+    move(to: Place) {
+      now = to;
+      cable.plug();
+    },
+    close: cable.close,
+  };
+}
+
+/** A hub at one node and a browser at another, with their route bound. */
+export async function pairAt(hubAt: Place, tabAt: Place, origin: string) {
+  const [hubSeat, tabSeat] = [await seat(hubAt, origin), await seat(tabAt, origin)];
+  const p = await paired(hubSeat, tabSeat);
+  return {
+    ...p,
+    /** One of them, or both, come to another node. */
+    move(to: { hub?: Place; tab?: Place }) {
+      p.leaves();
+      if (to.hub) hubSeat.move(to.hub);
+      if (to.tab) tabSeat.move(to.tab);
+    },
+    close() {
+      p.close();
+      hubSeat.close();
+      tabSeat.close();
+    },
+  };
+}
+
+/** What is looked at of a node afterwards. */
+export type Told = Pick<Place, 'log' | 'alive' | 'killed'>;
+
 /** When a node said that a hub is at home in it, and until when. */
-function tenures(nodes: readonly Place[]) {
+function tenures(nodes: readonly Told[]) {
   const found: { hub: string; node: string; from: number; to: number }[] = [];
   for (const n of nodes) {
     const open = new Map<string, (typeof found)[number]>();
     for (const line of n.log().split('\n')) {
       const at = Date.parse(line.split(' ')[0]!);
+      if (Number.isNaN(at) && line !== '') throw new Error(`no time in ${line}`);
       const field = (name: string) => new RegExp(` ${name}=(\\S+)`).exec(line)?.[1]?.replace(/"/g, '') ?? '';
       const [hub, node] = [field('hub_id'), field('node')];
       if (/is at home here/.test(line)) {
@@ -168,7 +209,7 @@ function tenures(nodes: readonly Place[]) {
 }
 
 /** How often a hub was at home anywhere. @throws Error where one was at home in two nodes at any time */
-export function homesOf(nodes: readonly Place[]): number {
+export function homesOf(nodes: readonly Told[]): number {
   const found = tenures(nodes);
   for (const x of found)
     for (const y of found)
