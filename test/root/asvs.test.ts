@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { rootApi } from '../../root/endpoints.ts';
+import { migrations } from '../../root/records/sql/schema.ts';
 import { openSqlite } from '../../root/records/sqlite.ts';
 import { openTokens } from '../../root/tokens.ts';
 
@@ -37,6 +39,10 @@ test('every requirement of the four chapters has one row, in order, and says whe
   }
 });
 
+test('what holds is shown by a test', () => {
+  for (const [at, , holds, shown] of rows) if (holds === 'yes') assert.match(shown!, /`test\/[^`]+`/, at);
+});
+
 test('every test that is named exists, by file and title', () => {
   const named = rows.flatMap((r) =>
     [...r[3]!.matchAll(/`(test\/[^`]+)`(?: "([^"]+)")?/g)].map(([, file, title]) => ({
@@ -50,6 +56,39 @@ test('every test that is named exists, by file and title', () => {
     assert.ok(existsSync(file!), `${at}: ${file}`);
     if (title !== undefined)
       assert.ok(readFileSync(file!, 'utf8').includes(`test('${title}',`), `${at}: ${file} "${title}"`);
+  }
+});
+
+test('root asks for nothing and keeps nothing by which somebody could be written to, called or asked a question', () => {
+  const columns = migrations.flatMap((m) => [
+    ...[...m.matchAll(/CREATE TABLE \w+ \(([^;]*)\)/g)].flatMap(
+      ([, all]) => all!.match(/\w+(?= (?:TEXT|INTEGER|BLOB))/g)!,
+    ),
+    ...[...m.matchAll(/ADD COLUMN (\w+)/g)].map(([, name]) => name!),
+  ]);
+  const fields = Object.values(rootApi).flatMap((e) =>
+    Object.keys(('body' in e && e.body?.properties) || {}),
+  );
+  assert.ok(columns.length > 80 && columns.includes('rotated'), `${columns.length} columns`);
+  assert.ok(fields.includes('device_code'));
+  for (const name of [...columns, ...fields])
+    assert.not.match(name, /mail|phone|mobile|tel$|street|question|hint|password|finger|face|birth/i);
+});
+
+test('README says of every endpoint who may call it, as it is declared', () => {
+  const said = readFileSync('root/README.md', 'utf8')
+    .split('\n')
+    .filter((line) => /^\| `(GET|POST|PATCH|DELETE) /.test(line))
+    .map((line) => line.split(' | '));
+  for (const [name, { method, path, who }] of Object.entries(rootApi)) {
+    const at = path.replace('{path*}', name === 'page' ? '{page}' : '{path}');
+    const row = said.find(([what]) => [`${at}\``, `${at}?`].some((end) => what!.includes(end)));
+    assert.ok(row, `${name}: ${method} ${at}`);
+    const [, purpose] = /^proof:(.+)$/.exec(who) ?? [];
+    if (purpose) assert.match(row[1]!, new RegExp(`hub's proof \`${purpose}\``), name);
+    else if (who === 'browser') assert.is(row[1], 'cookie', name);
+    else if (who === 'session') assert.match(row[1]!, /^session/, name);
+    else assert.not.match(row[1]!, /session|cookie/, name);
   }
 });
 
