@@ -133,26 +133,70 @@ test('readiness names what is missing, also where the database is silent', async
   assert.equal(await silent.notReady(), ['records', 'draining']);
 });
 
-test('each metric that the board and the alerts name is one root has', async ({ root, at }) => {
-  // Whatever appears with the first event only.
-  await call(root, 'GET', '/health/live');
-  const known = new Set([...(await scrape(at)).keys()].map((s) => s.replace(/\{.*$/, '')));
-  const named = (text: string) => [...text.matchAll(/\b(?:ingle_root|process|nodejs)_\w+/g)].map((m) => m[0]);
+/** The queries of the board, and those of the alert rules by name. */
+function queries() {
   const board = JSON.parse(readFileSync('root/ops/grafana.json', 'utf8')) as {
     panels: { targets?: { expr: string }[] }[];
   };
   const exprs = board.panels.flatMap((p) => p.targets?.map((t) => t.expr) ?? []);
-  assert.ok(exprs.length >= 10);
   const alerts = parse(readFileSync('root/ops/alerts.yaml', 'utf8')) as {
     groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[];
   };
-  const rules = alerts.groups.flatMap((g) => g.rules);
+  return { exprs, rules: alerts.groups.flatMap((g) => g.rules) };
+}
+
+test('each metric that the board and the alerts name is one root has, and so is each label and its values', async ({
+  root,
+  at,
+}) => {
+  // What appears with the first event only.
+  await call(root, 'GET', '/health/live');
+  await call(root, 'GET', '/v1/session');
+  const labels = (text: string) => [...text.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)];
+  /** Values of each label of each metric. */
+  const known = new Map<string, Map<string, Set<string>>>();
+  for (const series of (await scrape(at)).keys()) {
+    const name = series.replace(/\{.*$/, '');
+    const of = known.get(name) ?? new Map<string, Set<string>>();
+    known.set(name, of);
+    for (const [, label, , value] of labels(series))
+      of.set(label!, (of.get(label!) ?? new Set<string>()).add(value!));
+  }
+  const classes = new Set(['2xx', '3xx', '4xx', '5xx']);
+  known.get('ingle_root_http_answers_total')!.set('class', classes);
+  const endpoints = new Set(Object.keys(rootApi));
+  for (const of of known.values()) if (of.has('endpoint')) of.set('endpoint', endpoints);
+  const { exprs, rules } = queries();
+  assert.ok(exprs.length >= 10);
   assert.ok(rules.length >= 6);
   for (const r of rules) assert.ok(r.annotations.summary.endsWith('.'), r.alert);
+  /** What Prometheus itself adds. */
+  const ofScrape = ['instance', 'job'];
   for (const expr of [...exprs, ...rules.map((r) => r.expr)]) {
-    assert.ok(named(expr).length > 0 || /^up\{/.test(expr), expr);
-    for (const name of named(expr)) assert.ok(known.has(name), `${name} in ${expr}`);
+    const named = [...expr.matchAll(/\b((?:ingle_root|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)];
+    assert.ok(named.length > 0 || /^up\{/.test(expr), expr);
+    const has = new Set(ofScrape);
+    for (const [, name, matchers = ''] of named) {
+      const of = known.get(name!);
+      assert.ok(of, `${name} in ${expr}`);
+      for (const label of of.keys()) has.add(label);
+      for (const [, label, , values] of labels(matchers))
+        for (const value of values!.split('|'))
+          assert.ok(ofScrape.includes(label!) || of.get(label!)?.has(value), `${label} ${value} in ${expr}`);
+    }
+    for (const [, by] of expr.matchAll(/\bby \(([^)]*)\)/g))
+      for (const label of by!.split(/, */)) assert.ok(has.has(label), `by ${label} in ${expr}`);
   }
+});
+
+test('who looks whether root is well makes no failure of it: that is what 503 is for', () => {
+  const { expr } = queries().rules.find((r) => r.alert === 'IngleRootFails')!;
+  const looks = Object.entries(rootApi)
+    .filter(([, e]) => e.path.startsWith('/health/'))
+    .map(([name]) => name);
+  assert.ok(looks.length >= 3);
+  const left = [...expr.matchAll(/endpoint!~"([^"]*)"/g)].map(([, names]) => names!.split('|').sort());
+  assert.equal(left, [looks.sort(), looks.sort()]);
 });
 
 test.run();
