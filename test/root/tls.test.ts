@@ -1,6 +1,8 @@
 // timeout: 240 s
 // Root with TLS of its own: a certificate is renewed under connections that stay, and whose headers count.
+import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -123,6 +125,24 @@ test('a certificate is renewed without an end to what is connected, and a damage
   line.close();
   await ended(c.root, 'SIGTERM', 'root');
   assert.is(c.root.exitCode, 0);
+});
+
+test('who connects and does not finish a handshake is not waited for', async ({ dir }) => {
+  const c = await secureRoot(dir);
+  // A record of a ClientHello that ends in its midst.
+  const begun = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03]);
+  const clients = await Promise.all(
+    [Buffer.alloc(0), begun].map(async (bytes) => {
+      const tcp = dial(c.port, '127.0.0.1');
+      tcp.on('error', () => {}).resume();
+      await once(tcp, 'connect');
+      tcp.write(bytes);
+      return tcp;
+    }),
+  );
+  await until(() => clients.every((tcp) => tcp.destroyed), 'both to be closed');
+  assert.is(await shown(c.port), 'first');
+  await ended(c.root, 'SIGKILL', 'root');
 });
 
 test('nobody is turned away twice while certificates change', async ({ dir }) => {
