@@ -1,7 +1,12 @@
 // A browser and its hub with two ways between them: root's, which a test cuts, and a real data channel.
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { random } from '../../firmware/protocol/bytes.ts';
+import { must } from '../../firmware/system/exec.ts';
+import type { Log } from '../../firmware/system/log.ts';
+import { openDirect } from '../../firmware/uplink/direct.ts';
 import { until } from '../lab/wait.ts';
 import { localApi } from './kit.ts';
 import { endAll, pair as pairOf } from './pair.ts';
@@ -165,6 +170,71 @@ test('a channel that begins anew does so through root, and may go directly again
   assert.ok(await p.connect());
   assert.is((await p.get()).status, 200);
   p.close();
+});
+
+const silent = Object.fromEntries(
+  ['debug', 'info', 'notice', 'warn', 'error'].map((k) => [k, () => {}]),
+) as unknown as Log;
+const events = { open() {}, message() {}, closed() {} };
+const offerOf = (candidates: string[]) => ({
+  ...{ ufrag: 'abcd', pwd: 'x'.repeat(22), fingerprint: Array(32).fill('AA').join(':'), candidates },
+});
+
+/** A UDP port, and what comes to it; as a STUN server (RFC 8489) it says who asks from where: 203.0.113.9. */
+async function udp() {
+  const socket = createSocket('udp4');
+  const heard: Buffer[] = [];
+  socket.on('message', (m, from) => {
+    heard.push(m);
+    if (m.readUInt16BE(0) !== 1) return;
+    const head = Buffer.from([1, 1, 0, 12]);
+    // XOR-MAPPED-ADDRESS: port and address, each by the magic cookie.
+    const mapped = Buffer.from([0, 0x20, 0, 8, 0, 1, 0, 0, 203 ^ 0x21, 0 ^ 0x12, 113 ^ 0xa4, 9 ^ 0x42]);
+    mapped.writeUInt16BE(from.port ^ 0x2112, 6);
+    socket.send(Buffer.concat([head, m.subarray(4, 20), mapped]), from.port, from.address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return { port: socket.address().port, heard, close: () => socket.close() };
+}
+
+test('the hub asks STUN servers of its configuration and no other, and without one calls nobody who has not called', async () => {
+  const [stun, far, near] = [await udp(), await udp(), await udp()];
+  const placed = (port: number) =>
+    offerOf([`candidate:1 1 UDP 1 127.0.0.1 ${port} typ srflx raddr 0.0.0.0 rport 0`]);
+  const opened = (servers: string[]) =>
+    openDirect({ direct: { on: true, stun: servers, ports: [50_400, 50_431] } }, silent);
+  const [without, by] = [opened([]), opened([`stun:127.0.0.1:${stun.port}`])];
+  assert.equal([without.stun, by.stun], [[], [`stun:127.0.0.1:${stun.port}`]], 'as browsers are told');
+  const quiet = await without.answer(placed(near.port), events);
+  assert.not(quiet.candidates.some((c) => / typ srflx/.test(c)));
+  const answer = await by.answer(placed(far.port), events);
+  assert.ok(stun.heard.length > 0, 'it was asked');
+  assert.ok(
+    answer.candidates.some((c) => / 203\.0\.113\.9 \d+ typ srflx/.test(c)),
+    answer.candidates.join(),
+  );
+  // With one it calls, as both sides behind routers have to.
+  await until(() => far.heard.length > 2, 'the hub to call');
+  assert.equal(near.heard, []);
+  for (const d of [without, by]) d.close();
+  for (const u of [stun, far, near]) u.close();
+});
+
+test('the library comes with the first offer', async () => {
+  const script = `
+    import { readFileSync } from 'node:fs';
+    const { openDirect } = await import('./firmware/uplink/direct.ts');
+    const isThere = () => /node_datachannel/.test(readFileSync('/proc/self/maps', 'utf8'));
+    const log = { warn() {} };
+    const d = openDirect({ direct: { on: true, stun: [], ports: [50400, 50431] } }, log);
+    const before = isThere();
+    await d.answer(${JSON.stringify(offerOf([]))}, { open() {}, message() {}, closed() {} });
+    console.log(JSON.stringify([before, isThere()]));
+    process.exit();`;
+  const words = ['--import', 'tsx', '--input-type=module', '--eval', script];
+  const said = await must(process.execPath, words, { timeoutMs: 60_000 });
+  assert.equal(JSON.parse(said.toString()), [false, true]);
 });
 
 test.run();
