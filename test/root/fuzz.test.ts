@@ -2,7 +2,11 @@
 // A slice of what `npm run test:soak:fuzz` sends.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { footprint, fuzz } from './fuzzed.ts';
+import type { Gate } from '../../root/gate.ts';
+import { hubSide } from '../../root/hub-side.ts';
+import { ownerSide } from '../../root/owner-side.ts';
+import type { Root } from '../../root/root.ts';
+import { events, footprint, fuzz } from './fuzzed.ts';
 import { errorFault } from './fuzzed-answers.ts';
 import { endpoints, systematic } from './fuzzed-requests.ts';
 import { bound, heard, type RootProcess, signedIn, startRoot, until } from './kit.ts';
@@ -50,6 +54,13 @@ test('what is sent covers every endpoint, and garbage every field of every body'
     [],
   );
   assert.ok(endpoints.length >= 20);
+});
+
+test('what is sent covers every event', () => {
+  const root = { config: { proxies: 0, trustedProxies: [], mtlsHeader: '' } } as unknown as Root;
+  const answered = [hubSide, ownerSide].flatMap((side) => Object.keys(side(root, {} as Gate).events));
+  assert.ok(answered.length >= 5);
+  for (const event of answered) assert.ok(events.includes(event), event);
 });
 
 test('an answer with internal words, of another shape or another status is told', () => {

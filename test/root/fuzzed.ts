@@ -15,7 +15,7 @@ import type { RootProcess } from './kit.ts';
 
 type Body = Record<string, unknown>;
 
-const events = [
+export const events = [
   ...['hub.online', 'owner.online', 'pairing.accept', 'relay.to_hub', 'relay.to_browser', 'status'],
   ...['page.get', 'pairing.request', 'disconnect', 'error', '__proto__', 'toString', 'x'.repeat(300), ''],
 ];
