@@ -64,6 +64,18 @@ function enrolling(root: RootProcess) {
   };
 }
 
+/** Ids of the hubs on record, in root's own file or in a database. */
+async function hubsOf(root: RootProcess, url?: string): Promise<Set<string>> {
+  if (url) {
+    const { stdout } = await run('psql', ['-qtA', url, '-c', 'SELECT hub_id FROM hub']);
+    return new Set(stdout.toString().trim().split('\n'));
+  }
+  const db = await openDatabase(root);
+  const rows = await db.all<{ hub_id: string }>('SELECT hub_id FROM hub');
+  await db.close();
+  return new Set(rows.map((r) => r.hub_id));
+}
+
 test('a word that is no command, and one without what it takes, are refused by name', () => {
   const commandIn = (...args: string[]) => readConfig(args, {}).command;
   assert.is(commandIn('--port', '1'), undefined);
@@ -115,6 +127,8 @@ test('a backup of a root that runs is restored: the passkey signs in, whoever wa
     assert.is(restored.code, 0, restored.said);
     assert.match(restored.said, /signs in again/);
     const again = await startRoot({ ...database, ...at(root), INGLE_ROOT_DATA: data });
+    const there = await hubsOf(again, database && url);
+    for (const id of before) assert.ok(there.has(id), id);
     const credentials = (headers: Record<string, string>) =>
       call(again, 'GET', '/v1/owner/credentials', undefined, headers);
     assert.is((await credentials(tab.bearer())).status, 401);
@@ -167,8 +181,7 @@ test('the records move to PostgreSQL while root runs: nothing that it acknowledg
   const again = await startRoot({ INGLE_ROOT_DATABASE: url, ...at(root) });
   const r = await call(again, 'GET', '/v1/owner/credentials', undefined, tab.bearer());
   assert.is(r.status, 200, 'who was signed in still is');
-  const { stdout } = await run('psql', ['-qtA', url, '-c', 'SELECT hub_id FROM hub']);
-  const there = new Set(stdout.toString().split('\n'));
+  const there = await hubsOf(again, url);
   for (const id of acknowledged) assert.ok(there.has(id), id);
   assert.match((await command(root.data, 'migrate', '--to', url)).said, /have moved/);
   await again.stop();
