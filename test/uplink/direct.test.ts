@@ -206,19 +206,22 @@ test('the hub asks STUN servers of its configuration and no other, and without o
     openDirect({ direct: { on: true, stun: servers, ports: [50_400, 50_431] } }, silent);
   const [without, by] = [opened([]), opened([`stun:127.0.0.1:${stun.port}`])];
   assert.equal([without.stun, by.stun], [[], [`stun:127.0.0.1:${stun.port}`]], 'as browsers are told');
-  const quiet = await without.answer(placed(near.port), events);
-  assert.not(quiet.candidates.some((c) => / typ srflx/.test(c)));
-  const answer = await by.answer(placed(far.port), events);
-  assert.ok(stun.heard.length > 0, 'it was asked');
-  assert.ok(
-    answer.candidates.some((c) => / 203\.0\.113\.9 \d+ typ srflx/.test(c)),
-    answer.candidates.join(),
-  );
-  // With one it calls, as both sides behind routers have to.
-  await until(() => far.heard.length > 2, 'the hub to call');
-  assert.equal(near.heard, []);
-  for (const d of [without, by]) d.close();
-  for (const u of [stun, far, near]) u.close();
+  try {
+    const quiet = await without.answer(placed(near.port), events);
+    assert.not(quiet.candidates.some((c) => / typ srflx/.test(c)));
+    const answer = await by.answer(placed(far.port), events);
+    assert.ok(stun.heard.length > 0, 'it was asked');
+    assert.ok(
+      answer.candidates.some((c) => / 203\.0\.113\.9 \d+ typ srflx/.test(c)),
+      answer.candidates.join(),
+    );
+    // With one it calls, as both sides behind routers have to.
+    await until(() => far.heard.length > 2, 'the hub to call');
+    assert.equal(near.heard, []);
+  } finally {
+    for (const d of [without, by]) d.close();
+    for (const u of [stun, far, near]) u.close();
+  }
 });
 
 test('the library comes with the first offer', async () => {
