@@ -8,12 +8,16 @@ export interface Cable {
   close(): void;
 }
 
-/** @param to where it leads, asked for with each connection */
-export async function openCable(to: () => number): Promise<Cable> {
+/**
+ * @param to where it leads, asked for with each connection
+ * @param heard what each of them says first
+ */
+export async function openCable(to: () => number, heard?: (bytes: Buffer) => void): Promise<Cable> {
   const port = await freePort('127.0.0.1');
   const sockets = new Set<Socket>();
   const server = createServer((a) => {
     const b = connect(to(), '127.0.0.1');
+    if (heard) a.once('data', heard);
     for (const [one, other] of [
       [a, b],
       [b, a],

@@ -1,4 +1,4 @@
-// timeout: 300 s
+// timeout: 500 s
 // Two and three processes of root, each in a network of its own, behind HAProxy as its file in root/ops has it. In the
 // midst of long transfers, changes and edits one is killed, stands still, or is cut off, from the others or from all but
 // its clients. The hub's end is its own services; the browser's is the application's link (page.ts).
@@ -59,9 +59,17 @@ const check = why ? test.skip : test;
 type Seat = Awaited<ReturnType<typeof openSeat>>;
 async function openSeat(front: number) {
   let to = front;
-  const cable: Cable = await openCable(() => to);
+  let byHint = 0;
+  const cable: Cable = await openCable(
+    () => to,
+    (said) => {
+      if (/^GET \/socket\.io\/\?\S*\bat=node\d\./.test(said.toString('latin1'))) byHint++;
+    },
+  );
   return {
     url: `http://127.0.0.1:${cable.port}`,
+    /** How often it came with a hint of root's. */
+    byHint: () => byHint,
     /** It comes back by this port; what comes later finds its own way. */
     sit(port: number) {
       to = port;
@@ -228,13 +236,13 @@ const faults: Record<string, Fault> = {
     await home.kill();
     return home.again;
   },
-  // Until all is through, some seconds: what decides is what Redis grants (3 s) and that HAProxy asks each second. A whole
-  // minute of it is in balancer.test.ts.
-  'stands still': async ({ nodes }, i) => {
+  'stands still for a minute': async ({ nodes }, i) => {
     const home = nodes[i]!;
     const before = home.log().length;
     process.kill(home.pid(), 'SIGSTOP');
+    const end = performance.now() + 60_000;
     return async () => {
+      await pause(end - performance.now());
       process.kill(home.pid(), 'SIGCONT');
       await until(() => /begins anew/.test(home.log().slice(before)), 'it to know that its time is over');
     };
@@ -301,8 +309,10 @@ async function survives(c: World, count: number, name: string, fault: Fault): Pr
     for (const p of pages) p.order({ do: 'go' });
     await until(() => pages.every((p) => p.of('worked').length > 0), 'all that was begun to be done');
   } finally {
-    isOver = true;
-    await mend();
+    // Others' frames pass while it comes back, too.
+    await mend().finally(() => {
+      isOver = true;
+    });
   }
   await beside;
 
@@ -349,6 +359,10 @@ for (const count of [3, 2])
     check(`of ${count} nodes one ${name}: transfers, changes and edits go on, each once`, (c) =>
       survives(c, count, name, fault),
     );
+
+check('the hub and the pages follow the hints of root', ({ hubWay, pages }) => {
+  for (const seat of [hubWay, ...pages.map((p) => p.seat)]) assert.ok(seat.byHint() > 0);
+});
 
 check('no hub had two homes at any time', ({ nodes }) => {
   assert.ok(homesOf(nodes) > 10);
