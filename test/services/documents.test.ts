@@ -404,6 +404,21 @@ test('a document past its time goes, unless somebody looks at it', async ({ dir 
   await store.close();
 });
 
+test('a room that nobody is in is let go, one that somebody is in stays, and what was in it comes back', async ({
+  dir,
+}) => {
+  const { docs, store } = await library(join(dir, 'f.db'), dir);
+  const [left, full] = ['o1/s/state:main', 'o1/t/state:main'];
+  for (const key of [left, full]) await (await docs.open(key)).write((doc) => mergeContent(doc, { a: 1 }));
+  (await docs.open(full)).join({ canWrite: false, send() {} });
+  await docs.sweep();
+  assert.equal([docs.peek(left), docs.peek(full) !== undefined], [undefined, true]);
+  assert.is(docs.aclNow(left), undefined);
+  assert.equal(readContent((await docs.open(left)).doc), { a: 1 });
+  await docs.close();
+  await store.close();
+});
+
 test('durations read as written and nothing else does', () => {
   assert.equal(['30s', '5m', '8h', '7d'].map(parseDuration), [30, 300, 28_800, 604_800]);
   for (const bad of ['', '5', 'h', '-1h', '1.5h', '999999d', '0s', 5, null])
