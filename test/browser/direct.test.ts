@@ -36,11 +36,18 @@ test('while root is away the page is there as before, and a press is done at onc
 
 test('switched off, it goes through root; switched on again, straight', async () => {
   const { page } = p;
-  const turn = (on: boolean) =>
-    page.evaluate((wanted) => {
-      localStorage.setItem('ingle.direct', wanted ? 'on' : 'off');
-      dispatchEvent(new Event('direct'));
-    }, on);
+  const shut = async () => {
+    await page.keyboard.press('Escape');
+    await page.locator('.window').waitFor({ state: 'detached' });
+  };
+  const turn = async (on: boolean) => {
+    await shut();
+    await press(page, 'Menu');
+    await page.locator('.menu').getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('switch', { name: 'Direct where possible' }).setChecked(on);
+    await shut();
+    await openStatus(page);
+  };
   await turn(false);
   await pill(/^Online/);
   await press(page, 'Refresh');
