@@ -251,6 +251,7 @@ test('the page of access shows who is signed in, names a passkey, ends a sign-in
   await openPage(page, 'Access');
   const rows = access(page).locator('[data-session]');
   await until(async () => (await rows.count()) >= 2, 'both browsers');
+  for (const row of await rows.all()) await row.getByText(/from network 127\.0\.0\.0\/24/).waitFor();
   await check(page, 'access-4-desk');
   const key = access(page).locator('[data-passkey]').last();
   await key.getByRole('button', { name: /^Rename/ }).click();
@@ -296,6 +297,18 @@ test('the page of access shows who is signed in, names a passkey, ends a sign-in
   assert.is(lines.at(-1)!.what, 'session_ended');
 
   const hub = access(page).locator('[data-hub]');
+  await hub.getByText(/^certificate good until /).waitFor();
+  await hub.getByText('Online', { exact: true }).waitFor();
+  await hub.getByRole('button', { name: /^Rename/ }).click();
+  await hub.getByRole('textbox').fill('House by the lake');
+  await page.keyboard.press('Enter');
+  await hub.getByRole('heading', { name: 'House by the lake' }).waitFor();
+  await access(page)
+    .locator('[data-deed="hub_renamed"]')
+    .getByText(/House by the lake/)
+    .waitFor();
+  await hub.getByRole('button', { name: /^Remove/ }).click();
+  assert.match(await answer(page, false), /House by the lake/);
   await hub.getByRole('button', { name: /^Hand over/ }).click();
   await answer(page, true);
   await hub.getByText('Offered until').waitFor();
