@@ -212,6 +212,13 @@ for (const f of product.filter((x) => x.startsWith('root/') && !x.startsWith('ro
       breach(f, `imports ${i.file}; what one database is made of lies behind root/records/records.ts`);
 }
 
+// 12. What has a side has it in the direction of reading; what has not says so.
+const side = /(?:^|[\s-])(?:left|right)\s*:|text-align:\s*(?:left|right)/;
+for (const f of files.filter((x) => /^spa\/.*\.css$/.test(x)))
+  for (const [at, line] of readFileSync(f, 'utf8').split('\n').entries())
+    if (side.test(line) && !line.includes('/* either way */'))
+      breach(`${f}:${at + 1}`, 'names left or right; write inline-start or inline-end');
+
 for (const line of breaches) console.log(line);
 console.log(
   breaches.length

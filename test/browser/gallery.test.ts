@@ -111,6 +111,45 @@ for (const size of ['phone', 'desk'] as const)
       });
     }
 
+/** What takes longer to move than an eye sees, by its first words. */
+const moving = () =>
+  [...document.querySelectorAll('*')].flatMap((e) =>
+    [undefined, '::before', '::after'].flatMap((part) => {
+      const s = getComputedStyle(e, part);
+      const longest = Math.max(
+        ...`${s.transitionDuration},${s.animationName === 'none' ? '' : s.animationDuration}`
+          .split(',')
+          .map((t) => Number.parseFloat(t) || 0),
+      );
+      return longest > 0.001 ? [`${e.outerHTML.slice(0, 60)} ${part ?? ''} ${longest}`] : [];
+    }),
+  );
+
+test('more contrast, less motion and another direction of reading leave it for everybody to read', async () => {
+  const p = await gallery({ size: 'phone', dark: false, language: 'en' });
+  const { page } = p;
+  const line = () => page.evaluate(() => getComputedStyle(document.body).getPropertyValue('--line'));
+  const soft = await line();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, contrast: 'more' });
+    assert.is.not(await line(), soft);
+    assert.equal(await violations(page), []);
+  }
+  assert.equal(await page.evaluate(misplaced), []);
+  await page.emulateMedia({ colorScheme: 'light', contrast: 'no-preference' });
+  assert.equal(await page.evaluate(moving), []);
+  await page.evaluate(() => {
+    document.documentElement.dir = 'rtl';
+  });
+  for (const size of Object.values(sizes)) {
+    await page.setViewportSize(size);
+    assert.equal(await page.evaluate(misplaced), []);
+  }
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  assert.ok((await page.evaluate(moving)).length > 10, 'as otherwise there is some');
+  await p.close();
+});
+
 /** Each element that takes keys, by its place in the page. */
 const reachable = () =>
   [
