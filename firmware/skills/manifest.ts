@@ -7,6 +7,7 @@ import { MAX_BODY } from '../protocol/limits.ts';
 import { personRoles } from '../protocol/roles.ts';
 import { bindingError, pathOf } from '../ui/binding.ts';
 import { actionsSchema } from './actions.ts';
+import { CAPS, LEAST } from './limits.ts';
 import { localized } from './localized.ts';
 
 const closed = { additionalProperties: false };
@@ -16,6 +17,14 @@ const iconForm = '^(?:[a-z0-9][a-z0-9-]{0,63}|data:image/svg\\+xml[;,][\\s\\S]+)
 /** One host name in lower case: `api.example.org`. */
 export const hostForm =
   '^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+(?!\\d+$)[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$';
+const share = (name: keyof typeof CAPS, unit: string, doc: string) =>
+  T.Optional(
+    T.Integer({
+      ...{ minimum: LEAST[name], maximum: CAPS[name] },
+      [SAYS]: `must be ${LEAST[name]} to ${CAPS[name]} ${unit}`,
+      description: `${doc} ${CAPS[name]} where it is left out, which is the most a hub gives.`,
+    }),
+  );
 const text = (maxLength: number, more: T.TStringOptions) => T.String({ minLength: 1, maxLength, ...more });
 const pixels = T.Number({ minimum: 50, maximum: 4000, [SAYS]: 'must be a number of pixels from 50 to 4000' });
 
@@ -169,6 +178,15 @@ export const manifestSchema = T.Object(
           ),
         },
         closed,
+      ),
+    ),
+    limits: T.Optional(
+      T.Object(
+        {
+          memory_mib: share('memory_mib', 'MiB', 'Memory of all its processes; what takes more is ended.'),
+          cpu_percent: share('cpu_percent', 'percent', 'Of one processor; what wants more waits.'),
+        },
+        { ...closed, description: 'What it takes of the machine at most.' },
       ),
     ),
   },

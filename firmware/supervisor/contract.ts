@@ -76,6 +76,12 @@ export const supervisor1 = contract({
       },
       errors: ['invalid_request', 'forbidden', 'not_found', 'rate_limited', 'timeout', 'unavailable'],
     },
+    Bound: {
+      doc: "Holds the slots of installed skills to what their manifests ask for (`limits`), under the caps of the slots' unit; what runs is held to it at once. `npm start` has no such bounds and does nothing.",
+      in: {},
+      out: {},
+      errors: ['unavailable'],
+    },
     Failures: {
       doc: 'The newest ends of services that were faults, newest first, at most 50; `at` in Unix seconds.',
       in: {},

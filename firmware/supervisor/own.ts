@@ -18,6 +18,9 @@ const supervisor = 'ingle-supervisor';
 /** Whether an order ends what carries its own answer. */
 export const answersFirst = (unit: string): boolean => needed.has(unit);
 
+/** The unit of a slot of the pool of skills. */
+export const unitOfSlot = (slot: number): string => `ingle-skill@${slot}`;
+
 /**
  * The services that unit files stand for. A unit that runs once is a step of something else (a factory reset, a
  * restart): it is shown and takes no orders. Of templates only the slots are a closed set.
@@ -31,7 +34,7 @@ export function ownServices(files: ReadonlyMap<string, string>): Own[] {
     const orders = !/^Type=oneshot$/m.test(text);
     if (!template) own.push({ unit, orders });
     else if (unit === 'ingle-skill')
-      for (let slot = 1; slot <= SLOTS; slot++) own.push({ unit: `${unit}@${slot}`, orders });
+      for (let slot = 1; slot <= SLOTS; slot++) own.push({ unit: unitOfSlot(slot), orders });
   }
   return own;
 }

@@ -2,6 +2,7 @@
 import { type Bucket, openBucket, rate, take } from '../protocol/bucket.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { openQueue, type Queue } from '../protocol/queue.ts';
+import type { Bounds } from '../skills/limits.ts';
 import type { Bus } from '../system/bus.ts';
 import type { Value } from '../system/contract.ts';
 import type { Log } from '../system/log.ts';
@@ -30,6 +31,8 @@ export interface Supervises {
     units: readonly string[],
     o: { level: string; lines: number; after: string },
   ): Promise<{ entries: Entry[]; cursor: string }>;
+  /** Holds a unit to this from now on; left out where nothing can. */
+  bound?(unit: string, to: Bounds): Promise<void>;
   /** Newest first. */
   failures(): Promise<Failure[]>;
   shutdown(what: 'restart' | 'poweroff'): Promise<void>;
@@ -56,6 +59,8 @@ export async function serveSupervisor(
     log: Log;
     /** Lets whoever was given the journal through. @throws IngleError `forbidden` */
     mayRead(sender: string): Promise<string>;
+    /** What each unit of an installed skill may take. */
+    bounds?: () => ReadonlyMap<string, Bounds>;
     known?: readonly string[];
     onCall?: () => void;
   },
@@ -134,6 +139,10 @@ export async function serveSupervisor(
         const { entries, cursor } = await by.journal(asked, { level, lines, after });
         const fit = shown(entries, lines, o.known);
         return { lines: fit, cursor, cut: fit.length < entries.length, own: all };
+      },
+      async Bound() {
+        for (const [unit, to] of o.bounds?.() ?? []) await by.bound?.(findOwn(by.own(), unit).unit, to);
+        return {};
       },
       async Failures() {
         const own = new Set(by.own().map((s) => s.unit));

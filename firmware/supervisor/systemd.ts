@@ -130,6 +130,14 @@ export function systemd(bus: Bus, own: readonly Own[]): Supervises {
         cursor: String(entries.at(-1)?.['__CURSOR'] ?? after),
       };
     },
+    async bound(unit, { memory, cpu }) {
+      const set = [
+        ['MemoryMax', bus.variant('t', memory)],
+        ['CPUQuotaPerSecUSec', bus.variant('t', cpu)],
+      ];
+      // Until the machine starts anew: the next start tells it again.
+      await ask('SetUnitProperties', 'sba(sv)', [`${unit}.service`, true, set]);
+    },
     async failures() {
       const entries = await journal([
         `MESSAGE_ID=${FAILED}`,

@@ -16,6 +16,7 @@ import type { Bus } from '../../firmware/system/bus.ts';
 import type { Config } from '../../firmware/system/config.ts';
 import type { Log } from '../../firmware/system/log.ts';
 import type { Store } from '../../firmware/system/store.ts';
+import { openBounds } from './bounds.ts';
 import type { LocalEndpoint } from './dispatch.ts';
 import { removeDocuments } from './forget.ts';
 import { forgetIcon } from './icons.ts';
@@ -47,6 +48,8 @@ export async function installing(o: {
   const { bus, config, store, library, skills, log } = o;
   const developer = await openSwitch(store, 'developer');
   const publishers = () => readPublishers(config);
+  const bounds = openBounds(bus, log);
+  const inSlots = () => installedIn(config, readSlots(config).slots, log);
 
   async function forget(skill_id: string): Promise<void> {
     await skills.forget(skill_id);
@@ -65,7 +68,11 @@ export async function installing(o: {
     isDeveloper: developer.get,
     unconfined: config.unconfined,
     running: {
-      changed: () => skills.change(installedIn(config, readSlots(config).slots, log)),
+      async changed() {
+        const now = inSlots();
+        bounds.tell(now);
+        await skills.change(now);
+      },
       leave: (slot) => leaveSlot(bus, log, slot),
       come: skills.come,
       wipe: (slot) => wipeSlot(bus, log, slot),
@@ -100,6 +107,7 @@ export async function installing(o: {
     isDeveloper: developer.get,
     publishers,
     async begin() {
+      bounds.tell(inSlots(), true);
       const isNews = await markDeveloper(config, developer.get());
       await installer.begin();
       if (isNews && config.unconfined) void installer.renew();

@@ -1,6 +1,7 @@
 // ingle-supervisor: io.ingle.Supervisor1 over systemd. Activated by D-Bus, gone when idle.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { boundsIn } from '../../firmware/skills/bounds.ts';
 import { granting } from '../../firmware/skills/grants.ts';
 import { ownServices } from '../../firmware/supervisor/own.ts';
 import { serveSupervisor } from '../../firmware/supervisor/serve.ts';
@@ -20,6 +21,7 @@ const { label } = config;
 const { busy } = await serveSupervisor(life.bus, systemd(life.bus, own), {
   log: life.log,
   mayRead: granting(life.bus, config, 'journal'),
+  bounds: () => boundsIn(config),
   known: label ? [label.psk, label.pin] : [],
   onCall: life.touch,
 });

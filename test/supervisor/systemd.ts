@@ -23,6 +23,7 @@ const manager = contract({
     StartUnit: order,
     StopUnit: order,
     RestartUnit: order,
+    SetUnitProperties: { ...none, in: { unit: 's', runtime: 'b', set: 'a(sv)' }, out: {} },
   },
   signals: {},
   properties: {},
@@ -63,6 +64,8 @@ export async function fakeSystemd(address: string, units: readonly string[]) {
   const bus = await connect(address);
   const states = new Map(units.map((u) => [`${u}.service`, 'active']));
   const orders: string[] = [];
+  /** Properties that were set, by unit: each a line. */
+  const held = new Map<string, string>();
   /** Units whose jobs do not end. */
   const stuck = new Set<string>();
   const jobs = new Map<string, (job: [number, string]) => void>();
@@ -85,6 +88,13 @@ export async function fakeSystemd(address: string, units: readonly string[]) {
     StartUnit: ({ unit, mode }) => perform(`start ${mode}`, unit, 'active'),
     StopUnit: ({ unit, mode }) => perform(`stop ${mode}`, unit, 'inactive'),
     RestartUnit: ({ unit, mode }) => perform(`restart ${mode}`, unit, 'active'),
+    SetUnitProperties({ unit, runtime, set }) {
+      const all = (set as [string, { signature: string; value: unknown }][]).map(
+        ([key, { signature, value }]) => `${key}=${signature} ${value}`,
+      );
+      held.set(unit, [runtime ? 'runtime' : 'for good', ...all].join(' '));
+      return {};
+    },
   });
   for (const unit of states.keys()) {
     const path = pathOf(unit);
@@ -100,7 +110,7 @@ export async function fakeSystemd(address: string, units: readonly string[]) {
       },
     );
   }
-  return { orders, stuck, states, stop: () => bus.close() };
+  return { orders, stuck, states, held, stop: () => bus.close() };
 }
 
 /** A journalctl that says `text`; what it was asked stands in `asked()`, one word a line. */

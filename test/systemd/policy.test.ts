@@ -310,7 +310,7 @@ check(
 check('the supervisor is asked by the local API alone, and nobody poses as it', async () => {
   assert.equal(await as('root', 'skill', 'io.ingle.Supervisor1'), { ok: true });
   const to = ['io.ingle.Supervisor1', '/io/ingle/Supervisor1', 'io.ingle.Supervisor1'];
-  for (const member of ['List', 'Start', 'Stop', 'Restart', 'Log', 'Failures', 'Shutdown']) {
+  for (const member of ['List', 'Start', 'Stop', 'Restart', 'Log', 'Bound', 'Failures', 'Shutdown']) {
     // Nobody answers behind the name; who may ask is told that, who may not is refused.
     assert.is((await as('ingle-api', 'call', ...to, member))['error'], 'not_supported', member);
     for (const user of ['stranger', 'member', 'root', 'ingle-uplink', 'ingle-setup', 'ingle-skill-1'])
@@ -330,7 +330,7 @@ check(
         'not_supported',
         `${slot}`,
       );
-      for (const member of ['List', 'Log', 'Failures', 'Stop'])
+      for (const member of ['List', 'Log', 'Bound', 'Failures', 'Stop'])
         assert.is((await as(`ingle-skill-${slot}`, 'call', ...to, member))['error'], 'forbidden', member);
     }
     for (const user of ['stranger', 'member', 'ingle-uplink', 'ingle-wizard'])
