@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { SLOTS } from '../../firmware/skills/slots.ts';
 import { must, run, start, stop } from '../../firmware/system/exec.ts';
 import { nftRemove, nftRules } from '../../firmware/wifi/nft.ts';
 
@@ -43,10 +44,15 @@ async function listen(name: string, port: number): Promise<void> {
   });
 }
 
+/** A number for a user of the hub. */
+const uidOf = (name: string) => (name === 'ingle-fetch' ? 61_000 : 61_000 + Number(name.split('-').at(-1)));
+const out = '93.184.216.34';
+
 /** Whether a server answers; what is dropped says nothing, so that takes its time. */
-async function reaches(from: string, address: string, port: number): Promise<boolean> {
+async function reaches(from: string, address: string, port: number, user?: string): Promise<boolean> {
   const code = `const s = require('node:net').connect(${port}, '${address}'); s.setTimeout(2000, () => process.exit(1)); s.on('error', () => process.exit(1)); s.on('data', () => process.exit(0));`;
-  return (await inside(from, process.execPath, '-e', code)).code === 0;
+  const as = user ? ['setpriv', `--reuid=${uidOf(user)}`, '--clear-groups'] : [];
+  return (await inside(from, ...as, process.execPath, '-e', code)).code === 0;
 }
 
 /** The hub's rules with one port opened as a device file does, and none. */
@@ -54,7 +60,11 @@ async function load(open = ''): Promise<void> {
   const rules = readFileSync('systemd/nftables/ingle.nft', 'utf8');
   assert.match(rules, /^include "\/usr\/lib\/ingle\/nftables\/open\.d\/\*\.nft"$/m);
   const file = join(dir, 'rules.nft');
-  writeFileSync(file, rules.replace(/^include .*$/m, open));
+  // This machine has no such users.
+  const numbered = rules
+    .replace(/^ *#.*$/gm, '')
+    .replace(/ingle-(skill-\d+|fetch)\b/g, (name) => `${uidOf(name)}`);
+  writeFileSync(file, numbered.replace(/^include .*$/m, open));
   await set(hub, 'nft', '-f', file);
 }
 
@@ -86,8 +96,11 @@ test.before(async () => {
     await set(name, 'ip', 'addr', 'add', `10.77.0.${host}/24`, 'dev', 'cable');
     await set(name, 'ip', '-6', 'addr', 'add', `fd77::${host}/64`, 'dev', 'cable', 'nodad');
   }
+  // A host out in the world.
+  await set(world, 'ip', 'addr', 'add', `${out}/32`, 'dev', 'lo');
+  await set(hub, 'ip', 'route', 'add', out, 'via', '10.77.0.2');
   for (const port of [22, 80, 8777]) await listen(hub, port);
-  await listen(world, 443);
+  for (const port of [443, 8443]) await listen(world, port);
 });
 test.after(async () => {
   for (const c of children.reverse()) await stop(c);
@@ -117,6 +130,43 @@ check('what a device turns on is open, and only that', async () => {
   await load('add rule inet ingle_hub open tcp dport 22 accept');
   assert.ok(await reaches(world, '10.77.0.1', 22));
   assert.not(await reaches(world, '10.77.0.1', 80));
+});
+
+check(
+  'by its user a skill sends nothing, and what fetches for it reaches public hosts at one port',
+  async () => {
+    const slots = ['ingle-skill-1', 'ingle-skill-16'];
+    const all: [string, number][] = [
+      [out, 443],
+      ['10.77.0.2', 443],
+      ['fd77::2', 443],
+      ['127.0.0.1', 8777],
+    ];
+    await set(hub, 'nft', 'flush', 'ruleset');
+    for (const user of [slots[0]!, 'ingle-fetch'])
+      for (const [address, port] of all)
+        assert.ok(await reaches(hub, address, port, user), `open before: ${user} ${address}`);
+    await load();
+    for (const user of slots)
+      for (const [address, port] of all)
+        assert.not(await reaches(hub, address, port, user), `${user} ${address} ${port}`);
+    assert.ok(await reaches(hub, out, 443, 'ingle-fetch'));
+    for (const [address, port] of [...all.slice(1), [out, 8443] as const])
+      assert.not(await reaches(hub, address, port, 'ingle-fetch'), `ingle-fetch ${address} ${port}`);
+    for (const [address, port] of all)
+      assert.ok(await reaches(hub, address, port), `the hub itself: ${address}`);
+  },
+);
+
+test('the users whose packets are dropped are those of all slots, and sysusers.d makes each', () => {
+  const rules = readFileSync('systemd/nftables/ingle.nft', 'utf8').replace(/#.*$/gm, '');
+  const named = [...new Set(rules.match(/ingle-(skill-\d+|fetch)\b/g))].sort();
+  const slots = Array.from({ length: SLOTS }, (_, i) => `ingle-skill-${i + 1}`);
+  assert.equal(named, [...slots, 'ingle-fetch'].sort());
+  const users = ['skills', 'fetch']
+    .map((f) => readFileSync(`systemd/sysusers.d/ingle-${f}.conf`, 'utf8'))
+    .join('');
+  for (const user of named) assert.match(users, new RegExp(`^u ${user} `, 'm'));
 });
 
 check('the access point lets its phone to the pages of setup, whatever the hub drops', async () => {
