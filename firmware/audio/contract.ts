@@ -51,6 +51,12 @@ export const audio1 = contract({
       out: { sinks: [device], sources: [device] },
       errors: ['unavailable'],
     },
+    Playing: {
+      doc: 'What plays now, at most 32: on which sink, and what its player calls it. What is paused does not play.',
+      in: {},
+      out: { streams: [{ sink_id: 's', name: 's' }] },
+      errors: ['unavailable'],
+    },
     PlayTone: {
       doc: 'Plays a sweep. chirp_spec: from_hz d, to_hz d, duration_ms u (at most 5000), level_db d (0 = full scale). An empty sink_id is the best sink.',
       in: { sink_id: 's', chirp_spec: { from_hz: 'd', to_hz: 'd', duration_ms: 'u', level_db: 'd' } },

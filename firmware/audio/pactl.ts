@@ -36,7 +36,27 @@ export function parseDevices(sinks: string, sources: string): Devices {
   };
 }
 
-function entries(json: string): Entry[] {
+/** Streams that are told; more than a hub has ever played at once. */
+const MAX_STREAMS = 32;
+
+/**
+ * What plays, of `pactl --format=json list sink-inputs` and `... list sinks`: on which sink, under which name.
+ * @throws IngleError `unavailable` as `parseDevices`
+ */
+export function parsePlaying(inputs: string, sinks: string): { sink_id: string; name: string }[] {
+  const ids = new Map(objects(sinks).map((e) => [e['index'], text(e['name'])]));
+  return objects(inputs)
+    .filter((e) => e['corked'] !== true)
+    .flatMap((e) => {
+      const sink_id = ids.get(e['sink']);
+      const props = (Object(e['properties']) ?? {}) as Record<string, unknown>;
+      const name = text(props['media.name']) || text(props['application.name']);
+      return sink_id ? [{ sink_id, name: name.slice(0, 100) }] : [];
+    })
+    .slice(0, MAX_STREAMS);
+}
+
+function objects(json: string): Record<string, unknown>[] {
   let list: unknown;
   try {
     list = JSON.parse(json.trim() === '' ? '[]' : json);
@@ -45,8 +65,11 @@ function entries(json: string): Entry[] {
   }
   if (!Array.isArray(list))
     throw new IngleError('unavailable', 'The sound server does not answer with a device list.');
-  return list.filter((e): e is Entry => e !== null && typeof e === 'object' && typeof e.name === 'string');
+  return list.filter((e) => e !== null && typeof e === 'object');
 }
+
+const entries = (json: string): Entry[] =>
+  objects(json).filter((e): e is Entry & Record<string, unknown> => typeof e['name'] === 'string');
 
 /** A sound server without any card offers a dummy so that programs do not stop; it is no device. */
 function real(d: Device): boolean {

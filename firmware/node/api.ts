@@ -101,8 +101,12 @@ export const nodeApi = localArea({
     method: 'GET',
     path: '/api/node/media',
     who: 'owner',
-    doc: 'Devices sound goes out and comes in by, best first.',
-    answer: T.Object({ sinks: T.Array(device), sources: T.Array(device) }),
+    doc: 'Devices sound goes out and comes in by, best first, and what plays now.',
+    answer: T.Object({
+      sinks: T.Array(device),
+      sources: T.Array(device),
+      playing: T.Array(T.Object({ sink_id: T.String(), name: T.String() })),
+    }),
   },
   workspaces: {
     method: 'GET',

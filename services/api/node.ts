@@ -120,7 +120,10 @@ export function nodeEndpoints(o: {
     },
     async media() {
       try {
-        return await bus.client(audio1).Enumerate({}, AUDIO_MS);
+        const audio = bus.client(audio1);
+        const { sinks, sources } = await audio.Enumerate({}, AUDIO_MS);
+        const { streams } = await audio.Playing({}, AUDIO_MS);
+        return { sinks, sources, playing: streams };
       } catch (e) {
         if (!isAbsent(e)) throw e;
         throw new IngleError('unavailable', 'This hub has no sound service. A flashed hub has one.');

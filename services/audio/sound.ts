@@ -1,7 +1,7 @@
 // The sound server, PipeWire or PulseAudio, through their common command-line tools.
 import type { ChildProcess } from 'node:child_process';
 import { compare, type DeviceChanges, type Devices } from '../../firmware/audio/device.ts';
-import { concernsDevices, parseDevices } from '../../firmware/audio/pactl.ts';
+import { concernsDevices, parseDevices, parsePlaying } from '../../firmware/audio/pactl.ts';
 import { toS16 } from '../../firmware/audio/pcm.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { must, run, start, stop } from '../../firmware/system/exec.ts';
@@ -21,6 +21,15 @@ export async function listDevices(): Promise<Devices> {
     pactl(['--format=json', 'list', 'sources']),
   ]);
   return parseDevices(sinks, sources);
+}
+
+/** @throws IngleError as `listDevices` */
+export async function listPlaying(): Promise<{ sink_id: string; name: string }[]> {
+  const [inputs, sinks] = await Promise.all([
+    pactl(['--format=json', 'list', 'sink-inputs']),
+    pactl(['--format=json', 'list', 'sinks']),
+  ]);
+  return parsePlaying(inputs, sinks);
 }
 
 /** How loud a sink plays, 0 to 1; 0 mutes it. */

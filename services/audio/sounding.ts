@@ -4,19 +4,20 @@ import { exponentialSweep } from '../../firmware/audio/probe.ts';
 import type { Scored } from '../../firmware/audio/score.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { AudioParts, Methods } from './parts.ts';
-import { capture, play, setVolume } from './sound.ts';
+import { capture, listPlaying, play, setVolume } from './sound.ts';
 
 const within = (value: number, least: number, most: number) => value >= least && value <= most;
 
 export function sounding({
   choice,
   job,
-}: AudioParts): Methods<'Enumerate' | 'PlayTone' | 'Record' | 'SetVolume'> {
+}: AudioParts): Methods<'Enumerate' | 'Playing' | 'PlayTone' | 'Record' | 'SetVolume'> {
   return {
     async Enumerate() {
       const r = await choice.ranking();
       return { sinks: r.sinks.map(deviceOf), sources: r.sources.map(deviceOf) };
     },
+    Playing: async () => ({ streams: await listPlaying() }),
     async PlayTone({ sink_id, chirp_spec }) {
       const { from_hz: from, to_hz: to, duration_ms: ms, level_db: db } = chirp_spec;
       const isHeard = within(from, 20, 20_000) && within(to, 20, 20_000);

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compare } from '../../firmware/audio/device.ts';
-import { concernsDevices, parseDevices } from '../../firmware/audio/pactl.ts';
+import { concernsDevices, parseDevices, parsePlaying } from '../../firmware/audio/pactl.ts';
 import { pairs, rank, scoreSink, scoreSource } from '../../firmware/audio/score.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 
@@ -54,6 +54,30 @@ test('whatever pactl says, the parser answers with devices or one clear error', 
     ),
     { numRuns: 2000 },
   );
+});
+
+test('what plays is told with its sink; what is paused, or of a sink that has gone, is not', () => {
+  const sinks = JSON.stringify([
+    { index: 44, name: 'speaker' },
+    { index: 45, name: 'hdmi' },
+  ]);
+  const inputs = [
+    { index: 1, sink: 44, corked: false, properties: { 'media.name': 'Rain', 'application.name': 'radio' } },
+    { index: 2, sink: 45, properties: { 'application.name': 'ingle' } },
+    { index: 3, sink: 44, corked: true, properties: { 'media.name': 'Paused' } },
+    { index: 4, sink: 99, properties: { 'media.name': 'Gone' } },
+    { index: 5, sink: 45, properties: null },
+    null,
+  ];
+  assert.equal(parsePlaying(JSON.stringify(inputs), sinks), [
+    { sink_id: 'speaker', name: 'Rain' },
+    { sink_id: 'hdmi', name: 'ingle' },
+    { sink_id: 'hdmi', name: '' },
+  ]);
+  const many = Array.from({ length: 100 }, () => inputs[0]);
+  assert.is(parsePlaying(JSON.stringify(many), sinks).length, 32);
+  assert.equal(parsePlaying('', sinks), []);
+  assert.throws(() => parsePlaying('no', sinks), /does not answer/);
 });
 
 test('only events about devices cause a look', () => {

@@ -123,6 +123,26 @@ it('a volume that is set is the one that is shown; nothing mutes, anything unmut
     );
 });
 
+it('what plays is told while it plays, with its sink', async ({ audio }) => {
+  // The rooms of the lab play all the time what is played in them.
+  const streams = async () => (await audio.Playing({})).streams;
+  const rooms = (await streams()).length;
+  const more = async () => (await streams()).length > rooms;
+  const before = (await streams()).filter((s) => s.sink_id === 'dry').length;
+  const spec = { from_hz: 400, to_hz: 400, duration_ms: 5000, level_db: -40 };
+  let isOver = false;
+  const tone = audio.PlayTone({ sink_id: 'dry', chirp_spec: spec }).finally(() => {
+    isOver = true;
+  });
+  await until(async () => {
+    assert.not.ok(isOver, 'it was not told while it played');
+    return more();
+  }, 'what plays');
+  assert.is((await streams()).filter((s) => s.sink_id === 'dry').length, before + 1);
+  await tone;
+  await until(async () => !(await more()), 'its end');
+});
+
 it("a sink's own monitor is told as a loopback", async ({ audio }) => {
   const m = await steady(audio, 'room1', 'room1.monitor');
   assert.is(m.verdict, 'digital_loopback');

@@ -14,6 +14,7 @@ interface Said {
   lang: string;
   sink_id: string;
 }
+const device = { type: 'usb', muted: false, volume: 0.5, connected: true, score: 1, usable: true };
 const test = suite<{ hub: TestHub; bus: Bus; said: Said[] }>('io');
 test.before(async (c) => {
   c.hub = await startHub();
@@ -42,6 +43,11 @@ test('what is to be said is said, and the answer says so and what replaces it', 
       said.push(asked);
       return { spoken: ['speaker'] };
     },
+    Enumerate: () => ({
+      sinks: [{ ...device, id: 'out', name: 'Box' }],
+      sources: [{ ...device, id: 'in', name: 'Mic' }],
+    }),
+    Playing: () => ({ streams: [{ sink_id: 'out', name: 'Rain' }] }),
   };
   await bus.serve(audio1, impl as never);
   const r = await hub.ask('POST', '/api/say', { as: {}, body: { text: 'Добрый день', lang: 'ru' } });
@@ -55,6 +61,15 @@ test('what is to be said is said, and the answer says so and what replaces it', 
   assert.is(doc.paths['/api/say'].post.deprecated, true);
   assert.is(doc.paths['/api/status'].get.deprecated, undefined);
   assert.is((await hub.ask('GET', '/api/status')).headers.get('deprecation'), null);
+});
+
+test('the owner sees what sound goes out and comes in by, and what plays', async ({ hub }) => {
+  const { status, body } = await hub.ask('GET', '/api/node/media', { as: {} });
+  assert.is(status, 200, JSON.stringify(body));
+  assert.equal(
+    [body.sinks[0].id, body.sinks[0].volume, body.sources[0].id, body.playing],
+    ['out', 0.5, 'in', [{ sink_id: 'out', name: 'Rain' }]],
+  );
 });
 
 test('a refusal of an older path names what replaces it, too', async ({ hub }) => {
@@ -87,7 +102,10 @@ test('a line goes to the consoles without what steers them, and a flood is refus
   await bus.subscribe(topics.print, (_, payload) => void heard.push(payload));
   const print = (text: string) =>
     hub.ask('POST', '/api/io/console/print', { body: { text, level: 'warning' } });
-  assert.equal((await print('\x1b]0;x\x07the door\nis open')).body, { ok: true });
+  const said = await print('\x1b]0;x\x07the door\nis open');
+  assert.equal(said.body, { ok: true });
+  assert.match(said.headers.get('deprecation') ?? '', /^@\d+$/);
+  assert.match(said.headers.get('link') ?? '', /^<.*>; rel="successor-version"$/);
   await until(() => heard.length === 1, 'the line');
   assert.equal(heard[0], { text: ']0;x the door is open', level: 'warning' });
   assert.is((await print('\x1b\x07')).body.error, 'invalid_request');
