@@ -1,10 +1,12 @@
 // What the page of installed skills asks of the hub.
 import type { Answer } from '../firmware/protocol/endpoint/endpoint.ts';
 import type { packagesApi } from '../firmware/skills/packages-api.ts';
+import type { servicesApi } from '../firmware/supervisor/api.ts';
 import { reached } from './current.ts';
 
 export type Listed = Answer<typeof packagesApi.list>;
 export type Installed = Listed['skills'][number];
+export type LogLines = Answer<typeof servicesApi.logs>['lines'];
 export type Kept = Installed['prepared'][number];
 
 /** Largest package the hub takes, MiB. */
@@ -25,6 +27,14 @@ export const hub = {
     reached().request('DELETE', `${at(id)}/prepared/${encodeURIComponent(version)}`),
   trust: (key: string, name: string, id: string) =>
     reached().request('POST', '/api/skills/publishers', { key, name, ids: [id] }),
+  /** What its process said last, oldest first. */
+  async log(id: string): Promise<LogLines> {
+    const ask = <R>(path: string) => reached().request<R>('GET', `/api/services${path}`);
+    const { services } = await ask<Answer<typeof servicesApi.list>>('');
+    const unit = services.find((s) => s.skill_id === id)?.unit;
+    if (!unit) return [];
+    return (await ask<Answer<typeof servicesApi.logs>>(`/${encodeURIComponent(unit)}/logs?lines=100`)).lines;
+  },
   /** Sends a package; `sent` is told how much of it has gone, 0 to 1. */
   prepare(bytes: Uint8Array, sent: (share: number) => void) {
     async function* pieces() {

@@ -1,8 +1,11 @@
 // The installed skills, each with its state and what can be done with it.
 import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { failed } from './entrance.ts';
 import { glyph } from './glyphs.ts';
-import { type Installed, isMoving, offered } from './manage-hub.ts';
+import { type Installed, isMoving, type LogLines, offered } from './manage-hub.ts';
 import { say, stateText } from './manage-text.ts';
+import { app } from './store.ts';
 import { titleOf } from './text.ts';
 
 export interface Orders {
@@ -11,6 +14,19 @@ export interface Orders {
   look(s: Installed, version: string): void;
   rollback(s: Installed): void;
   remove(s: Installed): void;
+  /** @throws IngleError what the hub answered */
+  log(s: Installed): Promise<LogLines>;
+}
+
+const timeOf = (at: number | null) =>
+  at === null ? '' : new Intl.DateTimeFormat(app().language, { timeStyle: 'medium' }).format(at * 1000);
+
+function Lines({ title, lines }: { title: string; lines: LogLines }) {
+  if (lines.length === 0) return html`<p class="soft">${say('log_none')}</p>`;
+  // It scrolls by itself, so keys have to reach it.
+  return html`<ol class="small log" tabindex="0" aria-label=${say('log_of', { title })}>
+    ${lines.map(({ at, level, text }, i) => html`<li key=${i} data-level=${level}><span class="soft">${timeOf(at)}</span> ${text}</li>`)}
+  </ol>`;
 }
 
 function Moving({ skill }: { skill: Installed }) {
@@ -31,6 +47,8 @@ function Fault({ skill }: { skill: Installed }) {
 
 function One({ skill, orders }: { skill: Installed; orders: Orders }) {
   const title = titleOf(skill);
+  const [lines, tell] = useState<LogLines | null>(null);
+  const log = () => (lines ? tell(null) : orders.log(skill).then(tell, failed));
   const moving = isMoving(skill);
   const off = orders.still || moving;
   const who = skill.publisher ? (skill.publisher.name ?? skill.publisher.id) : null;
@@ -56,9 +74,15 @@ function One({ skill, orders }: { skill: Installed; orders: Orders }) {
         html`<button type="button" class="button second" disabled=${off} onClick=${() => orders.rollback(skill)}
           aria-label=${say('rollback_of', { title, version: skill.previous })}>${glyph('left')}${say('rollback', { version: skill.previous })}</button>`
       }
+      ${
+        skill.version &&
+        html`<button type="button" class="button second" disabled=${!lines && orders.still} aria-expanded=${lines !== null}
+          aria-label=${`${title}: ${say('log')}`} onClick=${log}>${glyph('logs')}${say('log')}</button>`
+      }
       <button type="button" class="button quiet danger" disabled=${orders.still || skill.state === 'removing'} aria-label=${say('remove_of', { title })}
         onClick=${() => orders.remove(skill)}>${glyph('trash')}${say('remove')}</button>
     </div>
+    ${lines && html`<${Lines} title=${title} lines=${lines} />`}
   </li>`;
 }
 

@@ -48,6 +48,7 @@ export function Manage() {
   const orders = {
     still,
     look: (s: Installed, version: string) => look({ skill_id: s.skill_id, version }),
+    log: (s: Installed) => gate.ask(() => hub.log(s.skill_id)),
     rollback: (s: Installed) => follow(s.skill_id, s.previous!, () => hub.rollback(s.skill_id)),
     async remove(s: Installed) {
       const title = titleOf(s);

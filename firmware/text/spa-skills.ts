@@ -51,6 +51,9 @@ const en = {
   unsigned: 'not signed',
   rollback: 'Back to {version}',
   rollback_of: '{title}: back to {version}',
+  log: 'What it said',
+  log_of: 'What {title} said',
+  log_none: 'It has said nothing yet.',
   remove: 'Remove',
   remove_of: 'Remove {title}',
   remove_sure:
@@ -112,6 +115,9 @@ const ru: Record<keyof typeof en, Text> = {
   unsigned: 'без подписи',
   rollback: 'Вернуть {version}',
   rollback_of: '{title}: вернуть {version}',
+  log: 'Что записал',
+  log_of: 'Что записал навык {title}',
+  log_none: 'Пока ничего не записал.',
   remove: 'Удалить',
   remove_of: 'Удалить {title}',
   remove_sure:

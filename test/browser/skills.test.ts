@@ -97,6 +97,27 @@ test('the owner trusts a publisher by the id of its key and installs, opens and 
   await page.locator('.window').waitFor({ state: 'detached' });
 });
 
+test('what a skill said is read on the page, by keyboard too, and put away', async () => {
+  const { page } = p;
+  await openPage(page, 'Manage skills');
+  const said = lamp(page).getByRole('button', { name: 'Lamp: What it said' });
+  await said.focus();
+  await page.keyboard.press('Enter');
+  await lamp(page)
+    .getByText(/serving skill=lamp version=1\.0\.0/)
+    .first()
+    .waitFor();
+  await check(page, 'skills-11-said');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await check(page, 'skills-12-said-dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  assert.is(await said.getAttribute('aria-expanded'), 'true');
+  await page.keyboard.press('Enter');
+  await lamp(page).locator('.log').waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await page.locator('.window').waitFor({ state: 'detached' });
+});
+
 test('an update that does not start goes back and says so, and one that starts can be taken back', async () => {
   const { page } = p;
   await openPage(page, 'Manage skills');

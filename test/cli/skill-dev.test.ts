@@ -157,6 +157,7 @@ test('in the hub of npm start it runs after one restart of the hub, and anew at 
     edit('manifest.json', '"1.0.0"', '"1.1.0"');
     await until(() => /lamp 1\.1\.0 runs in developer mode/.test(dev.said()), 'the new version');
     await until(async () => (await manifest().catch(() => undefined))?.version === '1.1.0', 'it to answer');
+    await gives(0, 'skill logs lamp', /serving skill=lamp version=1\.1\.0/);
     // From elsewhere the command speaks to the hub of the checkout it comes from.
     const from = join(dir, 'dist/services/cli');
     cpSync('dist/services/cli', from, { recursive: true });
@@ -176,6 +177,14 @@ test('in the hub of npm start it runs after one restart of the hub, and anew at 
       const icons = (await r.json()) as { skill_id: string; available: boolean }[];
       return icons.some((i) => i.skill_id === 'lamp' && i.available);
     }, 'its icon');
+    edit('texts.ts', "today: 'Today'", "today: 'Switched on'");
+    await until(async () => {
+      const token = readFileSync(join(data, 'hub/api/token'), 'utf8').trim();
+      const r = await fetch(`${house.api}/skills/lamp/v1/ui/panel?lang=en`, {
+        headers: { 'x-service-token': token },
+      });
+      return (await r.text()).includes('Switched on');
+    }, 'its screen as it was saved');
   } catch (e) {
     throw new Error(`${(e as Error).message}\nsaid: ${dev.said()}`);
   } finally {

@@ -61,10 +61,12 @@ export async function publishers({ ask, say, t }: On): Promise<void> {
 export async function logs(on: On, skill_id: string): Promise<void> {
   const { ask, say, t } = on;
   const named = { skill: plain(skill_id, 60) };
-  await one(on, skill_id);
   const { services } = await ask<Answer<typeof servicesApi.list>>('GET', '/api/services');
   const unit = services.find((s) => s.skill_id === skill_id)?.unit;
-  if (!unit) throw new IngleError('not_found', t('noLogs', named));
+  if (!unit) {
+    await one(on, skill_id);
+    throw new IngleError('not_found', t('noLogs', named));
+  }
   const path = `/api/services/${encodeURIComponent(unit)}/logs`;
   const { lines } = await ask<Answer<typeof servicesApi.logs>>('GET', path);
   say.event({ skill: skill_id, unit, lines });
