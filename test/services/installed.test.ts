@@ -4,6 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { WebsocketProvider } from 'y-websocket';
+import * as Y from 'yjs';
+import { readContent } from '../../firmware/documents/content.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import { FAILURES } from '../../firmware/skills/budget.ts';
 import { skill1, skillBusName } from '../../firmware/skills/contract.ts';
@@ -34,6 +37,12 @@ export const skill = { start: () => ({ endpoints: [
   { method: 'POST', path: '/v1/die', answer: () => { setTimeout(() => { throw new Error('dropped'); }, 1); return { body: {} }; } },
 ] }) };`;
 
+/** Tells all that it was given. */
+const nosy = `
+export const skill = { start: (ctx) => ({ endpoints: [
+  { method: 'POST', path: '/v1/tell', answer: (given) => ({ body: { id: ctx.id, given: { ...given, query: String(given.query) } } }) },
+] }) };`;
+
 const test = suite<{ hub: TestHub; say: string[] }>('installed skills');
 test.before(async (c) => {
   c.hub = await startHub({
@@ -41,6 +50,7 @@ test.before(async (c) => {
     startable: ['crash', 'late', 'fragile'],
     installed: [
       { manifest: manifest('lamp'), code: text(lamp) },
+      { manifest: manifest('nosy'), code: text(nosy) },
       { manifest: manifest('crash'), code: text("throw new Error('not today');") },
       {
         manifest: manifest('late'),
@@ -74,6 +84,40 @@ test('one that no image ever had runs from its bundle, beside those of the image
 test('what it refuses is told as it says, though its error is of another bundle', async ({ hub }) => {
   const r = await hub.ask('POST', '/skills/lamp/v1/refuse', { as: {} });
   assert.equal([r.status, r.body.error, r.body.message], [409, 'conflict', 'It is dark.']);
+});
+
+test('it is told whose request it is and who it is itself, and nothing of who asks: no browser, no token, no role', async ({
+  hub,
+}) => {
+  hub.startSkill('nosy');
+  await hub.available('nosy');
+  const path = '/skills/nosy/v1/tell';
+  const headers = {
+    'idempotency-key': 'once',
+    ...{ cookie: 'sid=secret-1', authorization: 'Bearer secret-2', 'x-device-code': 'secret-3' },
+  };
+  const as = { browser: 'secret-4', elevated_until: 4_000_000_123 };
+  const asked = await hub.ask('POST', `${path}?lang=en`, { as, headers, body: { hello: 1 } });
+  // The same by a command, whose document has the browser in its name.
+  const doc = new Y.Doc();
+  const room = 'o1/commands/state:device/secret-4';
+  const provider = new WebsocketProvider(`${hub.base.replace('http', 'ws')}/sync`, room, doc, {
+    WebSocketPolyfill: hub.webSocket(as),
+    disableBc: true,
+  });
+  const action = { type: 'http.post', path, body: { hello: 2 } };
+  doc.getMap('content').set('tap', { id: 'tap', at: 1, skill_id: 'nosy', action, status: 'pending' });
+  const result = await until(() => Object(readContent(doc)['tap'])['result'], 'what the command brought');
+  provider.destroy();
+  doc.destroy();
+  for (const { id, given } of [asked.body, result.body]) {
+    assert.is(id, 'nosy');
+    assert.equal(Object.keys(given).sort(), ['body', 'id', 'method', 'owner_id', 'path', 'query']);
+    assert.equal([given.owner_id, given.method, given.path], ['o1', 'POST', '/v1/tell']);
+    const all = JSON.stringify(given);
+    for (const secret of ['secret', '4000000123', hub.token(), 'hub_status', 'lamp'])
+      assert.not.ok(all.includes(secret), `${secret} in ${all}`);
+  }
 });
 
 for (const id of ['crash', 'late'])

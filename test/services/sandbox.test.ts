@@ -48,6 +48,16 @@ export const skill = { start: (ctx) => ({ endpoints: [
   { method: 'POST', path: '/v1/keep', answer: async ({ body }) => { await ctx.storage.set('secret', body.value); return { body: {} }; } },
   { method: 'POST', path: '/v1/env', answer: () => ({ body: { env: process.env } }) },
   { method: 'POST', path: '/v1/spin', answer: () => { for (;;); } },
+  { method: 'POST', path: '/v1/never', answer: () => new Promise(() => {}) },
+  { method: 'POST', path: '/v1/huge', answer: () => ({ body: Array(64).fill('x'.repeat(2 ** 24)) }) },
+  { method: 'POST', path: '/v1/flood', answer: async ({ owner_id }) => {
+    for (let i = 0; i < 50_000; i++) {
+      ctx.publish('spy.flood', { i, fill: 'x'.repeat(1000) });
+      ctx.setState(owner_id, { i });
+      if (i % 500 === 0) await new Promise((d) => setImmediate(d));
+    }
+    return { body: {} };
+  } },
   { method: 'POST', path: '/v1/leak', answer: async () => {
     const all = [];
     for (let i = 0; ; i++) { all.push(Buffer.alloc(2 ** 24, i)); await new Promise((d) => setImmediate(d)); }
@@ -211,6 +221,42 @@ test('after a restart it is shut in as before; ended in order, no failure counts
   assert.is(failures('spy'), before - 1);
   assert.is(failures('other'), 0);
   await again(c);
+});
+
+test('one that loops, leaks, floods, answers a gigabyte or never answers holds nobody up', async ({
+  house,
+}) => {
+  const api = house.pid('api');
+  const ms = async (path: string) => {
+    const began = performance.now();
+    const method = path.includes('/v1/env') ? 'POST' : 'GET';
+    assert.is((await ask(house, method, path)).status, 200, path);
+    return performance.now() - began;
+  };
+  for (const what of ['nothing', 'spin', 'leak', 'flood', 'huge', 'never']) {
+    await serves(house);
+    let isOver = what === 'nothing';
+    const quick = { signal: AbortSignal.timeout(60_000) };
+    if (!isOver)
+      void ask(house, 'POST', `/skills/spy/v1/${what}`, undefined, quick)
+        .catch(() => {})
+        .finally(() => {
+          isOver = true;
+        });
+    const took: number[] = [];
+    for (let i = 0; i < 40; i++) {
+      took.push(await ms('/api/status'));
+      await ms('/skills/other/v1/env');
+    }
+    took.sort((a, b) => a - b);
+    console.log(
+      `FIGURE status beside ${what}: median ${took[20]!.toFixed(1)} ms, longest ${took.at(-1)!.toFixed(1)} ms`,
+    );
+    assert.is(house.pid('api'), api, `${what}: the API is the one it was`);
+    // What systemd's watchdog does on a hub.
+    if (what === 'spin') house.kill('skill spy');
+  }
+  await serves(house);
 });
 
 test('one that hears no signal is gone with the house', async (c) => {
