@@ -1,6 +1,6 @@
 // timeout: 400 s
 // `ingle hub serve | stop | restart`, and the supervisor of a house, as an owner at a terminal meets them.
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -29,8 +29,9 @@ interface Run {
   out(): string;
   ended: Promise<number | null>;
 }
-function ingle(args: string[], env: Record<string, string> = {}): Run {
-  const c = child(process.execPath, [launcher, ...args], {
+function ingle(args: string[], env: Record<string, string> = {}, before: string[] = []): Run {
+  const [program = '', ...words] = [...before, process.execPath, launcher, ...args];
+  const c = child(program, words, {
     cwd: base,
     env: { ...process.env, INGLE_LANG: 'en', INGLE_BUS_ADDRESS: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -192,6 +193,29 @@ test('an API that is frozen is restarted as well', async () => {
   assert.is(await r.ended, 0, r.out());
   assert.match(r.out(), 'does not answer');
   assert.is(bornOf(api), '');
+});
+
+const apart = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/usr/share']).status === 0;
+if (!apart) console.log('SKIP a flashed hub: needs root rights and mount namespaces');
+(apart ? test : test.skip)('on a flashed hub both go to systemd, once nothing new begins', async () => {
+  const { api, hub: at, bus } = findRunning(data)!;
+  const bin = mkdtempSync(join(base, 'bin-'));
+  writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\necho "$@" >> '${bin}/asked'\n`, { mode: 0o755 });
+  const env = {
+    ...{ PATH: `${bin}:${process.env['PATH']}`, INGLE_BUS_ADDRESS: bus, INGLE_DATA: at },
+    ...{ INGLE_API_PORT: new URL(api).port, INGLE_DEVICE: '/nonexistent', INGLE_CONFIG: '/nonexistent' },
+  };
+  for (const what of ['stop', 'restart']) {
+    // What a flashed hub is known by lies in a namespace of this process alone.
+    const flashed = `mount -t tmpfs none /usr/share && mkdir /usr/share/ingle && echo '{}' > /usr/share/ingle/device.json && exec "$@"`;
+    const r = ingle(['hub', what, '--json'], env, ['unshare', '--mount', 'sh', '-c', flashed, 'sh']);
+    assert.is(await r.ended, 0, r.out());
+    assert.match(r.out(), '"draining"');
+    assert.is((await ask(data, 'GET', '/api/admin/lifecycle')).body.state, 'draining');
+    assert.is((await ask(data, 'POST', '/api/admin/drain', { on: false })).body.state, 'running');
+  }
+  assert.is(readFileSync(join(bin, 'asked'), 'utf8'), 'stop ingle.target\nrestart ingle.target\n');
+  assert.is(findRunning(data)!.pid, hub.child.pid, 'the house that runs beside it is not meant');
 });
 
 test('stop lets what runs come to its end, and leaves nothing', async () => {

@@ -71,6 +71,14 @@ test('an end is a date, a length of time, or never', () => {
 test('somebody new is a guest unless told, and somebody known gets a further code', async () => {
   const added = await run('people invite', 'Ann', {}, { person: ann, invitation });
   assert.equal(added.asked, [['POST', '/api/people', { role: 'guest', name: 'Ann' }]]);
+  const ends = await run(
+    'people invite',
+    'Ann',
+    { role: 'admin', until: '2030-01-01' },
+    { person: ann, invitation },
+  );
+  const until = Math.floor(new Date('2030-01-01T23:59:59').getTime() / 1000);
+  assert.equal(ends.asked, [['POST', '/api/people', { role: 'admin', until, name: 'Ann' }]]);
   assert.match(added.out, /123-456 507-226/);
   assert.match(added.out, /#v1\.x/);
   assert.not(added.out.includes('\u001b'), 'a name drives no terminal');

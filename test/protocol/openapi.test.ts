@@ -26,6 +26,40 @@ for (const [name, document] of Object.entries(documents))
     assert.ok(valid, JSON.stringify(errors));
   });
 
+/** What the service specification names of a hub, but for what each skill has of its own and the WebSocket. */
+const named = `
+GET /health/live, GET /health/ready, GET /api/status, GET /api/services, GET /api/node/status, GET /api/observe/stream,
+GET /v1/icons, POST /v1/icons/pin, POST /v1/icons/order, POST /v1/open, GET /docs/index,
+GET /skills/{skill_id}/v1/{path}, POST /skills/{skill_id}/v1/{path},
+GET /api/scenarios/prototypes, POST /api/scenarios/prototypes/install, GET /api/scenarios/impl/{user}/{id},
+PATCH /api/scenarios/impl/{user}/{id}, POST /api/scenarios/{id}/run, POST /api/scenarios/instances/{iid}/stop,
+POST /api/scenarios/instances/{iid}/kill, POST /api/scenarios/instances/stopByActivity, GET /api/scenarios/instances,
+POST /api/scenarios/install, POST /api/scenarios/sync, POST /api/scenarios/push, POST /api/scenarios/uninstall,
+POST /api/scenario/run, GET /api/scenario/status, POST /api/scenario/cancel, GET /api/scenario/runs,
+POST /api/schedule/create, POST /api/schedule/delete, GET /api/schedule/list, POST /api/intent/recognize,
+POST /api/services/{name}/start, POST /api/services/{name}/stop, POST /api/services/{name}/restart,
+GET /api/skills, POST /api/skills/install, POST /api/skills/prepare, POST /api/skills/{skill_id}/activate,
+DELETE /api/skills/{skill_id}, GET /api/node/reliability, GET /api/node/role, GET /api/node/members, GET /api/node/media,
+GET /api/node/workspaces, POST /api/observe/ingest, GET /api/observe/tail, POST /api/subnet/register,
+POST /api/subnet/heartbeat, GET /api/subnet/context, GET /api/subnet/nodes, POST /api/subnet/deregister,
+POST /api/admin/drain, POST /api/admin/shutdown, GET /api/admin/lifecycle, GET /api/admin/update/status,
+POST /api/say, POST /api/io/console/print, POST /api/subnet/join, POST /api/speech/recognize, POST /api/intent/teach,
+POST /hooks/{id}, GET /api/openapi.json, GET /api/docs`;
+
+test('every path of a hub that the specification names is declared', () => {
+  const { paths } = documents['the local API'] as unknown as { paths: Record<string, object> };
+  const isDeclared = (what: string) => {
+    const [method = '', path = ''] = what.split(' ');
+    return method.toLowerCase() in (paths[path] ?? {});
+  };
+  const all = named.trim().split(/,\s+/);
+  assert.is(all.length, 66);
+  assert.equal(
+    all.filter((what) => !isDeclared(what)),
+    [],
+  );
+});
+
 test('a validator that takes anything would not notice: a broken document is refused', async () => {
   const broken = JSON.parse(JSON.stringify(documents['the local API']));
   broken.paths['/v1/icons'].get.responses = {};

@@ -331,12 +331,15 @@ test('pins and order are kept, an owner apart from the other, over a restart too
 });
 
 test('a skill that dies keeps its icon, says so, and comes back', async ({ hub }) => {
+  const health = async () => (await hub.ask('GET', '/api/status')).body.skills;
+  assert.equal(await health(), { known: 1, available: 1 });
   await hub.kill('hub_status');
   const icon = async () => (await hub.ask('GET', '/v1/icons', { as: {} })).body[0];
   await until(
     tried(async () => (await icon()).available === false),
     'the icon to be unavailable',
   );
+  assert.equal(await health(), { known: 1, available: 0 });
   const r = await hub.ask('POST', '/skills/hub_status/v1/refresh', { as: {} });
   assert.is(r.status, 503);
   assert.is(r.body.error, 'unavailable');

@@ -270,6 +270,22 @@ test('who is removed is gone at once with all that was theirs, and does not come
   assert.instance(e, Error);
 });
 
+test('the owner invites with any of the roles and with an end', async (c) => {
+  const until = Math.floor(Date.now() / 1000) + 86_400;
+  for (const role of ['admin', 'adult', 'kid', 'guest']) {
+    const { status, body } = await ask(c.owner, 'POST', '/api/people', { name: role, role, until });
+    assert.is(status, 200, JSON.stringify(body));
+    const shown = (await people(c)).find((x) => x.id === body.person.id) as unknown as Record<
+      string,
+      unknown
+    >;
+    assert.equal([shown['role'], shown['until'], shown['ended']], [role, until, false]);
+    assert.is((await ask(c.owner, 'DELETE', `/api/people/${body.person.id}`)).status, 200);
+  }
+  for (const wrong of [{ role: 'owner' }, { role: 'guest', until: -1 }])
+    assert.is((await ask(c.owner, 'POST', '/api/people', { name: 'x', ...wrong })).status, 400);
+});
+
 test('an invitation nobody took leaves a person who can be invited again; one who is removed leaves no open code', async (c) => {
   const first = (await ask(c.owner, 'POST', '/api/people', { name: 'Hal', role: 'guest' })).body as Invited;
   assert.equal((await people(c)).find((x) => x.id === first.person.id)!.browsers, []);

@@ -253,6 +253,52 @@ test("the language an owner chose is the next start's, over the configuration, a
   }
 });
 
+test('whether its phrase wakes the hub is shown as it is chosen, and the place is given to the weather', async ({
+  hub,
+}) => {
+  const file = join(hub.data, 'skills/choices.json');
+  for (const [wake_by_phrase, on] of [
+    [true, 'on'],
+    [false, 'off'],
+  ] as const) {
+    writeFileSync(file, JSON.stringify({ wake_by_phrase }));
+    const { phrase } = await state(hub);
+    assert.is(phrase.on, on);
+    assert.match(phrase.label.i18n.en, /“[a-z ]+”/i);
+  }
+  const place = { name: 'The hut', lat: 59.9, lon: 10.7 };
+  const r = await hub.ask('POST', '/skills/weather/v1/place', { as: {}, body: place });
+  assert.equal([r.status, r.body], [200, place]);
+  assert.is((await hub.ask('GET', '/skills/weather/v1/state', { as: {} })).body.place, place.name);
+});
+
+test('every button, choice and form of the screen leads to a path that is there, and takes what it sends', async ({
+  hub,
+}) => {
+  const found = new Set<string>();
+  const walk = (node: unknown): void => {
+    if (node === null || typeof node !== 'object') return;
+    const { type, path } = node as { type?: string; path?: string };
+    if (type === 'http.post') found.add(path!);
+    for (const v of Object.values(node)) walk(v);
+  };
+  for (const what of ['browser', 'network'] as const)
+    walk(settingsView({ ...shown, asking: { what, id: 'b1' } }));
+  for (const path of ['/api/node/language', '/api/voice/phrase', '/skills/weather/v1/place'])
+    assert.ok(found.delete(path), path);
+  assert.equal([...found].map((path) => path.replace('/skills/settings/v1/', '')).sort(), [
+    ...['ask', 'browsers/forget', 'browsers/rename', 'sound/pair', 'sound/test', 'sound/volume'],
+    ...['wifi/choose', 'wifi/forget', 'wifi/join', 'wifi/scan'],
+  ]);
+  for (const path of found) {
+    const r = await hub.ask('POST', path, { as: {}, body: {} });
+    assert.not(
+      [404, 405].includes(r.status) && /There is nothing/.test(r.body.message),
+      `${path} ${r.status}`,
+    );
+  }
+});
+
 const shown: Shown = {
   trouble: { wifi: false, sound: false, browsers: false, hub: false },
   networks: 40,

@@ -1,10 +1,14 @@
 // gate: out, it imports what the build makes
 // The SDK: its harness, timers that survive, its types, its template.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
+import { mayHave } from '../../firmware/skills/grants.ts';
+import { checkPackage, packSkill } from '../../firmware/skills/package.ts';
+import { nobody } from '../../firmware/skills/publishers.ts';
 import { defineSkill, texts, type View as Written } from '../../firmware/skills/sdk/sdk.ts';
 import type { Fired, SkillContext } from '../../firmware/skills/sdk/skill.ts';
 import { skill as template } from '../../firmware/skills/sdk/template/skill.ts';
@@ -12,6 +16,7 @@ import { startSkill } from '../../firmware/skills/sdk/test.ts';
 import { dueOf, MIN_EVERY_MS, nextOf, timerOf } from '../../firmware/skills/timers.ts';
 import { type View, validateView } from '../../firmware/ui/schema.ts';
 import { face } from '../../spa/glyphs.ts';
+import { signerOfSeed } from './archive.ts';
 
 const test = suite('SDK of skills');
 const skillFolders = () =>
@@ -309,6 +314,35 @@ test('the icons of the template and of the skills of the image are drawn, none i
     assert.is.not(JSON.stringify(face(capabilities.ui.icon)), unknown, `${folder}: ${capabilities.ui.icon}`);
   }
 });
+
+(existsSync('dist/skills/weather/skill.js') ? test : test.skip)(
+  'each skill of the image makes a package of the kind that everybody’s are, with what the maker alone gives',
+  async () => {
+    const maker = signerOfSeed(7);
+    const by = (s: typeof maker) => ({ ...nobody, maker: [{ key: toBase64url(s.key), name: 'Maker' }] });
+    const folders = readdirSync('dist/skills', { withFileTypes: true }).filter((e) => e.isDirectory());
+    const granted: string[] = [];
+    for (const { name } of folders) {
+      const at = join('dist/skills', name);
+      const files = readdirSync(at, { recursive: true, encoding: 'utf8' })
+        .filter((path) => statSync(join(at, path)).isFile())
+        .map((path) => ({ path, bytes: new Uint8Array(readFileSync(join(at, path))) }));
+      const { bytes } = packSkill(files, maker);
+      const { meta, manifest, trust, publisher } = await checkPackage(bytes, by(maker));
+      assert.equal([meta.id, manifest.id, trust], [name, name, 'trusted']);
+      mayHave(manifest, by(maker), publisher!.key);
+      if (!manifest.permissions?.grants) continue;
+      granted.push(name);
+      await refused('forbidden', () => mayHave(manifest, by(signerOfSeed(8)), publisher!.key));
+    }
+    for (const id of ['weather', 'logs', 'hub_status', 'updates', 'settings'])
+      assert.ok(
+        folders.some((f) => f.name === id),
+        id,
+      );
+    assert.equal(granted, ['logs']);
+  },
+);
 
 const built = existsSync('dist/sdk/package.json');
 (built ? test : test.skip)('the built package names nothing outside itself: types and code', () => {

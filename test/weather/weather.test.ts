@@ -3,6 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
+import type { SkillContext } from '../../firmware/skills/sdk/skill.ts';
 import { startSkill, type TestFetch, type TestFetched } from '../../firmware/skills/sdk/test.ts';
 import { after, afterFailure, mayAsk } from '../../firmware/weather/pace.ts';
 import { providers } from '../../firmware/weather/providers.ts';
@@ -109,6 +110,38 @@ test('where one provider fails the other stands in, and neither is asked in a st
       JSON.stringify(broken),
     );
   }
+});
+
+test('an answer that has expired is asked for with its date, and one that has not changed is kept for as long as it says', async () => {
+  const { s } = await begin(all);
+  const modified = new Date(hour - HOUR).toUTCString();
+  const clock = { now: hour, expires: hour + HOUR };
+  const asked: (string | undefined)[] = [];
+  const fetch: SkillContext['fetch'] = async (url, { headers = {} } = {}) => {
+    asked.push(headers['if-modified-since']);
+    const isSame = asked.at(-1) === modified;
+    const expires = new Date(clock.expires).toUTCString();
+    return {
+      ...{ url, status: isSame ? 304 : 200, ok: !isSame, text: () => '', bytes: new Uint8Array() },
+      headers: isSame ? { expires } : { expires, 'last-modified': modified },
+      // Of an answer that is not there nothing can be read.
+      json: () => (isSame ? assert.unreachable('a 304 has no body') : met()) as never,
+    };
+  };
+  const find = weatherSource({ storage: s.storage, fetch, log: { warn() {} } as never }, () => clock.now, () => place);
+  const told = async (after: number) => {
+    clock.now = hour + after;
+    const { kind, report, credit } = await find(place);
+    return [kind, report.conditions, credit];
+  };
+  const fresh = ['real', 'rain', 'MET Norway'];
+  assert.equal(await told(0), fresh);
+  assert.equal([await told(HOUR - 1000), asked], [fresh, [undefined]], 'before it expires nobody is asked');
+  clock.expires = hour + 3 * HOUR;
+  assert.equal([await told(HOUR), asked], [fresh, [undefined, modified]]);
+  // It is fresh again, as long as it said then, and its date is still known.
+  assert.equal([await told(3 * HOUR - 1000), asked.length], [fresh, 2]);
+  assert.equal([await told(3 * HOUR), asked.at(-1), asked.length], [fresh, modified, 3]);
 });
 
 test('with a place and no network the weather is made up and says why', async () => {
