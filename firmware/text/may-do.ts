@@ -1,6 +1,5 @@
 // What a skill may do, in words: what its owner reads before it is installed, at the terminal and in the application.
 import type { PersonRole } from '../protocol/roles.ts';
-import { CAPS, type Limits } from '../skills/limits.ts';
 import { type Language, type Text, type Texts, translator } from './i18n.ts';
 import { roleName } from './people.ts';
 
@@ -18,7 +17,8 @@ const en = {
   mayNobody: 'It is for the owner alone.',
   mayFetch: 'It asks the hub to fetch from the internet, from these hosts only: {hosts}.',
   mayJournal: "It reads the log of the hub's services, which the hub's maker allows.",
-  mayTake: 'It takes at most {memory} MiB of memory and {cpu} % of a processor.',
+  mayMemory: 'It takes at most {memory_mib} MiB of memory.',
+  mayCpu: 'It takes at most {cpu_percent} % of a processor.',
   mayHub: 'It runs in a sandbox of its own: no other network, no files of others.',
   maySandbox: 'It runs in a sandbox of its own: no network, no files of others.',
 } as const;
@@ -38,7 +38,8 @@ const ru: Record<keyof typeof en, Text> = {
   mayNobody: 'Только для владельца.',
   mayFetch: 'Получает данные из интернета через хаб, только с этих узлов: {hosts}.',
   mayJournal: 'Читает журнал служб хаба: это разрешил изготовитель хаба.',
-  mayTake: 'Занимает не больше {memory} МиБ памяти и {cpu} % процессора.',
+  mayMemory: 'Занимает не больше {memory_mib} МиБ памяти.',
+  mayCpu: 'Занимает не больше {cpu_percent} % процессора.',
   mayHub: 'Работает в своей песочнице: без другой сети и без чужих файлов.',
   maySandbox: 'Работает в своей песочнице: без сети и без чужих файлов.',
 };
@@ -67,17 +68,12 @@ export interface Abilities {
         grants?: string[] | undefined;
       }
     | undefined;
-  limits?: Limits | undefined;
+  limits?: { memory_mib?: number | undefined; cpu_percent?: number | undefined } | undefined;
 }
-
-const taken = ({ memory_mib = CAPS.memory_mib, cpu_percent = CAPS.cpu_percent }: Limits) => ({
-  memory: memory_mib,
-  cpu: cpu_percent,
-});
 
 /** What a manifest lets its skill do, a sentence each. */
 export function mayDo(
-  { capabilities: { visual, ui } = {}, permissions, limits }: Abilities,
+  { capabilities: { visual, ui } = {}, permissions, limits: { memory_mib, cpu_percent } = {} }: Abilities,
   language: Language,
 ): string[] {
   const t = translator(mayDoTexts, language);
@@ -104,6 +100,7 @@ export function mayDo(
     ...(hosts.length > 0 ? [t('mayFetch', { hosts: hosts.join(', ') })] : []),
     ...(permissions?.grants?.includes('journal') ? [t('mayJournal')] : []),
     t(hosts.length > 0 ? 'mayHub' : 'maySandbox'),
-    ...(limits ? [t('mayTake', taken(limits))] : []),
+    ...(memory_mib ? [t('mayMemory', { memory_mib })] : []),
+    ...(cpu_percent ? [t('mayCpu', { cpu_percent })] : []),
   ];
 }

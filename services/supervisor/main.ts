@@ -1,8 +1,8 @@
 // ingle-supervisor: io.ingle.Supervisor1 over systemd. Activated by D-Bus, gone when idle.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { boundsIn } from '../../firmware/skills/bounds.ts';
 import { granting } from '../../firmware/skills/grants.ts';
+import { boundsIn } from '../../firmware/supervisor/bounds.ts';
 import { ownServices } from '../../firmware/supervisor/own.ts';
 import { serveSupervisor } from '../../firmware/supervisor/serve.ts';
 import { systemd } from '../../firmware/supervisor/systemd.ts';

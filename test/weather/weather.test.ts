@@ -121,14 +121,19 @@ test('an answer that has expired is asked for with its date, and one that has no
     asked.push(headers['if-modified-since']);
     const isSame = asked.at(-1) === modified;
     const expires = new Date(clock.expires).toUTCString();
+    const said: Record<string, string> = isSame ? { expires } : { expires, 'last-modified': modified };
     return {
-      ...{ url, status: isSame ? 304 : 200, ok: !isSame, text: () => '', bytes: new Uint8Array() },
-      headers: isSame ? { expires } : { expires, 'last-modified': modified },
+      ...{ url, status: isSame ? 304 : 200, ok: !isSame, text: () => '', body: new Uint8Array() },
+      headers: said,
       // Of an answer that is not there nothing can be read.
       json: () => (isSame ? assert.unreachable('a 304 has no body') : met()) as never,
     };
   };
-  const find = weatherSource({ storage: s.storage, fetch, log: { warn() {} } as never }, () => clock.now, () => place);
+  const find = weatherSource(
+    { storage: s.storage, fetch, log: { warn() {} } as never },
+    () => clock.now,
+    () => place,
+  );
   const told = async (after: number) => {
     clock.now = hour + after;
     const { kind, report, credit } = await find(place);

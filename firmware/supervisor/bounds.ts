@@ -1,9 +1,9 @@
 // The bounds of the slots in which installed skills live, by their manifests on the disk.
-import { unitOfSlot } from '../supervisor/own.ts';
+import { type Bounds, boundsOf } from '../skills/limits.ts';
+import { checkManifest } from '../skills/manifest.ts';
+import { manifestOf, readSlots } from '../skills/table.ts';
 import type { Config } from '../system/config.ts';
-import { type Bounds, boundsOf } from './limits.ts';
-import { checkManifest } from './manifest.ts';
-import { manifestOf, readSlots } from './table.ts';
+import { unitOfSlot } from './own.ts';
 
 /** By unit. Skills of the image have what their unit says; so has one whose manifest has a fault, which does not run. */
 export function boundsIn(c: Pick<Config, 'skills' | 'data'>): ReadonlyMap<string, Bounds> {
