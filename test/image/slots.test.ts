@@ -30,7 +30,8 @@ test('a slot with privileges of its own is pinned to a skill of the image', () =
   const privileged = new Set<number>();
   for (const file of files) {
     if (Object.hasOwn(slotFiles, file.replace('systemd/', ''))) continue;
-    const said = file + readFileSync(file, 'utf8');
+    // What is refused to every slot alike is no privilege.
+    const said = file + readFileSync(file, 'utf8').replace(/\{(?:\s*ingle-skill-\d+,?)+\s*\} drop$/gm, '');
     for (const [, n] of said.matchAll(/(?:ingle-skill[-@]|Skill1\.slot)(\d+)/g)) privileged.add(Number(n));
   }
   assert.ok(privileged.size > 0);

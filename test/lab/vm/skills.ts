@@ -1,5 +1,6 @@
 // Packages of skills on a flashed hub: orders to its local API as its owner gives them, and skills to install.
 import * as assert from 'uvu/assert';
+import { CAPS } from '../../../firmware/skills/limits.ts';
 import { packSkill } from '../../../firmware/skills/package.ts';
 import { file, manifest, signerOfSeed } from '../../skills/archive.ts';
 import type { Vm } from './lab.ts';
@@ -20,9 +21,15 @@ export const skill = { start: (ctx) => ({ endpoints: [
   } },
 ] }) };`;
 
-export const packed = (id: string, version: string, code: string): Uint8Array =>
-  packSkill([file('manifest.json', JSON.stringify(manifest(id, version))), file('skill.js', code)], acme)
-    .bytes;
+/** What the manifest of one asks for; the others have what the unit of their slot says. */
+export const limitsOf = (id: string): { memory_mib: number; cpu_percent: number } =>
+  id === 'lamp' ? { memory_mib: 96, cpu_percent: 45 } : CAPS;
+
+export const packed = (id: string, version: string, code: string): Uint8Array => {
+  const limits = limitsOf(id);
+  const said = { ...manifest(id, version), ...(limits === CAPS ? {} : { limits }) };
+  return packSkill([file('manifest.json', JSON.stringify(said)), file('skill.js', code)], acme).bytes;
+};
 
 export interface Answered {
   status: number;

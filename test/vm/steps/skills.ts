@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { toBase64url } from '../../../firmware/protocol/bytes.ts';
 import { hostile } from '../../lab/vm/hostile.ts';
 import { PATIENCE, pause, type Vm } from '../../lab/vm/lab.ts';
-import { acme, ask, counting, good, listed, packed, settled, slow } from '../../lab/vm/skills.ts';
+import { acme, ask, counting, good, limitsOf, listed, packed, settled, slow } from '../../lab/vm/skills.ts';
 import { type Check, figure } from '../../lab/vm/suite.ts';
 
 /** Words for the kernel: a new version has a minute to come up, in which an emulated hub starts no three skills. */
@@ -72,6 +72,20 @@ export function skills(check: Check): void {
       for (const id of ['lamp', 'torch']) assert.equal(await add(vm, id), { version: '1.0.0', n: 1 });
     },
   );
+
+  check('each takes of memory and processor what its manifest asks for, at most', async ({ vm }) => {
+    const { services } = good(await ask(vm, 'GET', '/api/services'));
+    for (const id of ['lamp', 'torch']) {
+      const { unit } = services.find((s: { skill_id?: string }) => s.skill_id === id);
+      const { memory_mib, cpu_percent } = limitsOf(id);
+      const shown = `systemctl show -P MemoryMax -P CPUQuotaPerSecUSec ${unit}.service`;
+      const asked = `${memory_mib * 2 ** 20} ${cpu_percent * 10}ms`;
+      await vm.until(
+        `test "$(${shown} | sort -n | xargs)" = "$(printf '%s\\n' ${asked} | sort -n | xargs)"`,
+        slow,
+      );
+    }
+  });
 
   check('a scenario starts its service, which was not there', async ({ vm }) => {
     assert.is(
