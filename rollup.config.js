@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -325,7 +326,9 @@ function partOf(target) {
       mkdirSync('dist/.parts', { recursive: true });
       // Pieces of earlier builds stay in the folder, as a program that runs may still ask for them.
       const outputs = Object.keys(bundle).map((f) => `${target.output.dir}/${f}`);
-      writeFileSync(memory, JSON.stringify({ sources, outputs }));
+      // Half of it would be in the way of each later build.
+      writeFileSync(`${memory}.new`, JSON.stringify({ sources, outputs }));
+      renameSync(`${memory}.new`, memory);
     },
   };
   target.plugins.push(remember);
