@@ -129,7 +129,7 @@ const open = Number((metrics['open'] as { value: unknown }).value);
 if (open !== COUNT) throw new Error(`${open} runs are open`);
 asker.close();
 // What starting left is given back: V8 looks eight seconds after the process has come to rest, and twice more.
-await wait(90_000);
+await wait(180_000);
 const before = [switches(service.pid!), switches(bare.pid!)] as const;
 for (let m = 0; m < MINUTES; m++) {
   await wait(60_000);
