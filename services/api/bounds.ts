@@ -11,7 +11,7 @@ const TELL_MS = 60_000;
 
 export function openBounds(bus: Bus, log: Log) {
   const queue = openQueue();
-  /** The limits that were told last; undefined: not known, as an earlier process told them. */
+  /** Slots with their limits as they were told last; undefined: not known, as an earlier process told them. */
   let told: string | undefined;
 
   return {
@@ -20,9 +20,9 @@ export function openBounds(bus: Bus, log: Log) {
      * @param isStart nothing has changed: with no limits there is nothing to be told
      */
     tell(skills: readonly { slot: number; manifest: Manifest }[], isStart = false): void {
-      const limited = skills.flatMap(({ slot, manifest: { limits } }) => (limits ? [[slot, limits]] : []));
-      const now = JSON.stringify(limited);
-      if (now === told || (isStart && limited.length === 0)) return;
+      // All slots: whoever comes to one of a limited skill that is gone is to be let out of its bounds.
+      const now = JSON.stringify(skills.map(({ slot, manifest: { limits } }) => [slot, limits ?? null]));
+      if (now === told || (isStart && skills.every(({ manifest: { limits } }) => !limits))) return;
       told = now;
       void queue
         .add(() => bus.client(supervisor1).Bound({}, TELL_MS))
