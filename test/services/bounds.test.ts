@@ -6,8 +6,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import { CAPS, type Limits } from '../../firmware/skills/limits.ts';
+import type { Manifest } from '../../firmware/skills/manifest.ts';
 import { packSkill } from '../../firmware/skills/package.ts';
+import type { Bus } from '../../firmware/system/bus.ts';
+import type { Log } from '../../firmware/system/log.ts';
 import { mayDo } from '../../firmware/text/may-do.ts';
+import { openBounds } from '../../services/api/bounds.ts';
 import { ended } from '../lab/child.ts';
 import { tried, until } from '../lab/wait.ts';
 import { file, made, manifest, metaOf, signerOfSeed } from '../skills/archive.ts';
@@ -104,6 +108,21 @@ test('more than a hub gives is refused before it is kept', async (c) => {
     const r = await c.hub.ask('POST', '/api/skills/prepare', { as: {}, raw });
     assert.equal([r.status, r.body.error], [400, 'invalid_request'], pointer);
     assert.ok(r.body.message.includes(pointer), r.body.message);
+  }
+});
+
+test('who comes to the slot of one that is gone is told as well, also without limits', async () => {
+  let told = 0;
+  const bus = { client: () => ({ Bound: async () => ++told }) } as unknown as Bus;
+  const bounds = openBounds(bus, { debug() {}, warn() {} } as unknown as Log);
+  const plain = { slot: 5, manifest: manifest('torch', '1.0.0') as Manifest };
+  const limited = {
+    slot: 5,
+    manifest: { ...manifest('lamp', '1.0.0'), limits: { memory_mib: 64 } } as Manifest,
+  };
+  for (const [i, skills] of [[limited], [], [plain]].entries()) {
+    bounds.tell(skills);
+    await until(() => told === i + 1, `word number ${i + 1}`);
   }
 });
 
