@@ -22,7 +22,7 @@ import {
   phone,
   press,
 } from '../lab/browser/phone.ts';
-import { ofHub, pushStandIn } from '../lab/browser/push.ts';
+import { ofHub, pusher, pushStandIn } from '../lab/browser/push.ts';
 import { until } from '../lab/wait.ts';
 
 /** Says on its tile what it is told. */
@@ -462,16 +462,7 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
   await check(page, 'phone-8-push');
   await close(page);
 
-  const cdp = await context.newCDPSession(page);
-  const registrationId = await new Promise<string>((ok) => {
-    cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
-      const r = registrations.find((r) => r.scopeURL.includes('/push/'));
-      if (r) ok(r.registrationId);
-    });
-    void cdp.send('ServiceWorker.enable');
-  });
-  const deliver = (data: string) =>
-    cdp.send('ServiceWorker.deliverPushMessage', { origin: house.origin, registrationId, data });
+  const deliver = await pusher(page, house.origin);
   const shown = () =>
     page.evaluate(async () => {
       const r = (await navigator.serviceWorker.getRegistrations()).find((r) => r.scope.includes('/push/'));
@@ -484,7 +475,7 @@ test('notifications are turned on by a person alone, shown while nobody looks, a
     path: windowPath('porch'),
     language: 'en',
   };
-  await deliver(JSON.stringify({ ...notice, body: 'Seen on the page' }));
+  await deliver(JSON.stringify({ ...notice, body: 'Seen on the page', tag: 'porch:seen' }));
   await page.goto('about:blank');
   const away = await context.newPage();
   await away.goto('about:blank');

@@ -8,7 +8,7 @@ import type { House } from '../../services/cli/house/house.ts';
 import { checkOnPhones, faults } from '../lab/browser/check.ts';
 import { home } from '../lab/browser/home.ts';
 import { approve, at, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
-import { ofHub, pushStandIn } from '../lab/browser/push.ts';
+import { ofHub, pusher, pushStandIn } from '../lab/browser/push.ts';
 import { startHouse } from '../lab/house.ts';
 import { until } from '../lab/wait.ts';
 
@@ -170,22 +170,13 @@ test('each of both hubs notifies this browser and is named, and a tap shows the 
     await page.locator('[data-window]').waitFor({ state: 'detached' });
   }
   assert.equal(await page.evaluate('[window.made, window.gone ?? 0]'), [2, 0], 'the first is not given up');
-  const cdp = await context.newCDPSession(page);
-  const ids = new Map<string, string>();
-  cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
-    for (const r of registrations) ids.set(new URL(r.scopeURL).pathname, r.registrationId);
-  });
-  await cdp.send('ServiceWorker.enable');
-  await until(() => Object.values(hubs).every((id) => ids.has(`/push/${id}/`)), 'a registration a hub');
+  const deliver = [await pusher(page, hall.origin, hubs.Attic), await pusher(page, hall.origin, hubs.Hall)];
   await page.goto('about:blank');
   const data = JSON.stringify({
     ...{ title: 'Weather', body: 'Frost', tag: 'weather:frost' },
     ...{ path: windowPath('weather'), language: 'en' },
   });
-  for (const id of Object.values(hubs)) {
-    const registrationId = ids.get(`/push/${id}/`)!;
-    await cdp.send('ServiceWorker.deliverPushMessage', { origin: hall.origin, registrationId, data });
-  }
+  for (const push of deliver) await push(data);
   await page.goto(hall.origin);
   await shows('Hall');
   const shown = () =>
