@@ -19,6 +19,7 @@ let shown: string | undefined;
 export async function connect(): Promise<void> {
   const mine = ++opening;
   setLink(null);
+  globalThis.ingleEarly?.hello();
   // All that a visit to the desktop needs, now, and not each part once the one before is here.
   Promise.all([import('./link.ts'), import('./icons.ts'), import('./sync.ts')]).catch(() => {});
   try {

@@ -1,5 +1,5 @@
 // The socket to root, and the route through it to the hub: offered, bound, bound anew when either end comes back.
-import { io, type Socket } from 'socket.io-client';
+import { io, type Socket, WebSocket as WebSocketTransport } from 'socket.io-client';
 import { toIngleError } from '../firmware/protocol/errors.ts';
 import { heedRoot } from '../firmware/protocol/heed.ts';
 import { EMPTY_FRAME } from '../firmware/protocol/limits.ts';
@@ -79,6 +79,34 @@ function wakes(socket: Socket, renew: () => void): () => void {
   };
 }
 
+/** Takes up the socket that the page has asked for already (early.ts), where it is this session's. */
+class Early extends WebSocketTransport {
+  private said: string | undefined;
+
+  override createSocket(uri: string, ...rest: [string | string[] | undefined, Record<string, unknown>]) {
+    const early = globalThis.ingleEarly;
+    globalThis.ingleEarly = undefined;
+    const ws = early?.ws;
+    if (!ws || ws.url !== uri || early.session_jwt !== session()?.session_jwt || ws.readyState > 1) {
+      ws?.close();
+      return super.createSocket(uri, ...rest);
+    }
+    this.said = early.said;
+    // Once the transport listens; where it is still to open, nothing has come over it.
+    if (ws.readyState === 1)
+      queueMicrotask(() => {
+        ws.onopen?.(new Event('open'));
+        for (const e of early.got) ws.onmessage?.(e);
+      });
+    return ws;
+  }
+
+  override doWrite(packet: unknown, data: string | ArrayBuffer): void {
+    if (data === this.said) this.said = undefined;
+    else super.doWrite(packet as never, data as never);
+  }
+}
+
 /** Opens the route of a signed-in session and keeps it open until `close`. */
 export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   const { sid, session_jwt, browser_key_id, e2e_pubkey } = o;
@@ -90,7 +118,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   let status: RouteStatus = { route: 'none', hub_online: false, lag_ms: null, generation: 0 };
 
   const socket: Socket<RootToBrowser, BrowserToRoot> = io(`${root}/owner`, {
-    transports: ['websocket'],
+    transports: [Early],
     query: { at: '' },
     auth: { session_jwt, browser: session()?.browser },
     reconnectionDelay: 200,

@@ -27,7 +27,7 @@ const bytesOf = (file) => Buffer.from(file.type === 'chunk' ? file.code : file.s
  */
 export async function page(dir, out, { define, onwarn }) {
   const html = readFileSync(join(dir, 'index.html'), 'utf8');
-  const entry = /<script[^>]*\bsrc="\.?\/?([^"]+\.ts)"/.exec(html)?.[1];
+  const entry = /<script type="module"[^>]*\bsrc="\.?\/?([^"]+\.ts)"/.exec(html)?.[1];
   if (!entry) throw new Error(`${dir}/index.html names no <script type="module" src="….ts">`);
   if (!existsSync(join(dir, entry))) return [];
   return [
@@ -136,10 +136,12 @@ function webSocketOnly() {
       const all = source === './transports/index.js' && /\/engine\.io-client\//.test(importer ?? '');
       return all ? join(dirname(importer), 'transports/websocket.js') + suffix : null;
     },
-    transform: (code, id) =>
-      /\/engine\.io-client\/.*\/(polling|has-cors|webtransport)[\w-]*\.js$/.test(id)
-        ? { code, map: null, moduleSideEffects: false }
-        : null,
+    transform(code, id) {
+      if (/\/engine\.io-client\/.*\/(polling|has-cors|webtransport)[\w-]*\.js$/.test(id))
+        return { code, map: null, moduleSideEffects: false };
+      const bodies = Object.entries(needless).find(([file]) => id.endsWith(file))?.[1];
+      return bodies ? { code: instead(this.parse(code), code, bodies), map: null } : null;
+    },
     load(id) {
       // Bytes of a WebSocket are bytes; what says that it is base64 is no message.
       if (id === noBase64) return 'export const decode = () => new ArrayBuffer(0);';
@@ -148,6 +150,40 @@ function webSocketOnly() {
       return `import { WS } from ${file};\nexport const transports = { websocket: WS };`;
     },
   };
+}
+
+/** Bodies of methods that nothing calls here: other transports, packets sent again, listeners to whatever comes or goes. */
+const needless = {
+  '/engine.io-client/build/esm/socket.js': {
+    _probe: '{}',
+    _getWritablePackets: '{ return this.writeBuffer; }',
+  },
+  '/socket.io-client/build/esm/socket.js': {
+    ...Object.fromEntries(
+      ['on', 'prepend', 'off', 'listeners'].flatMap((n) => [
+        [`${n}Any`, '{}'],
+        [`${n}AnyOutgoing`, '{}'],
+      ]),
+    ),
+    ...{ _addToQueue: '{}', _drainQueue: '{}', notifyOutgoingListeners: '{}', emitWithAck: '{}' },
+  },
+};
+
+/** The code of a module with other bodies for some methods of its classes. @throws Error where one is not there */
+function instead(ast, code, bodies) {
+  const methods = ast.body
+    .map((n) => n.declaration ?? n)
+    .filter((n) => n.type === 'ClassDeclaration')
+    .flatMap((n) => n.body.body);
+  const found = Object.entries(bodies).map(([name, text]) => {
+    const method = methods.find((m) => m.key?.name === name);
+    if (!method) throw new Error(`${name}() is not where it was.`);
+    return { ...method.value.body, text };
+  });
+  // From the end, so that what comes before stays where it is.
+  return found
+    .sort((a, b) => b.start - a.start)
+    .reduce((out, { start, end, text }) => out.slice(0, start) + text + out.slice(end), code);
 }
 
 /**
@@ -322,28 +358,29 @@ function finish(dir, html, entry, out, define) {
       const links = staticImports(bundle, main.fileName).map(
         (f) => `<link rel="modulepreload" href="/${f}">`,
       );
+      if (existsSync(join(dir, 'early.ts'))) {
+        const early = await iife(join(dir, 'early.ts'), {
+          ...define,
+          INGLE_DESKTOP: JSON.stringify(desktopOf(bundle, main.fileName).map((f) => `/${f}`)),
+        });
+        const fileName = `assets/early-${sha256(early).slice(0, 8)}.js`;
+        emit(fileName, early);
+        text = text.replace('src="early.ts"', `src="/${fileName}"`);
+      }
       text = text.replace('</head>', `${links.join('\n')}${links.length ? '\n' : ''}</head>`);
       emit('index.html', text);
 
       const paths = Object.keys(bundle).sort();
       const hash = sha256(paths.map((p) => `${p} ${sha256(bytesOf(bundle[p]))}\n`).join(''));
       if (existsSync(join(dir, 'sw.ts'))) {
-        const worker = await esbuildBuild({
-          entryPoints: [join(dir, 'sw.ts')],
-          bundle: true,
-          write: false,
-          minify: true,
-          format: 'iife',
-          target,
-          define: {
-            ...define,
-            INGLE_PRECACHE: JSON.stringify(
-              paths.filter((p) => !isLate(bundle[p])).map((p) => (p === 'index.html' ? '/' : `/${p}`)),
-            ),
-            INGLE_BUILD: JSON.stringify(hash),
-          },
+        const worker = await iife(join(dir, 'sw.ts'), {
+          ...define,
+          INGLE_PRECACHE: JSON.stringify(
+            paths.filter((p) => !isLate(bundle[p])).map((p) => (p === 'index.html' ? '/' : `/${p}`)),
+          ),
+          INGLE_BUILD: JSON.stringify(hash),
         });
-        emit('sw.js', worker.outputFiles[0].contents);
+        emit('sw.js', worker);
       }
       emit('build.json', `${JSON.stringify(description(bundle), null, 1)}\n`);
       for (const file of Object.values(bundle)) {
@@ -356,6 +393,24 @@ function finish(dir, html, entry, out, define) {
       rmSync(out, { recursive: true, force: true });
     },
   };
+}
+
+/** A script by itself. */
+async function iife(file, define) {
+  const options = { bundle: true, write: false, minify: true, format: 'iife', target, define };
+  const { outputFiles } = await esbuildBuild({ entryPoints: [file], ...options });
+  return outputFiles[0].contents;
+}
+
+/** What a desktop is made of, and what that imports, but the page's own script. */
+function desktopOf(bundle, main) {
+  const parts = /\/spa\/(link|icons|sync|desktop)\.ts$/;
+  const first = Object.values(bundle).filter(
+    (f) => f.type === 'chunk' && f.fileName !== main && Object.keys(f.modules).some((m) => parts.test(m)),
+  );
+  const all = new Set(first.flatMap((f) => [f.fileName, ...staticImports(bundle, f.fileName)]));
+  all.delete(main);
+  return [...all];
 }
 
 function staticImports(bundle, fileName, seen = new Set()) {

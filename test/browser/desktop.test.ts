@@ -156,6 +156,47 @@ test('a second tab says the first one is there, takes over without a passkey, an
   await second.close();
 });
 
+/** Notes each WebSocket of a page: whether the application had drawn anything by then, and what told root whose it is. */
+const noteSockets = `window.sockets = [];
+  window.WebSocket = class extends WebSocket {
+    constructor(...of) {
+      super(...of);
+      this.note = { early: !document.getElementById('app')?.firstChild, said: 0 };
+      window.sockets.push(this);
+    }
+    send(data) {
+      if (String(data).startsWith('40')) this.note.said++;
+      super.send(data);
+    }
+  };`;
+interface Noted extends WebSocket {
+  note: { early: boolean; said: number };
+}
+const sockets = (page: Page) =>
+  page.evaluate(() => (window as unknown as { sockets: Noted[] }).sockets.map((s) => s.note));
+
+test('a visit asks for its socket before the application is there, and a copy of its tab takes nothing away', async () => {
+  await p.context.addInitScript(noteSockets);
+  await p.page.reload();
+  await at(p.page, 'desktop');
+  await online(p.page);
+  const one = [{ early: true, said: 1 }];
+  assert.equal(await sockets(p.page), one);
+  const [copy] = await Promise.all([
+    p.context.waitForEvent('page'),
+    p.page.evaluate(() => void window.open(location.href)),
+  ]);
+  await at(copy, 'elsewhere');
+  assert.equal(await sockets(copy), [{ early: true, said: 0 }], 'root is not told whose it is');
+  await until(
+    () => copy.evaluate(() => (window as unknown as { sockets: Noted[] }).sockets[0]!.readyState === 3),
+    'the end of a socket that nobody has taken up',
+  );
+  await online(p.page);
+  assert.equal(await sockets(p.page), one, 'the tab that was copied has kept its own');
+  await copy.close();
+});
+
 test('without a network the shell opens and says how old it is', async () => {
   await p.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await p.page.reload();
