@@ -14,17 +14,45 @@ function tiles(...looking: string[]) {
   return { seen, told, throttle };
 }
 
-test('many changes while somebody looks are told once, and the next again after a while', () => {
+test('a change while somebody looks is told at once, with what changes beside it, and the next after a while', () => {
   const { told, throttle } = tiles('mia', 'tom');
   for (const id of ['mia', 'mia', 'tom', 'mia']) throttle.stirred(id);
-  assert.equal(told, [], 'not at once');
-  mock.timers.tick(1500);
+  assert.equal(told, [], 'not each by itself');
+  mock.timers.tick(30);
   assert.equal(told, ['mia', 'tom']);
+  throttle.stirred('mia');
   throttle.stirred('mia');
   mock.timers.tick(1499);
   assert.is(told.length, 2);
   mock.timers.tick(1);
   assert.equal(told, ['mia', 'tom', 'mia']);
+  mock.timers.tick(60_000);
+  assert.is(told.length, 3, 'of nothing when nothing changed');
+  throttle.stirred('mia');
+  mock.timers.tick(30);
+  assert.is(told.length, 4, 'and at once after a rest');
+});
+
+test('who stops looking before they are told is told when they look again', () => {
+  const { seen, told, throttle } = tiles('mia');
+  throttle.stirred('mia');
+  seen.delete('mia');
+  mock.timers.tick(60_000);
+  assert.equal(told, []);
+  seen.add('mia');
+  throttle.looked('mia');
+  assert.equal(told, ['mia']);
+});
+
+test('who begins to look on another screen does not wait for what is about to be told', () => {
+  const { told, throttle } = tiles('mia');
+  throttle.stirred('mia');
+  mock.timers.tick(30);
+  throttle.stirred('mia');
+  throttle.looked('mia');
+  assert.equal(told, ['mia', 'mia']);
+  mock.timers.tick(60_000);
+  assert.is(told.length, 2);
 });
 
 test('who does not look is told at the moment they do, once, and of nothing when nothing changed', () => {
