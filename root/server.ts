@@ -84,9 +84,10 @@ export async function serve(root: Root): Promise<RootServer> {
   const files = openStatic(config);
   async function file(request: Request): Promise<Reply> {
     const asked = { endpoint: 'file', method: request.method, traceparent: request.header('traceparent') };
-    return (await root.observer.request(asked, async () => ({ reply: files(request), error: null }))).reply;
+    return (await root.observer.request(asked, async () => ({ reply: files.answer(request), error: null })))
+      .reply;
   }
-  const security = Object.entries(pageHeaders(config.api, true));
+  const security = Object.entries(pageHeaders(config.api, true, files.inline));
   function route(res: HttpResponse, req: HttpRequest): void {
     const request = read(res, req, ipOf, uploads);
     const reply = isApi(request.path) ? answer(root, request) : file(request);

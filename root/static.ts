@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { IngleError } from '../firmware/protocol/errors.ts';
+import { inlineScripts } from '../firmware/protocol/inline.ts';
 import { FRAME_PATH, frameHeaders } from '../firmware/protocol/page.ts';
 import type { RootConfig } from './config.ts';
 import { failure, type Reply, type Request } from './http.ts';
@@ -30,8 +31,11 @@ interface File {
   gzip: Buffer | undefined;
 }
 
-/** Answers for the application's files; `undefined` when the path is none of ours. */
-type Static = (req: Request) => Reply;
+interface Static {
+  answer(req: Request): Reply;
+  /** Sources of the scripts that stand in the application's page, for its policy. */
+  inline: string[];
+}
 
 function read(dir: string): Map<string, File> {
   const files = new Map<string, File>();
@@ -60,7 +64,7 @@ function read(dir: string): Map<string, File> {
 /** The files of `spa`; with '' there are none, and who comes is told where the application is. */
 export function openStatic({ spa, origin }: Pick<RootConfig, 'spa' | 'origin'>): Static {
   const files = spa === '' ? new Map<string, File>() : read(spa);
-  return (req) => {
+  function answer(req: Request): Reply {
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return failure(new IngleError('method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' }));
     const navigation = req.header('accept').includes('text/html') && !req.path.startsWith('/assets/');
@@ -88,5 +92,6 @@ export function openStatic({ spa, origin }: Pick<RootConfig, 'spa' | 'origin'>):
       if (body && new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepts))
         return { status: 200, headers: { ...headers, 'content-encoding': name }, body };
     return { status: 200, headers, body: file.body };
-  };
+  }
+  return { answer, inline: inlineScripts(String(files.get('/index.html')?.body ?? '')) };
 }

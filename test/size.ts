@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 
 interface Description {
   hash: string;
+  /** What the script in the page weighs, gzip bytes. */
+  inline: number;
   files: Record<string, { sha256: string; bytes: number; gzip: number }>;
   chunks: Record<
     string,
@@ -80,9 +82,8 @@ export function sizes(d: Description): {
   const onlyNodes = chunks.filter((f) => d.chunks[f]!.modules.every((m) => nodes.test(m)));
   const entry = chunks.filter((f) => d.chunks[f]!.entry);
   const [lazy, nacl] = [having(curves), having(portable)];
-  // What asks for all the rest is no chunk, and every visit loads it.
-  const early = Object.keys(d.files).filter((f) => /^assets\/early-\w+\.js$/.test(f));
-  const weight = (files: string[]) => gzipOf(d, [...early, ...files, ...styles(d, files)]);
+  // What asks for all the rest stands in the page.
+  const weight = (files: string[]) => d.inline + gzipOf(d, [...files, ...styles(d, files)]);
   const counted = (parts: string[]) => closure(d, parts).filter((f) => !lazy.includes(f));
   const rest = chunks.filter(
     (f) => !lazy.includes(f) && !having(later).includes(f) && !onlyNodes.includes(f),

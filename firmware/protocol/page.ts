@@ -18,11 +18,12 @@ export function secureOrigin(address: string): string | undefined {
 /**
  * The content policy of the application: everything comes from its own origin, and it talks to root's API at the origin
  * `api`, which is its own as well if `own`.
+ * @param inline sources of the scripts that stand in the page (inline.ts)
  */
-export function contentPolicy(api: string, own: boolean): string[] {
+export function contentPolicy(api: string, own: boolean, inline: readonly string[]): string[] {
   return [
     "default-src 'none'",
-    "script-src 'self'",
+    ["script-src 'self'", ...inline].join(' '),
     "style-src 'self'",
     "img-src 'self' data:",
     // Older Safari does not take 'self' for WebSockets.
@@ -40,10 +41,10 @@ export function contentPolicy(api: string, own: boolean): string[] {
 }
 
 /** Headers that go with the application; arguments as of `contentPolicy`. */
-export function pageHeaders(api: string, own: boolean): Record<string, string> {
+export function pageHeaders(api: string, own: boolean, inline: readonly string[]): Record<string, string> {
   return {
     // A page cannot say by itself who may frame it.
-    'content-security-policy': [...contentPolicy(api, own), "frame-ancestors 'none'"].join('; '),
+    'content-security-policy': [...contentPolicy(api, own, inline), "frame-ancestors 'none'"].join('; '),
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
     'referrer-policy': 'no-referrer',

@@ -14,6 +14,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { inlineScripts } from '../../firmware/protocol/inline.ts';
 import {
   contentPolicy,
   FRAME_PATH,
@@ -59,14 +60,17 @@ export function exportApp(from: string, api: string, out: string): Site {
   const files = new Map<string, string | Buffer>();
   for (const name of Object.keys(published.files)) files.set(name, readFileSync(join(from, name)));
 
-  const index = addressed(String(files.get('index.html')), api);
+  const page = String(files.get('index.html'));
+  const inline = inlineScripts(page);
+  const index = addressed(page, api, inline);
   files.set('index.html', index);
   // A browser takes a new page only with a new worker, and the worker's text says nothing of the page by itself.
   files.set('sw.js', `${files.get('sw.js')}//${sha256(index)}\n`);
-  files.set('_headers', headersFile(pageHeaders(api, false)));
+  const headers = pageHeaders(api, false, inline);
+  files.set('_headers', headersFile(headers));
   // Scenario apps have addresses of their own.
   files.set('_redirects', '/s/* /index.html 200\n');
-  files.set('nginx.conf', nginx(pageHeaders(api, false)));
+  files.set('nginx.conf', nginx(headers));
 
   const listed = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
   const site: Site = {
@@ -107,12 +111,12 @@ function replaceable(out: string): boolean {
 }
 
 /** The page with root's address and, for hosts that send no headers, the policy that lets it go there. */
-function addressed(html: string, api: string): string {
+function addressed(html: string, api: string, inline: string[]): string {
   const put = (text: string, at: string, by: string) => {
     if (text.split(at).length !== 2) throw new Error(`index.html has no single ${at}`);
     return text.replace(at, () => by);
   };
-  const policy = `<meta http-equiv="content-security-policy" content="${contentPolicy(api, false).join('; ')}">`;
+  const policy = `<meta http-equiv="content-security-policy" content="${contentPolicy(api, false, inline).join('; ')}">`;
   const charset = '<meta charset="utf-8">';
   const named = (origin: string) => `<meta name="ingle-root" content="${origin}">`;
   return put(put(html, named(''), named(api)), charset, `${charset}\n${policy}`);

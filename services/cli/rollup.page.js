@@ -358,14 +358,14 @@ function finish(dir, html, entry, out, define) {
       const links = staticImports(bundle, main.fileName).map(
         (f) => `<link rel="modulepreload" href="/${f}">`,
       );
+      let inline = '';
       if (existsSync(join(dir, 'early.ts'))) {
         const early = await iife(join(dir, 'early.ts'), {
           ...define,
           INGLE_DESKTOP: JSON.stringify(desktopOf(bundle, main.fileName).map((f) => `/${f}`)),
         });
-        const fileName = `assets/early-${sha256(early).slice(0, 8)}.js`;
-        emit(fileName, early);
-        text = text.replace('src="early.ts"', `src="/${fileName}"`);
+        inline = `<script>${Buffer.from(early).toString().trim()}</script>`;
+        text = text.replace('<script src="early.ts"></script>', () => inline);
       }
       text = text.replace('</head>', `${links.join('\n')}${links.length ? '\n' : ''}</head>`);
       emit('index.html', text);
@@ -382,7 +382,7 @@ function finish(dir, html, entry, out, define) {
         });
         emit('sw.js', worker);
       }
-      emit('build.json', `${JSON.stringify(description(bundle), null, 1)}\n`);
+      emit('build.json', `${JSON.stringify(description(bundle, inline), null, 1)}\n`);
       for (const file of Object.values(bundle)) {
         const data = bytesOf(file);
         if (data.length < 512 || /\.(png|webp|woff2|ico|gz|br)$/.test(file.fileName)) continue;
@@ -422,8 +422,8 @@ function staticImports(bundle, fileName, seen = new Set()) {
   return [...seen];
 }
 
-/** build.json: every file's hash and size, how chunks hang together, the style sheets they bring, and one hash over all. */
-function description(bundle) {
+/** build.json: every file's hash and size, how chunks hang together, the style sheets they bring, what the page's own script weighs (gzip bytes), and one hash over all. */
+function description(bundle, inline) {
   const files = {};
   for (const path of Object.keys(bundle).sort()) {
     const data = bytesOf(bundle[path]);
@@ -451,5 +451,5 @@ function description(bundle) {
       .map(([p, f]) => `${p} ${f.sha256}\n`)
       .join(''),
   );
-  return { hash, files, chunks };
+  return { hash, files, chunks, inline: gzipSync(inline, { level: 9 }).length };
 }

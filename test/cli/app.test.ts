@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { inlineScripts } from '../../firmware/protocol/inline.ts';
 import { framePolicy } from '../../firmware/protocol/page.ts';
 import { exportApp, type Site } from '../../services/cli/app.ts';
 
@@ -46,6 +47,9 @@ test('all but the page and the worker is the published build, byte for byte', ()
   const lines = is.split('\n').filter((l) => !was.includes(l));
   assert.is(lines.length, 2);
   assert.match(lines[0]!, /^<meta http-equiv="content-security-policy" content="default-src 'none'; /);
+  const early = inlineScripts(is);
+  assert.is(early.length, 1);
+  assert.match(lines[0]!, `script-src 'self' ${early[0]};`);
   assert.match(lines[0]!, `connect-src 'self' ${api} wss://root.example;`);
   assert.not.match(lines[0]!, /unsafe|\*|frame-ancestors/);
   assert.is(lines[1], `<meta name="ingle-root" content="${api}">`);
@@ -60,6 +64,8 @@ test('the headers for a host say what root says, and who may frame the page', ()
   for (const name of ['_headers', 'nginx.conf']) {
     const text = readFileSync(join(out, name), 'utf8');
     assert.match(text, `connect-src 'self' ${api} wss://root.example;`, name);
+    const [early] = inlineScripts(readFileSync(join(out, 'index.html'), 'utf8'));
+    assert.match(text, `script-src 'self' ${early};`, name);
     for (const part of [
       "frame-ancestors 'none'",
       'max-age=31536000, immutable',

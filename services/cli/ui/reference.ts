@@ -1,9 +1,9 @@
 // `ingle ui reference`: every part of the languages of screens on one page, out of the schemas, with live examples. The page
 // is a file by itself: it asks nobody for anything.
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
+import { hashSource } from '../../../firmware/protocol/inline.ts';
 import { version } from '../../../firmware/system/config.ts';
 import { type Language, languages, translator } from '../../../firmware/text/i18n.ts';
 import { referenceTexts } from '../../../firmware/text/reference.ts';
@@ -37,8 +37,6 @@ export async function referenced(): Promise<Referenced> {
   return { version, parts: describedParts(), examples };
 }
 
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
 /** @throws IngleError `not_supported` outside of a checkout */
 export async function referencePage(language: Language): Promise<string> {
   const t = previewTextOf(language);
@@ -48,8 +46,8 @@ export async function referencePage(language: Language): Promise<string> {
   const sheet = `${style}\n${readFileSync(join(top, 'spa/reference.css'), 'utf8')}`;
   const policy = [
     "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; require-trusted-types-for 'script'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(sheet)}`,
+    `script-src ${hashSource(script)}`,
+    `style-src ${hashSource(sheet)}`,
   ].join('; ');
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="content-security-policy" content="${policy}">${mark}
