@@ -35,11 +35,14 @@ function nodesOf(tree: Tree): number {
   assert.ok(deepest <= 4 * limits.nesting, `${deepest} deep`);
   return count;
 }
-/** What the source says of itself is data: meta and the first state are shown as text, and `object` is sent, not followed. */
+/**
+ * What the source says of itself is data: meta and the first state are shown as text, `object` is sent, not followed, and
+ * `values` are what a chart draws.
+ */
 const drawn = ({ meta: _, state: __, ...tree }: Tree) =>
   JSON.parse(
     JSON.stringify(tree, (key, value) =>
-      key === 'object' || key === 'payload' || key === 'params' ? null : value,
+      ['object', 'payload', 'params', 'values'].includes(key) ? null : value,
     ),
   ) as unknown;
 
