@@ -1,6 +1,7 @@
 // The application without its screen, as a process that a test starts: its own link, rooms and outbox, and of a browser
 // only what these look at. It does a long transfer, changes and edits at once, and tells how each of them goes.
 import { createHash } from 'node:crypto';
+import WebSocket from 'ws';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Op } from '../../firmware/protocol/tunnel/outbox.ts';
 import type { Link } from '../../spa/link.ts';
@@ -60,6 +61,7 @@ const events = { addEventListener() {}, removeEventListener() {} };
 const fetched = globalThis.fetch;
 const around = {
   ...events,
+  WebSocket,
   window: events,
   document: { ...events, hidden: false, querySelector: () => ({ content: root }) },
   navigator: { onLine: true },
