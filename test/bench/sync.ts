@@ -76,7 +76,7 @@ async function ours(): Promise<Side> {
     ...{ name: 'ours', port, pid },
     async join(room) {
       const w = await openWire(port, `/sync/${room}`, { 'x-service-token': token });
-      w.tcp.write(w.frame(encodeStep1(new Uint8Array([0]))));
+      w.send(w.frame(encodeStep1(new Uint8Array([0]))));
       return w;
     },
     frame: (w, _, update) => w.frame(sync(update)),
@@ -91,7 +91,7 @@ async function reference(): Promise<Side> {
     ...{ name: 'y-websocket', port, pid },
     async join(room) {
       const w = await openWire(port, `/${room}`);
-      w.tcp.write(w.frame(encodeStep1(new Uint8Array([0]))));
+      w.send(w.frame(encodeStep1(new Uint8Array([0]))));
       return w;
     },
     frame: (w, _, update) => w.frame(sync(update)),
@@ -113,7 +113,7 @@ async function hocuspocus(): Promise<Side> {
       const first = new Promise<void>((resolve) => {
         w.onMessage = () => resolve();
       });
-      w.tcp.write(w.frame(toUint8Array(auth)));
+      w.send(w.frame(toUint8Array(auth)));
       await first;
       w.onMessage = () => {};
       const step1 = createEncoder();
@@ -121,7 +121,7 @@ async function hocuspocus(): Promise<Side> {
       writeVarUint(step1, 0);
       writeVarUint(step1, 0);
       writeVarUint8Array(step1, new Uint8Array([0]));
-      w.tcp.write(w.frame(toUint8Array(step1)));
+      w.send(w.frame(toUint8Array(step1)));
       return w;
     },
     frame: (w, room, update) => w.frame(sync(update, room)),
@@ -154,6 +154,26 @@ const digits = (b: Buffer, at: number, n: number): number => {
   return out;
 };
 
+/** Reads the newest update of each writer in a message, -1: none. What goes to many clients is read once. */
+function newest(writers: number): (b: Buffer) => Int32Array {
+  let last = Buffer.alloc(0);
+  const found = new Int32Array(writers);
+  return (b) => {
+    if (b.equals(last)) return found;
+    last = Buffer.from(b);
+    found.fill(-1);
+    for (let at = b.indexOf(64); at >= 0; at = b.indexOf(64, at + 1)) {
+      const who = digits(b, at + 1, 3);
+      // Anything else with that byte in it.
+      if (!(who >= 0 && who < writers)) continue;
+      const seq = digits(b, at + 4, 7);
+      if (seq > found[who]!) found[who] = seq;
+      at += 10;
+    }
+    return found;
+  };
+}
+
 /** Rooms with their clients and writers; the newest of a writer that a client has is what it has of it. */
 function load(side: Side, rooms: { name: string; wires: Wire[]; writers: number }[]) {
   type Author = ReturnType<typeof writer> & { wire: Wire; room: string; left: Uint16Array; at: Float64Array };
@@ -173,16 +193,15 @@ function load(side: Side, rooms: { name: string; wires: Wire[]; writers: number 
           at: new Float64Array(rooms.length > 1 ? 1 << 14 : MOST),
         }),
       );
+    const read = newest(writers);
     wires.forEach((wire, me) => {
       const seen = new Int32Array(writers).fill(-1);
       wire.onMessage = (b) => {
-        for (let at = b.indexOf(64); at >= 0; at = b.indexOf(64, at + 11)) {
-          const who = digits(b, at + 1, 3);
-          const author = own[who];
-          // Anything else with that byte in it.
-          if (!author || who === me) continue;
-          const seq = digits(b, at + 4, 7);
-          const now = performance.now();
+        const news = read(b);
+        const now = performance.now();
+        for (const who of news.keys()) {
+          const [author, seq] = [own[who]!, news[who]!];
+          if (seq <= seen[who]! || who === me) continue;
           for (let k = seen[who]! + 1; k <= seq; k++) {
             latencies?.push(now - author.at[k % author.at.length]!);
             if (--author.left[k % author.left.length]! === 0) {
@@ -190,7 +209,7 @@ function load(side: Side, rooms: { name: string; wires: Wire[]; writers: number 
               again?.(author);
             }
           }
-          if (seq > seen[who]!) seen[who] = seq;
+          seen[who] = seq;
         }
       };
     });
@@ -200,7 +219,7 @@ function load(side: Side, rooms: { name: string; wires: Wire[]; writers: number 
     const frame = side.frame(a.wire, a.room, a.next());
     a.left[k] = others;
     a.at[k] = performance.now();
-    a.wire.tcp.write(frame);
+    a.wire.send(frame);
   };
   const others = rooms[0]!.wires.length - 1;
   return {
