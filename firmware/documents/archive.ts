@@ -1,7 +1,7 @@
 // Documents on disk: one row per update, folded together now and then, and their index.
 import * as Y from 'yjs';
 import { durableSchema } from '../system/durable.ts';
-import type { Migration, Store, Value } from '../system/store.ts';
+import type { Migration, Store } from '../system/store.ts';
 import { etagOf, readContent } from './content.ts';
 import { parseKey } from './key.ts';
 import type { Signer } from './sign.ts';
@@ -40,7 +40,7 @@ export interface IndexRow extends Record<string, unknown> {
 }
 
 /** Rows a document may have before they are folded into one. */
-const FOLD_ROWS = 64;
+export const FOLD_ROWS = 64;
 
 export interface Loaded {
   doc: Y.Doc;
@@ -59,69 +59,74 @@ export async function loadDocument(store: Transaction, key: string): Promise<Loa
   const index = await store.get<IndexRow>('SELECT * FROM docs_index WHERE key = ?', key);
   const doc = new Y.Doc();
   for (const row of rows) Y.applyUpdate(doc, row.data);
-  return { doc, rows: rows.length, next: (rows.at(-1)?.n ?? 0) + 1, index };
+  const newest = Math.max(rows.at(-1)?.n ?? 0, index?.rev ?? 0);
+  return { doc, rows: rows.length, next: newest + 1, index };
 }
 
-/** An update to be appended, and the document's row of the index with it. */
+/** An update to be appended, the document's row of the index, or both. */
 export interface Append {
+  key: string;
   /** Number of the row. */
   n: number;
-  data: Uint8Array;
+  data: Uint8Array | null;
   /** `data` is the whole document, and takes the place of the rows before. */
   isWhole: boolean;
-  index: IndexRow;
+  index: IndexRow | null;
 }
 
-/**
- * What is to be written for an update of which `state` is the outcome. Rows are folded into one when there are many.
- * @returns how many rows there will be, too
- */
-export function appendOf(
-  at: { key: string; next: number; rows: number; rev: number },
-  update: Uint8Array,
+/** The row of the index for a document as it is after its update `n`. */
+export function indexRowOf(
+  key: string,
+  n: number,
   state: Y.Doc,
   about: { acl: readonly string[]; schema: string; ttl_sec: number; now: number },
   signer: Signer,
-): Append & { rows: number } {
-  const isWhole = at.rows >= FOLD_ROWS;
+): IndexRow {
   const etag = etagOf(readContent(state));
-  const index: IndexRow = {
-    key: at.key,
+  return {
+    key,
     acl: JSON.stringify(about.acl),
     schema: about.schema,
     ttl_sec: about.ttl_sec,
     updated_at: about.now,
     etag,
-    rev: at.rev + 1,
+    rev: n,
     // View documents alone are signed: what they say becomes the owner's screen.
-    signature: /\/view:/.test(at.key) ? signer.sign(at.key, etag) : '',
+    signature: /\/view:/.test(key) ? signer.sign(key, etag) : '',
   };
-  const data = isWhole ? Y.encodeStateAsUpdate(state) : update;
-  return { n: at.next, data, isWhole, index, rows: isWhole ? 1 : at.rows + 1 };
 }
 
-/** Rows in one statement: each costs a way to another thread and back. */
-const ROWS = 100;
+/**
+ * Updates of different documents are one statement, and so one way to the thread of the database and back. What is given
+ * to this view, which is of a connection, goes to the two tables.
+ */
+export const appendView = [
+  `CREATE TEMP VIEW IF NOT EXISTS appended
+    (key, n, data, is_whole, acl, schema, ttl_sec, updated_at, etag, rev, signature)
+   AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
+  `CREATE TEMP TRIGGER IF NOT EXISTS append INSTEAD OF INSERT ON appended BEGIN
+    DELETE FROM doc_updates WHERE new.is_whole AND key = new.key;
+    INSERT INTO doc_updates (key, n, data) SELECT new.key, new.n, new.data WHERE new.data IS NOT NULL;
+    INSERT OR REPLACE INTO docs_index (key, acl, schema, ttl_sec, updated_at, etag, rev, signature)
+      SELECT new.key, new.acl, new.schema, new.ttl_sec, new.updated_at, new.etag, new.rev, new.signature
+      WHERE new.acl IS NOT NULL;
+   END`,
+];
 
-/** Writes updates of different documents within a transaction. */
-export async function append(tx: Transaction, all: readonly Append[]): Promise<void> {
-  for (const a of all) if (a.isWhole) await tx.run('DELETE FROM doc_updates WHERE key = ?', a.index.key);
-  for (let i = 0; i < all.length; i += ROWS) {
-    const some = all.slice(i, i + ROWS);
-    await insert(
-      tx,
-      'INSERT INTO doc_updates (key, n, data)',
-      some.map((a) => [a.index.key, a.n, a.data]),
-    );
-    const columns = Object.keys(some[0]!.index).join(', ');
-    const rows = some.map((a) => Object.values(a.index) as Value[]);
-    await insert(tx, `INSERT OR REPLACE INTO docs_index (${columns})`, rows);
-  }
-}
+/** Takes the rows as JSON, and their data in a row (`appended`). */
+export const appendSql = `INSERT INTO appended SELECT value->>0, value->>1, substr(?2, value->>2, value->>3), value->>4,
+  value->>5, value->>6, value->>7, value->>8, value->>9, value->>10, value->>11 FROM json_each(?1)`;
 
-async function insert(tx: Transaction, into: string, rows: readonly Value[][]): Promise<void> {
-  const row = `(${rows[0]!.map(() => '?').join(', ')})`;
-  await tx.run(`${into} VALUES ${rows.map(() => row).join(', ')}`, ...rows.flat());
+/** The values of `appendSql` for what is to be appended to documents. */
+export function appendValues(all: readonly Append[]): [rows: string, data: Uint8Array] {
+  let at = 1;
+  const rows = all.map(({ key, n, data, isWhole, index: i }) => {
+    const row = data ? [key, n, at, data.length, isWhole ? 1 : 0] : [key, n, null, null, 0];
+    at += data?.length ?? 0;
+    return i ? [...row, i.acl, i.schema, i.ttl_sec, i.updated_at, i.etag, i.rev, i.signature] : row;
+  });
+  const parts = all.flatMap((a) => a.data ?? []);
+  return [JSON.stringify(rows), parts.length === 1 ? parts[0]! : Buffer.concat(parts)];
 }
 
 export async function deleteDocument(tx: Transaction, key: string): Promise<void> {
@@ -161,6 +166,17 @@ export async function workspacesOf(store: Transaction, owner_id: string): Promis
     found.set(prefix, { ...one, keys: [...one.keys, key], bytes: one.bytes + bytes });
   }
   return [...found.values()];
+}
+
+/** Keys under `prefix` of documents with updates that their row of the index does not know. */
+export async function unindexed(store: Transaction, prefix: string): Promise<string[]> {
+  const rows = await store.all<{ key: string }>(
+    `SELECT key FROM docs_index d WHERE key >= ? AND key < ?
+     AND rev < (SELECT max(n) FROM doc_updates u WHERE u.key = d.key)`,
+    prefix,
+    `${prefix}\u{10ffff}`,
+  );
+  return rows.map((r) => r.key);
 }
 
 /** Keys of every document of a skill, of all owners. */

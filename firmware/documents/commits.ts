@@ -1,6 +1,6 @@
-// What rooms have tried goes to the disk together: one transaction for all that came meanwhile.
+// What rooms have tried goes to the disk together: one statement for all that came meanwhile.
 import type { Store } from '../system/store.ts';
-import { type Append, append, type Transaction } from './archive.ts';
+import { type Append, appendSql, appendValues, appendView, type Transaction } from './archive.ts';
 
 export type Commits = (a: Append | null, also?: (tx: Transaction) => Promise<void>) => Promise<void>;
 
@@ -10,18 +10,19 @@ interface Waiting {
   reject: (e: unknown) => void;
 }
 
-/** Each document has one commit at a time. What has something else to store beside it has a transaction of its own. */
-export function openCommits(store: Pick<Store, 'transaction'>): Commits {
+/** What comes first is written first. What has something else to store beside it has a transaction of its own. */
+export function openCommits(store: Pick<Store, 'run' | 'prepare' | 'transaction'>): Commits {
   let waiting: Waiting[] = [];
   let isWriting = false;
+  const ready = Promise.all(appendView.map((sql) => store.run(sql)));
+  // Told at each write.
+  ready.catch(() => {});
+  const append = store.prepare(appendSql);
 
-  const write = (some: readonly Waiting[]) =>
-    store.transaction((tx) =>
-      append(
-        tx,
-        some.map((w) => w.append),
-      ),
-    );
+  async function write(some: readonly Waiting[]): Promise<void> {
+    await ready;
+    await append(...appendValues(some.map((w) => w.append)));
+  }
 
   async function run(): Promise<void> {
     // What else comes in this turn of the loop goes along.
@@ -44,7 +45,7 @@ export function openCommits(store: Pick<Store, 'transaction'>): Commits {
     if (also)
       return store.transaction(async (tx) => {
         await also(tx);
-        if (a) await append(tx, [a]);
+        if (a) await tx.run(appendSql, ...appendValues([a]));
       });
     if (!a) return;
     await new Promise<void>((resolve, reject) => {

@@ -39,6 +39,11 @@ export interface Draft {
   readonly doc: Y.Doc;
   /** The document holds what could not be stored. */
   readonly isSpoilt: boolean;
+  /**
+   * Applies these changes from one of them on as far as nothing can be wrong with them, in one transaction of Yjs.
+   * @returns how many they are, and what they are together; `update` is null where nothing changes
+   */
+  take(all: readonly Trial[], from: number): { count: number; update: Uint8Array | null };
   /** Applies a change that nothing is wrong with. `update` and `planted` are null where nothing changes. */
   attempt(t: Trial): Promise<Tried>;
   /** What was applied could not be stored. */
@@ -86,11 +91,18 @@ export function openDraft(
     }
   }
 
-  /** Tries a change: in place where nothing can be wrong with it but its size, else on a copy. */
+  /** Applies a change where nothing can be wrong with it. */
+  function takeOne({ change, check }: Trial): boolean {
+    if (o.compile || check || !(change instanceof Uint8Array)) return false;
+    if (!hasRoom(change.length) || !isPlain(doc, change)) return false;
+    Y.applyUpdate(doc, change);
+    size += change.length;
+    return true;
+  }
+
+  /** Tries a change on a copy. */
   async function tryOut(t: Trial): Promise<Tried> {
     if (o.compile) return tryView(t, o.compile);
-    if (t.change instanceof Uint8Array && !t.check && hasRoom(t.change.length) && isPlain(doc, t.change))
-      return { update: t.change, planted: null };
     const { next, update } = stage(doc, t.change, maxBytes);
     try {
       if (update) t.check?.(readContent(next));
@@ -101,6 +113,32 @@ export function openDraft(
     return { update, planted: null };
   }
 
+  /** Changes the document by `work`, in one transaction of Yjs. */
+  function apply(work: () => void): void {
+    try {
+      doc.transact(work);
+      isSpoilt ||= doc.store.pendingStructs !== null || doc.store.pendingDs !== null;
+    } catch (e) {
+      isSpoilt = true;
+      throw e;
+    }
+  }
+
+  /** @returns what the document has got by it; null: nothing */
+  function changed(work: () => void): Uint8Array | null {
+    let made: Uint8Array | null = null;
+    const note = (update: Uint8Array) => {
+      made = update;
+    };
+    doc.on('update', note);
+    try {
+      apply(work);
+    } finally {
+      doc.off('update', note);
+    }
+    return made;
+  }
+
   return {
     get doc() {
       return doc;
@@ -108,26 +146,26 @@ export function openDraft(
     get isSpoilt() {
       return isSpoilt;
     },
+    take(all, from) {
+      let at = from;
+      const work = () => {
+        while (at < all.length && takeOne(all[at]!)) at++;
+      };
+      const { change } = all[from]!;
+      // One alone that brings items (their authors are counted first) goes on as it came.
+      const isAsItCame = from === all.length - 1 && change instanceof Uint8Array && change[0] !== 0;
+      if (!isAsItCame) {
+        const update = changed(work);
+        return { count: at - from, update };
+      }
+      apply(work);
+      return { count: at - from, update: at > from ? change : null };
+    },
     async attempt(t) {
       const tried = await tryOut(t);
       const update = whole(tried);
       if (!update) return tried;
-      let isNew = false;
-      const note = () => {
-        isNew = true;
-      };
-      doc.on('update', note);
-      try {
-        Y.applyUpdate(doc, update);
-        isSpoilt ||= doc.store.pendingStructs !== null || doc.store.pendingDs !== null;
-      } catch (e) {
-        isSpoilt = true;
-        throw e;
-      } finally {
-        doc.off('update', note);
-      }
-      // What is not known is looked at anew.
-      if (size > 0) size += update.length;
+      const isNew = changed(() => Y.applyUpdate(doc, update)) !== null;
       return isNew ? tried : { ...tried, update: null, planted: null };
     },
     async restore() {

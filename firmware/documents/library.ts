@@ -1,15 +1,13 @@
 // All documents of the hub: rooms on demand, the index beside them, and the sweep of what has lived its time.
-import type * as Y from 'yjs';
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import { compile } from '../ui/compile.ts';
-import { isAclEntry, isPersonal, skillAcl } from './acl.ts';
-import { appendOf, deleteDocument, expiredDocuments, type IndexRow, loadDocument } from './archive.ts';
+import { deleteDocument, expiredDocuments, type IndexRow, loadDocument, unindexed } from './archive.ts';
 import { openCommits } from './commits.ts';
-import { etagOf, type JsonObject, readContent, readMeta, treeKey } from './content.ts';
-import { parseDuration } from './duration.ts';
-import { commandsSkill, type DocumentKey, parseKey } from './key.ts';
+import { etagOf, readContent } from './content.ts';
+import { type DocumentKey, parseKey } from './key.ts';
 import { makeRoom, type Room } from './room.ts';
+import { aclOf, isSkillDocument, openSaving } from './saving.ts';
 import type { Signer } from './sign.ts';
 import { MAX_OWNER_DOCUMENT, MAX_SKILL_DOCUMENT } from './staging.ts';
 
@@ -23,6 +21,8 @@ export interface Library {
   acl(key: DocumentKey, index: Pick<IndexRow, 'acl'> | undefined): string[];
   /** The same of a document that is open; undefined where it is not. */
   aclNow(key: string): readonly string[] | undefined;
+  /** Brings the index up to date for documents whose key begins so: in between it may not know of the newest updates. */
+  settle(prefix: string): Promise<void>;
   /** Somebody has left a room, or needs it no more. */
   left(): void;
   /** Deletes a document nobody looks at. @returns false when somebody does. */
@@ -35,45 +35,6 @@ export interface Library {
 
 /** How long a room that nobody needs stays in memory, seconds. */
 const IDLE_SEC = 30;
-/** How long commands and other device branches are kept without a change, seconds. */
-const DEVICE_TTL = 90 * 86_400;
-
-/** Whether a skill writes the document; else a browser does, or the hub. */
-export function isSkillDocument(key: DocumentKey): boolean {
-  return key.skill_id !== commandsSkill && !isPersonal(key);
-}
-
-/** What a document is written in: a view's front end, which its tree names; of a state, what its skill says beside it. */
-function schemaOf(key: DocumentKey, doc: Y.Doc, meta: JsonObject): string {
-  const tree = () => Object(doc.getMap('content').get(treeKey))['from'] as unknown;
-  const given = key.doc_type === 'view' ? tree() : meta['schema'];
-  return typeof given === 'string' && /^[a-z0-9./_-]{1,40}$/.test(given) ? given : 'ui/v0';
-}
-
-/** Access list of a document: what its index says, else what one of its kind begins with. */
-function aclOf(key: DocumentKey, index: Pick<IndexRow, 'acl'> | undefined): string[] {
-  if (index) return JSON.parse(index.acl) as string[];
-  return isSkillDocument(key) ? skillAcl(key.skill_id) : ['OWNER:read'];
-}
-
-/** What the index says of a document as it will be. @param now Unix seconds */
-function indexed(key: DocumentKey, next: Y.Doc, now: number) {
-  const skill = isSkillDocument(key);
-  const meta: JsonObject = skill ? readMeta(next) : {};
-  const extra = Array.isArray(meta['acl'])
-    ? meta['acl'].filter(isAclEntry).filter((a) => a.startsWith('ROLE:'))
-    : [];
-  const until = meta['until'];
-  // Seconds until a time, where there is one: a document that is written again ends no later.
-  const left = typeof until === 'number' ? Math.max(1, Math.floor(until) - now) : undefined;
-  return {
-    acl: [...aclOf(key, undefined), ...extra.slice(0, 8)],
-    schema: schemaOf(key, next, meta),
-    ttl_sec: skill ? (left ?? parseDuration(meta['ttl']) ?? 0) : DEVICE_TTL,
-    now,
-  };
-}
-
 export function openLibrary(o: {
   store: Store;
   signer: Signer;
@@ -96,31 +57,30 @@ export function openLibrary(o: {
 
   const stir = (seconds: number) => o.stirred?.(Date.now() + seconds * 1000);
 
+  /** What the index is told of a document. */
+  const said =
+    (text: string) =>
+    ({ acl, ttl_sec }: { acl: string[]; ttl_sec: number }): void => {
+      if (ttl_sec > 0) stir(ttl_sec + 1);
+      const before = lists.get(text);
+      lists.set(text, acl);
+      if (before?.join() !== acl.join()) o.aclChanged?.(text);
+    };
+
   async function load(text: string): Promise<Room> {
     const key = parseKey(text);
     const at = await loadDocument(store, text);
-    let { rows, next: n } = at;
-    let rev = at.index?.rev ?? 0;
     lists.set(text, aclOf(key, at.index));
+    const save = openSaving(text, at, {
+      ...{ commits, signer, now },
+      indexed: said(text),
+      written: () => o.written?.(text),
+    });
     const room = makeRoom(
       text,
       at.doc,
       isSkillDocument(key) ? MAX_SKILL_DOCUMENT : MAX_OWNER_DOCUMENT,
-      async (update, next, also) => {
-        const said = indexed(key, next, now());
-        const to = { key: text, next: n, rows, rev };
-        const a = update ? appendOf(to, update, next, said, signer) : null;
-        await commits(a, also);
-        if (!a) return;
-        n++;
-        rows = a.rows;
-        rev = a.index.rev;
-        if (said.ttl_sec > 0) stir(said.ttl_sec + 1);
-        const before = lists.get(text);
-        lists.set(text, said.acl);
-        if (before?.join() !== said.acl.join()) o.aclChanged?.(text);
-        o.written?.(text);
-      },
+      save,
       async () => (await loadDocument(store, text)).doc,
       key.doc_type === 'view' ? compile : undefined,
     );
@@ -166,6 +126,15 @@ export function openLibrary(o: {
       }
       return room;
     },
+    async settle(prefix) {
+      const settling = (await unindexed(store, prefix)).map((key) =>
+        library
+          .open(key)
+          .then((room) => room.settle())
+          .catch((cause) => o.log.warn('the index lags behind a document', { key, cause })),
+      );
+      await Promise.all(settling);
+    },
     async remove(text) {
       if (!unload(text)) return false;
       await store.transaction((tx) => deleteDocument(tx, text));
@@ -173,6 +142,7 @@ export function openLibrary(o: {
     },
     async sweep() {
       const gone: string[] = [];
+      await library.settle('');
       for (const key of await expiredDocuments(store, now()))
         if (!o.needed(key) && (await library.remove(key))) gone.push(key);
       for (const [key, room] of [...ready])
@@ -181,10 +151,9 @@ export function openLibrary(o: {
       return gone;
     },
     async close() {
-      for (const room of [...ready.values()]) {
-        await room.flush();
-        room.close();
-      }
+      for (const room of [...ready.values()]) await room.flush();
+      await library.settle('');
+      for (const room of ready.values()) room.close();
     },
   };
   return library;

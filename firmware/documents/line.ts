@@ -19,11 +19,12 @@ export interface WriteOptions {
 }
 
 interface Writing extends WriteOptions, Trial {
+  isRefused: boolean;
   resolve: () => void;
   reject: (e: unknown) => void;
 }
 
-/** Stores what a room has tried: the update, the document with it, and what belongs to it. */
+/** Stores what a room has tried: the update, what belongs to it, and what is to be known of the document as it is then. */
 export type Commit = (
   update: Uint8Array | null,
   next: Y.Doc,
@@ -39,25 +40,40 @@ export function openLine(
   const queue: Writing[] = [];
   /** What waits for a moment at which the document is as the disk has it. */
   const greetings: (() => void)[] = [];
-  const refused = new WeakSet<Writing>();
   let pumping: Promise<void> = Promise.resolve();
   let active = false;
+
+  /** Tries what waits, in its order. @returns what came of each that was not refused, and all of it as one update */
+  async function tryAll(waiting: readonly Writing[]) {
+    const batch: ({ w: Writing } & Tried)[] = [];
+    const parts: (Uint8Array | null)[] = [];
+    for (let at = 0; at < waiting.length && !draft.isSpoilt; ) {
+      const { count, update } = draft.take(waiting, at);
+      parts.push(update);
+      for (const w of waiting.slice(at, at + count)) batch.push({ w, update, planted: null });
+      at += count;
+      const w = waiting[at++];
+      if (!w) break;
+      try {
+        const tried = await draft.attempt(w);
+        batch.push({ w, ...tried });
+        parts.push(whole(tried));
+      } catch (e) {
+        w.reject(e);
+      }
+    }
+    return { batch, all: merged(parts) };
+  }
 
   /** Tries, stores and shows what waits. @returns what is to be done again, one at a time */
   async function turn(waiting: Writing[]): Promise<Writing[]> {
     await draft.restore();
-    const batch: ({ w: Writing } & Tried)[] = [];
-    for (const w of waiting)
-      try {
-        batch.push({ w, ...(await draft.attempt(w)) });
-      } catch (e) {
-        w.reject(e);
-        if (draft.isSpoilt) break;
-      }
-    const all = merged(batch.map(whole));
-    const also = batch.filter((b) => b.w.also);
+    let batch: ({ w: Writing } & Tried)[] = [];
+    let all: Uint8Array | null = null;
     try {
+      ({ batch, all } = await tryAll(waiting));
       if (draft.isSpoilt) throw new IngleError('internal', 'A change broke the document, and is taken back.');
+      const also = batch.filter((b) => b.w.also);
       if (all || also.length > 0) {
         const more = async (tx: Transaction) => {
           const content = readContent(draft.doc);
@@ -69,13 +85,14 @@ export function openLine(
       if (all) draft.spoil();
       // Where that fails as well, the next change tries it again.
       await draft.restore().catch(() => {});
-      const open = waiting.filter((w) => !refused.has(w));
+      const open = waiting.filter((w) => !w.isRefused);
       // One whose part cannot be stored takes nobody along.
       if (open.length > 1) return open;
       for (const w of open) w.reject(e);
       return [];
     }
-    const authors = new Set(batch.flatMap((b) => (whole(b) ? [b.w.from] : [])));
+    const authors = new Set<Member | undefined>();
+    for (const b of batch) if (b.update || b.planted) authors.add(b.w.from);
     const [author] = authors.size === 1 ? authors : [];
     if (all) shown(all, author, merged(batch.map((b) => b.planted)));
     for (const b of batch) {
@@ -94,6 +111,8 @@ export function openLine(
         for (const w of waiting) w.reject(e);
       }
       for (const greet of greetings.splice(0)) greet();
+      // What else has come in this turn of the loop goes along.
+      if (queue.length > 0) await new Promise((done) => setImmediate(done));
     }
     // In the same turn as the look at the queue, so that no write falls between.
     active = false;
@@ -105,10 +124,9 @@ export function openLine(
       return new Promise((resolve, reject) => {
         const w: Writing = {
           ...options,
-          change,
-          resolve,
+          ...{ change, resolve, isRefused: false },
           reject(e) {
-            refused.add(w);
+            w.isRefused = true;
             reject(e);
           },
         };

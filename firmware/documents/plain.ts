@@ -38,10 +38,10 @@ function isOfMap(doc: Y.Doc, s: Y.Item, clocks: ReadonlyMap<number, number>): bo
   const beside = s.origin ?? s.rightOrigin;
   if (!beside) return false;
   if (clocks.has(beside.client) && beside.clock >= Y.getState(doc.store, beside.client)) return true;
+  // Asked for first: until then, items of a root name another as their parent.
+  const [contents, meta] = [doc.getMap('content'), doc.getMap('meta')];
   const item = Y.getItem(doc.store, beside) as unknown;
-  return (
-    item instanceof Y.Item && (item.parent === doc.getMap('content') || item.parent === doc.getMap('meta'))
-  );
+  return item instanceof Y.Item && (item.parent === contents || item.parent === meta);
 }
 
 function isValue(content: Y.Item['content']): boolean {

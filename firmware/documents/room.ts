@@ -40,6 +40,8 @@ export interface Room {
    * @throws IngleError when it is malformed or not allowed
    */
   receive(member: Member, bytes: Uint8Array, also?: WriteOptions['also']): Promise<void>;
+  /** Stores what is to be known of the document beside it. */
+  settle(): Promise<void>;
   idle(): boolean;
   close(): void;
 }
@@ -100,6 +102,7 @@ export function makeRoom(
   /** Members that have answered step 1: nothing of theirs is lacking from then on. */
   const answered = new WeakSet<Member>();
   const draft = openDraft(stored, maxBytes, { reload, compile });
+  let settling = 0;
   const line = openLine(draft, commit, (update, author, planted) => {
     members.show(encodeUpdate(update), author);
     // Others have view and tree at once; who wrote the view alone lacks its tree.
@@ -114,29 +117,30 @@ export function makeRoom(
     if (update && members.all.has(member)) member.send(encodeUpdate(update));
   }
 
+  /** Takes back what a member may not write, and tells it so. */
+  async function refuse(member: Member, change: Uint8Array): Promise<void> {
+    if (stage(draft.doc, change, Number.POSITIVE_INFINITY).update === null) return;
+    const e = new IngleError('forbidden', 'This document may only be read.');
+    member.send(encodeDenied(e.message));
+    await undo(member, change);
+    throw e;
+  }
+
   /** A member's update: written where it may write, else taken back. */
-  async function update(
+  function update(
     member: Member,
     m: { update: Uint8Array; answer: boolean },
     also: WriteOptions['also'],
   ): Promise<void> {
-    if (!member.canWrite) {
-      if (stage(draft.doc, m.update, Number.POSITIVE_INFINITY).update === null) return;
-      const e = new IngleError('forbidden', 'This document may only be read.');
-      member.send(encodeDenied(e.message));
-      await undo(member, m.update);
-      throw e;
-    }
+    if (!member.canWrite) return refuse(member, m.update);
     if (m.answer) answered.add(member);
     const isWhole = answered.has(member);
-    try {
-      await line.write(m.update, { from: member, also });
-    } catch (e) {
+    return line.write(m.update, { from: member, also }).catch(async (e) => {
       // Written while the member was away and sent before it heard step 1: its answer to that has it all.
       if (e instanceof GapError && !isWhole) return;
       if (e instanceof IngleError && e.status < 500) await undo(member, m.update);
       throw e;
-    }
+    });
   }
 
   return {
@@ -167,6 +171,7 @@ export function makeRoom(
     },
     async receive(member, bytes, also) {
       const m = decodeMessage(bytes);
+      if (m.type === 'update') return update(member, m, also);
       if (m.type === 'step1')
         await new Promise<void>((resolve, reject) =>
           line.greet(() => {
@@ -181,13 +186,23 @@ export function makeRoom(
       else if (m.type === 'query-awareness') {
         const here = presence.all();
         if (here) member.send(encodeAwareness(here));
-      } else if (m.type === 'awareness') {
+      } else {
         const news = presence.hear(member, member.who ?? '', m.update);
         // The sender hears itself too: y-websocket takes silence for a dead line.
         if (news) members.show(encodeAwareness(news));
-      } else await update(member, m, also);
+      }
     },
-    idle: () => members.all.size === 0 && line.isIdle() && gathered.isIdle(),
+    async settle() {
+      settling++;
+      try {
+        await new Promise<void>((resolve, reject) =>
+          line.greet(() => commit(null, draft.doc).then(resolve, reject)),
+        );
+      } finally {
+        settling--;
+      }
+    },
+    idle: () => members.all.size === 0 && line.isIdle() && gathered.isIdle() && settling === 0,
     close() {
       gathered.stop();
       draft.doc.destroy();

@@ -13,6 +13,8 @@ export interface Store {
   run(sql: string, ...values: Value[]): Promise<{ changes: number }>;
   all<T extends Row = Row>(sql: string, ...values: Value[]): Promise<T[]>;
   get<T extends Row = Row>(sql: string, ...values: Value[]): Promise<T | undefined>;
+  /** The same of a statement that is run often: it is parsed once. */
+  prepare(sql: string): (...values: Value[]) => Promise<{ changes: number }>;
   /** Runs `work` in one transaction, after those before it; a throw rolls it back. */
   transaction<T>(work: (s: Pick<Store, 'run' | 'all' | 'get'>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -48,10 +50,23 @@ export async function openStore(file: string, migrations: readonly Migration[]):
 
   // One connection, so transactions must not interleave: everything goes through one queue.
   const queued = openQueue().add;
+  const prepared: sqlite3.Statement[] = [];
   const store: Store = {
     run: (sql, ...v) => queued(() => raw.run(sql, ...v)),
     all: (sql, ...v) => queued(() => raw.all(sql, ...v)) as never,
     get: (sql, ...v) => queued(() => raw.get(sql, ...v)) as never,
+    prepare(sql) {
+      let statement: sqlite3.Statement | undefined;
+      return (...v) =>
+        queued(async () => {
+          if (!statement) {
+            statement = await parsed(db, sql);
+            prepared.push(statement);
+          }
+          const one = statement;
+          return ran((done) => one.run(bind(v), done));
+        });
+    },
     transaction: (work) =>
       queued(async () => {
         await raw.run('BEGIN IMMEDIATE');
@@ -64,7 +79,11 @@ export async function openStore(file: string, migrations: readonly Migration[]):
           throw e;
         }
       }),
-    close: () => queued(() => new Promise<void>((ok, no) => db.close((e) => (e ? no(e) : ok())))),
+    close: () =>
+      queued(() => {
+        for (const statement of prepared) statement.finalize();
+        return new Promise<void>((ok, no) => db.close((e) => (e ? no(e) : ok())));
+      }),
   };
   await store.transaction(async (s) => {
     const ask = async (pragma: string) => Number(Object.values((await s.get(`PRAGMA ${pragma}`))!)[0]);
@@ -84,16 +103,28 @@ export async function openStore(file: string, migrations: readonly Migration[]):
   return store;
 }
 
+const bind = (values: Value[]) =>
+  values.map((v) => (v instanceof Uint8Array ? Buffer.from(v.buffer, v.byteOffset, v.byteLength) : v));
+
+type Done = (this: sqlite3.RunResult, e: Error | null) => void;
+
+function ran(run: (done: Done) => void): Promise<{ changes: number }> {
+  return new Promise((resolve, reject) => {
+    run(function (e) {
+      e ? reject(e) : resolve({ changes: this.changes });
+    });
+  });
+}
+
+function parsed(db: sqlite3.Database, sql: string): Promise<sqlite3.Statement> {
+  return new Promise((resolve, reject) => {
+    const statement: sqlite3.Statement = db.prepare(sql, (e) => (e ? reject(e) : resolve(statement)));
+  });
+}
+
 function plain(db: sqlite3.Database): Pick<Store, 'run' | 'all' | 'get'> {
-  const bind = (values: Value[]) =>
-    values.map((v) => (v instanceof Uint8Array ? Buffer.from(v.buffer, v.byteOffset, v.byteLength) : v));
   return {
-    run: (sql, ...values) =>
-      new Promise((resolve, reject) => {
-        db.run(sql, bind(values), function (e) {
-          e ? reject(e) : resolve({ changes: this.changes });
-        });
-      }),
+    run: (sql, ...values) => ran((done) => db.run(sql, bind(values), done)),
     all: (sql, ...values) =>
       new Promise((resolve, reject) => {
         db.all(sql, bind(values), (e, rows) => (e ? reject(e) : resolve(rows as never)));

@@ -3,6 +3,7 @@ import { rightsOf } from '../../firmware/documents/acl.ts';
 import { documentsApi } from '../../firmware/documents/api.ts';
 import { listDocuments } from '../../firmware/documents/archive.ts';
 import { isOwnerId, parseKey } from '../../firmware/documents/key.ts';
+import type { Library } from '../../firmware/documents/library.ts';
 import type { openSigner } from '../../firmware/documents/sign.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
@@ -12,7 +13,12 @@ import type { Response } from './http.ts';
 import type { Sync } from './sync.ts';
 
 export function documentEndpoints(
-  o: Offer & { store: Store; signer: ReturnType<typeof openSigner>; sync: Pick<Sync, 'pass'> },
+  o: Offer & {
+    store: Store;
+    library: Pick<Library, 'settle'>;
+    signer: ReturnType<typeof openSigner>;
+    sync: Pick<Sync, 'pass'>;
+  },
 ): LocalEndpoint[] {
   const handlers: Handlers<typeof documentsApi, Asked, Response> = {
     async index({ caller, query }) {
@@ -31,6 +37,7 @@ export function documentEndpoints(
         throw new IngleError('invalid_request', 'The prefix begins with no owner id.', {
           pointer: '/prefix',
         });
+      await o.library.settle(prefix);
       const rows = await listDocuments(o.store, prefix);
       const mine = new Set(usableBy(o, caller).map((manifest) => manifest.id));
       const documents = rows.flatMap((row) => {

@@ -206,7 +206,7 @@ const dispatch: Dispatch = dispatcher({
     }),
     ...updating,
     ...installs.endpoints,
-    ...documentEndpoints({ store, skills, desktop, signer, sync }),
+    ...documentEndpoints({ store, library, skills, desktop, signer, sync }),
     ...desktopEndpoints({ scenario: desktop.scenario, skills }),
     ...skillEndpoints({ store, skills, desktop, library }),
     ...appEndpoints({ skills, desktop, config, signer, log }),

@@ -2,8 +2,9 @@
 import { type Caller, type Rights, rightsOf } from '../../firmware/documents/acl.ts';
 import type { IndexRow } from '../../firmware/documents/archive.ts';
 import { type DocumentKey, desktopSkills, formatKey, houseSkills } from '../../firmware/documents/key.ts';
-import { isSkillDocument, type Library } from '../../firmware/documents/library.ts';
+import type { Library } from '../../firmware/documents/library.ts';
 import { isOver, isPreview } from '../../firmware/documents/preview.ts';
+import { isSkillDocument } from '../../firmware/documents/saving.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
 import type { Skills } from '../../firmware/skills/follow.ts';
 import type { Store } from '../../firmware/system/store.ts';

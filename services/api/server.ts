@@ -97,7 +97,8 @@ function openSockets(app: TemplatedApp, upgrade: Service['upgrade'], limits: Lim
       data.events.open(data.socket);
     },
     message(ws, message, isBinary) {
-      ws.getUserData().events.message(new Uint8Array(message.slice(0)), isBinary);
+      // A copy, as it is theirs during this call only; from a pool, as most are small.
+      ws.getUserData().events.message(Buffer.from(new Uint8Array(message)), isBinary);
     },
     close(ws) {
       const data = ws.getUserData();

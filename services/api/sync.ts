@@ -127,8 +127,7 @@ function connector(
 ): Sync['connect'] {
   const most = o.messages ?? messages;
 
-  async function receive(room: Room, member: Member, j: Joined, bytes: Uint8Array): Promise<void> {
-    if (j.key.skill_id !== commandsSkill) return room.receive(member, bytes);
+  async function command(room: Room, member: Member, j: Joined, bytes: Uint8Array): Promise<void> {
     const taken = o.commands.accept(room.key, j.caller);
     await room.receive(member, bytes, taken.also);
     taken.stored();
@@ -182,7 +181,9 @@ function connector(
     function hear(bytes: Uint8Array): void {
       if (over || !room || !member || !here) return;
       open++;
-      receive(room, member, here, bytes).then(() => open--, fail);
+      const isCommand = here.key.skill_id === commandsSkill;
+      const heard = isCommand ? command(room, member, here, bytes) : room.receive(member, bytes);
+      heard.then(() => open--, fail);
     }
     return {
       open(s) {

@@ -54,6 +54,15 @@ test('keys that are set, set again and taken away are plain', () => {
   assert.ok(isPlain(doc, run));
 });
 
+test('a key is plain also in a document that nobody has read yet', () => {
+  const [author, fresh] = [new Y.Doc(), new Y.Doc()];
+  author.on('update', (u: Uint8Array) => {
+    assert.ok(isPlain(fresh, u));
+    Y.applyUpdate(fresh, u);
+  });
+  for (let i = 0; i < 3; i++) content(author).set('a', i);
+});
+
 test('what is to be tried is not plain: other types, other roots, gaps, what is no JSON, what is deep', () => {
   let deep: unknown = 1;
   for (let i = 0; i < 40; i++) deep = [deep];

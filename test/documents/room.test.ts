@@ -129,6 +129,47 @@ test('a refused change is told, undone at its author, and nobody else sees any o
   room.close();
 });
 
+test('of what is written together a refused change is undone at its author, and the others are one commit', async () => {
+  const { room, disk } = roomOf({ a: 1 });
+  const shown: Uint8Array[] = [];
+  room.join({ canWrite: false, send: (bytes) => shown.push(bytes) });
+  const all = Array.from({ length: 6 }, () => client(room));
+  const set = (i: number, value: unknown) => all[i]!.doc.getMap('content').set(`k${i}`, value);
+  // The first is being stored while the others come.
+  set(0, 0);
+  set(1, 1);
+  // On a copy, and refused; on a copy, and right; too large.
+  set(2, new Uint8Array(3));
+  set(3, new Y.Map([['x', 1]]));
+  set(4, 'x'.repeat(20_000));
+  set(5, 5);
+  await Promise.all(all.map((c) => c.sent()));
+  const faults = all.map((c) => c.faults.length);
+  assert.equal(faults, [0, 0, 1, 0, 1, 0]);
+  const right = { a: 1, k0: 0, k1: 1, k3: { x: 1 }, k5: 5 };
+  for (const c of all) assert.equal(c.content(), right);
+  assert.equal(readContent(room.doc), right);
+  assert.equal([disk.length, shown.length], [1 + 2, 2]);
+  const stored = new Y.Doc();
+  for (const update of disk) Y.applyUpdate(stored, update);
+  assert.equal(readContent(stored), right);
+  room.close();
+});
+
+test('what changes nothing is neither stored nor shown, alone or among others', async () => {
+  const { room, disk } = roomOf({ a: 1 });
+  const [author, witness] = [client(room), client(room)];
+  author.doc.getMap('content').delete('a');
+  await author.sent();
+  const shown: number[] = [];
+  witness.doc.on('update', () => shown.push(1));
+  const known = encodeUpdate(Y.encodeStateAsUpdate(author.doc, Y.encodeStateVector(author.doc)));
+  await room.receive(author.member, known);
+  await Promise.all([1, 2, 3].map(() => room.receive(author.member, known)));
+  assert.equal([disk.length, shown.length], [2, 0]);
+  room.close();
+});
+
 test('a document keeps its bound, however its changes came', async () => {
   const { room } = roomOf({ a: 'x'.repeat(8000) });
   // By the hub and so on a copy first, then by a client in place.

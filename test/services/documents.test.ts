@@ -326,6 +326,7 @@ test('a document is on disk when its write settles, is folded now and then, and 
   // A second door to the same file sees what is stored: nothing waits in memory.
   const b = await library(file, dir);
   assert.equal(readContent((await b.docs.open(key)).doc), { n: 149 });
+  await b.docs.settle('');
   const index = (await b.store.get<{ etag: string; rev: number; updated_at: number }>(
     'SELECT * FROM docs_index',
   ))!;
@@ -333,6 +334,71 @@ test('a document is on disk when its write settles, is folded now and then, and 
   assert.is(index.rev, 150);
   await a.store.close();
   await b.store.close();
+});
+
+test('the index knows of each update when it is asked for, also of those before a kill', async ({ dir }) => {
+  const file = join(dir, 'lag.db');
+  const keys = ['o1/weather/state:device/b1', 'o1/weather/state:device/b2', 'o2/weather/state:device/b1'];
+  const a = await library(file, dir);
+  for (const key of keys) {
+    const room = await a.docs.open(key);
+    for (let i = 1; i <= 3; i++)
+      await room.write(stage(room.doc, (doc) => void doc.getMap('content').set('n', i), 1e6).update!);
+  }
+  const revs = async () =>
+    (await a.store.all<{ rev: number; etag: string }>('SELECT rev, etag FROM docs_index ORDER BY key')).map(
+      ({ rev, etag }) => [rev, etag === etagOf({ n: rev })],
+    );
+  const [before, after] = [
+    [1, true],
+    [3, true],
+  ];
+  assert.equal(await revs(), [before, before, before]);
+  await a.docs.settle('o1/');
+  assert.equal(await revs(), [after, after, before]);
+  // Killed here: another process finds what is not in the index, without anybody who opens the document.
+  const b = await library(file, dir);
+  await b.docs.sweep();
+  assert.equal(await revs(), [after, after, after]);
+  // What is not there any more does not come back with its row.
+  assert.ok(await b.docs.remove(keys[2]!));
+  await b.docs.settle('');
+  assert.equal(await revs(), [after, after]);
+  await a.store.close();
+  await b.store.close();
+});
+
+test('what a skill says of who may read its document is in the index with it', async ({ dir }) => {
+  const { docs, store } = await library(join(dir, 'acl.db'), dir);
+  const room = await docs.open('o1/weather/state:main');
+  for (const acl of [[], ['ROLE:GUEST:read']])
+    await room.write((doc) => void doc.getMap('meta').set('acl', acl));
+  const row = (await store.get<{ acl: string; rev: number }>('SELECT acl, rev FROM docs_index'))!;
+  assert.equal([JSON.parse(row.acl).at(-1), row.rev], ['ROLE:GUEST:read', 2]);
+  await store.close();
+});
+
+test('an update that cannot be stored takes no other document along', async ({ dir }) => {
+  const { docs, store } = await library(join(dir, 'alone.db'), dir);
+  const keys = ['b1', 'b2', 'b3'].map((b) => `o1/weather/state:device/${b}`);
+  const rooms = await Promise.all(keys.map((key) => docs.open(key)));
+  // Another row is where the second would write.
+  await store.run("INSERT INTO doc_updates VALUES (?, 1, x'0000')", keys[1]!);
+  const said = await Promise.all(
+    rooms.map((room) =>
+      room
+        .write((doc) => void doc.getMap('content').set('a', 1))
+        .then(
+          () => 'stored',
+          (e) => String(e),
+        ),
+    ),
+  );
+  assert.equal([said[0], said[2]], ['stored', 'stored']);
+  assert.match(said[1]!, /UNIQUE|constraint/);
+  assert.equal(await Promise.all(keys.map((key) => rowsOf(store, key))), [1, 1, 1]);
+  assert.equal(readContent(rooms[1]!.doc), {});
+  await store.close();
 });
 
 test('nobody sees a change before it is on disk', async ({ dir }) => {

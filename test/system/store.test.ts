@@ -75,4 +75,25 @@ test('a step that fails leaves nothing of itself', async ({ file }) => {
   assert.equal(await as(file, [lamps, added], 'b'), ['a', 'b']);
 });
 
+test('a prepared statement goes on after one that failed, is on the disk alone, and lets the file be closed', async ({
+  file,
+}) => {
+  const store = await openStore(file, [lamps]);
+  const add = store.prepare('INSERT INTO lamps (name) VALUES (?)');
+  await add('a');
+  await add('a').then(
+    () => assert.unreachable('twice'),
+    (e: Error) => assert.match(e.message, /UNIQUE/),
+  );
+  await Promise.all([add('b'), add('c')]);
+  const wrong = store.prepare('INSERT INTO nowhere VALUES (?)');
+  for (let i = 0; i < 2; i++)
+    await wrong('a').then(
+      () => assert.unreachable('no such table'),
+      (e: Error) => assert.match(e.message, /no such table/),
+    );
+  await store.close();
+  assert.equal(await as(file, [lamps], 'd'), ['a', 'b', 'c', 'd']);
+});
+
 test.run();
