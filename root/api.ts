@@ -7,8 +7,17 @@ import { POW_HEADER } from '../firmware/protocol/pairing/pow.ts';
 import { isTicket } from '../firmware/protocol/pairing/ticket.ts';
 import type { ProofPurpose } from '../firmware/protocol/wire.ts';
 import { issueCode, joinSubnet, takeHub, verifyCode, wishOf } from './codes.ts';
+import {
+  allow,
+  askIn,
+  authenticateCommand,
+  deny,
+  findAsking,
+  isCommandToken,
+  pollIn,
+} from './command-lines.ts';
 import { crossOrigin, fromApplication, isPreflight, preflight } from './cors.ts';
-import { rootApi } from './endpoints.ts';
+import { type RootWho, rootApi } from './endpoints.ts';
 import {
   endSession,
   exportAudit,
@@ -19,6 +28,7 @@ import {
   removeHub,
   renameHub,
   renamePasskey,
+  renameSession,
 } from './estate.ts';
 import { failure, json, type Reply, type Request } from './http.ts';
 import { authenticateHub, certify, enrol, rotate } from './hubs.ts';
@@ -27,7 +37,7 @@ import { admit, part } from './members.ts';
 import type { Answered } from './observe.ts';
 import { accept, offer } from './pairing.ts';
 import type { Session } from './records/records.ts';
-import { byBrowser } from './records/rules.ts';
+import { bySession } from './records/rules.ts';
 import type { Root } from './root.ts';
 import { authenticate, browserOf, logout, openSession, revoke, sessionOf } from './session.ts';
 import { enterPage, openPage, pageFile } from './skill-ui.ts';
@@ -42,11 +52,14 @@ import {
 
 interface Asked {
   root: Root;
+  /** Who may call, as the endpoint declares it. */
+  who: RootWho;
   req: Request;
 }
 type Answers = Handlers<typeof rootApi, Asked, Reply>;
 
-const cookieOf = ({ root, req }: Asked) => browserOf(root, req.header('cookie'), req.header(BROWSER_HEADER));
+const cookieOf = ({ root, req }: Pick<Asked, 'root' | 'req'>) =>
+  browserOf(root, req.header('cookie'), req.header(BROWSER_HEADER));
 const bearer = (req: Request) => /^Bearer ([\w.-]+)$/i.exec(req.header('authorization'))?.[1];
 /** A hub's certificate and proof (D11). */
 const hubOf = ({ root, req }: Asked, purpose: ProofPurpose) =>
@@ -57,8 +70,15 @@ async function counted({ root }: Asked, found: Promise<Session>): Promise<Sessio
   root.limits.sid.take(session.sid);
   return session;
 }
-/** The session of the bearer's token, from the browser it was issued to. */
-const ownerOf = (a: Asked) => counted(a, authenticate(a.root, bearer(a.req), cookieOf(a)));
+/** The session of the bearer's token: from the browser it was issued to, or of a command line where one may call. */
+async function ownerOf(a: Asked): Promise<Session> {
+  const token = bearer(a.req);
+  if (!isCommandToken(token)) return counted(a, authenticate(a.root, token, cookieOf(a)));
+  const session = await counted(a, authenticateCommand(a.root, token));
+  if (a.who !== 'account')
+    throw new IngleError('forbidden', 'A command line may not do this. Use the page of access in a browser.');
+  return session;
+}
 /** The session of a sid, from the browser it belongs to. */
 const browserSession = (a: Asked & { body: { sid: string } }) =>
   counted(a, sessionOf(a.root, a.body.sid, cookieOf(a)));
@@ -71,9 +91,9 @@ function getOnly(req: Request): void {
 }
 
 /** A code as it was typed, with what came along. */
-function typedIn(req: Request, code: string, ticket = '') {
+function typedIn(req: Request, code: string, ticket = '', field = 'device_code') {
   if (code.length > 64)
-    throw new IngleError('invalid_request', '"device_code" is too long.', { pointer: '/device_code' });
+    throw new IngleError('invalid_request', `"${field}" is too long.`, { pointer: `/${field}` });
   if (ticket !== '' && !isTicket(ticket))
     throw new IngleError('invalid_request', '"ticket" is not one.', { pointer: '/ticket' });
   return { code: code.trim(), ip: req.ip, ticket, pow: req.header(POW_HEADER) };
@@ -115,10 +135,11 @@ const answers: Answers = {
     const session = await ownerOf(a);
     await ownedBy(a.root, session);
     const { id } = a.params as { id: string };
-    return { ok: true, ...(await revoke(a.root, session.owner_id!, id, byBrowser(session))) };
+    return { ok: true, ...(await revoke(a.root, session.owner_id!, id, bySession(session))) };
   },
   renamePasskey: async (a) => renamePasskey(a.root, await ownerOf(a), a.params.id, a.body.name),
   sessions: async (a) => said(listSessions(a.root, await ownerOf(a))),
+  renameSession: async (a) => renameSession(a.root, await ownerOf(a), a.params.id, a.body.name),
   endSession: async (a) => endSession(a.root, await ownerOf(a), a.params.id),
   hubs: async (a) => said(listHubs(a.root, await ownerOf(a))),
   renameHub: async (a) => renameHub(a.root, await ownerOf(a), a.params.hub_id, a.body.name),
@@ -132,6 +153,14 @@ const answers: Answers = {
   },
   audit: async (a) => said(readAudit(a.root, await ownerOf(a), a.query.before)),
   exportAudit: async (a) => exportAudit(a.root, await ownerOf(a)),
+  askIn: ({ root, req, body }) => said(askIn(root, body.name, req.ip)),
+  pollIn: ({ root, req, body }) => said(pollIn(root, body.device_code, req.ip)),
+  async findAsking(a) {
+    const session = await ownerOf(a);
+    return said(findAsking(a.root, session, typedIn(a.req, a.body.user_code, '', 'user_code')));
+  },
+  allow: async (a) => allow(a.root, await ownerOf(a), a.params.id, a.body.credential),
+  deny: async (a) => deny(a.root, await ownerOf(a), a.params.id),
   async openPage(a) {
     return openPage(a.root, await ownerOf(a), a.body);
   },
@@ -250,7 +279,7 @@ async function carriedOut(
     // What is not JSON at all counts as well: reading it was work.
     if (endpoint.limit) root.limits[endpoint.limit].take(req.ip);
     const input = inputOf(endpoint)(params, new URLSearchParams(req.query), body);
-    const result = await bound.answer({ root, req, ...input });
+    const result = await bound.answer({ root, req, who: endpoint.who, ...input });
     const reply = 'answer' in endpoint ? json(result as object) : (result as Reply);
     return { reply, error: null };
   } catch (e) {

@@ -7,7 +7,7 @@ import { isTicket, passkeyName } from '../firmware/protocol/pairing/ticket.ts';
 import { seconds } from './clock.ts';
 import { clientKey, placeOf } from './limit.ts';
 import type { Hub, Session } from './records/records.ts';
-import { approvesPasskey, byBrowser, byHub } from './records/rules.ts';
+import { approvesPasskey, byHub, bySession } from './records/rules.ts';
 import type { Root } from './root.ts';
 import { revoke } from './session.ts';
 
@@ -46,7 +46,7 @@ export function wishOf(claims: Record<string, unknown>, ip: string): CodeWish {
   };
 }
 
-const networkOf = (root: Root, ip: string) => root.tokens.mac('network', clientKey(ip));
+export const networkOf = (root: Root, ip: string) => root.tokens.mac('network', clientKey(ip));
 const ticketOf = (root: Root, ticket: string) => root.tokens.mac('ticket', ticket);
 
 /**
@@ -115,7 +115,7 @@ export interface Typed {
  * @throws IngleError `invalid_device_code`, `rate_limited`, `conflict`
  */
 export const verifyCode = (root: Root, sid: string, typed: Typed) =>
-  tried(root, sid, typed, (code, among) => take(root, sid, code, among, placeOf(typed.ip)));
+  tried(root, sid, 'device_code', typed, (code, among) => take(root, sid, code, among, placeOf(typed.ip)));
 
 /**
  * The same for a hub that wants to be a member: it may now ask the code's hub to let it in, and is nothing more yet.
@@ -124,7 +124,7 @@ export const verifyCode = (root: Root, sid: string, typed: Typed) =>
  */
 export async function joinSubnet(root: Root, { hub_id }: Hub, typed: Typed) {
   const refund = root.limits.join.take(hub_id);
-  const via = await tried(root, hub_id, typed, (code, { ticket = '', network = '' }) => {
+  const via = await tried(root, hub_id, 'device_code', typed, (code, { ticket = '', network = '' }) => {
     const now = seconds();
     return root.records.codes.join({ hub_id, code, ticket, network, now, exp: now + JOIN_TTL });
   });
@@ -139,11 +139,11 @@ export async function joinSubnet(root: Root, { hub_id }: Hub, typed: Typed) {
  */
 export async function takeHub(root: Root, session: Session, typed: Typed) {
   const refund = root.limits.join.take(session.sid);
-  const taken = await tried(root, session.sid, typed, (code, { ticket = '', network = '' }) =>
+  const taken = await tried(root, session.sid, 'device_code', typed, (code, { ticket = '', network = '' }) =>
     root.records.estate.take({
       ...{ code, ticket, network, owner_id: session.owner_id!, home: session.hub_id ?? '' },
       subnet_id: `net_${toBase64url(random(12))}`,
-      by: byBrowser(session),
+      by: bySession(session),
       now: seconds(),
     }),
   );
@@ -157,13 +157,27 @@ export async function takeHub(root: Root, session: Session, typed: Typed) {
 /** Where a code is looked for. */
 type Among = { ticket?: string; network?: string };
 
-async function tried<A>(
+/** What is said of codes that people type. */
+const kinds = {
+  device_code: {
+    wrong: 'This code is not valid. Check the digits, or ask the hub for a new one.',
+    near: 'Many wrong codes are being typed. Use the link or the QR code of your hub, or type the code on the network of the hub.',
+  },
+  user_code: {
+    wrong: 'No command line asks by this code. Check the digits, or start again there: ingle account login',
+    near: 'Many wrong codes are being typed. Type the code on the network of the command line, or try again later.',
+  },
+} as const;
+
+/** Looks among codes of a kind for one that was typed, within all limits of typed codes. */
+export async function tried<A>(
   root: Root,
   who: string,
+  kind: keyof typeof kinds,
   typed: Typed,
   look: (code: string, among: Among) => Promise<A | undefined>,
 ): Promise<A> {
-  const code = root.tokens.mac('device_code', typed.code.replace('-', ''));
+  const code = root.tokens.mac(kind, typed.code.replace('-', ''));
   if (typed.ticket !== '') {
     const answer = await look(code, { ticket: ticketOf(root, typed.ticket) });
     if (answer) return answer;
@@ -183,15 +197,8 @@ async function tried<A>(
   }
   root.surge.failed();
   if (guess.near)
-    throw new IngleError(
-      'rate_limited',
-      'Many wrong codes are being typed. Use the link or the QR code of your hub, or type the code on the network of the hub.',
-      { retry_after: DEVICE_CODE_TTL, near: true },
-    );
-  throw new IngleError(
-    'invalid_device_code',
-    'This code is not valid. Check the digits, or ask the hub for a new one.',
-  );
+    throw new IngleError('rate_limited', kinds[kind].near, { retry_after: DEVICE_CODE_TTL, near: true });
+  throw new IngleError('invalid_device_code', kinds[kind].wrong);
 }
 
 /** Looks the code up, among those with this ticket or of hubs on this network if one is given; counts a wrong one. */

@@ -7,9 +7,10 @@ import type { Limits } from './root.ts';
 
 /**
  * `public`: anybody. `browser`: the holder of the cookie that a sid belongs to. `session`: a signed-in browser's token,
- * from the browser it was issued to. `proof:...`: a hub, by its certificate and a proof for that purpose (D11).
+ * from the browser it was issued to. `account`: that, or a command line the owner has let in: it may call
+ * these and no other. `proof:...`: a hub, by its certificate and a proof for that purpose (D11).
  */
-export type RootWho = 'public' | 'browser' | 'session' | `proof:${ProofPurpose}`;
+export type RootWho = 'public' | 'browser' | 'session' | 'account' | `proof:${ProofPurpose}`;
 
 /** Beside what every API declares: which limit of root counts the calls of one address. */
 type OfAddress = Exclude<keyof Limits, 'join' | 'ticket' | 'file' | 'sid' | 'proof'>;
@@ -28,6 +29,8 @@ const some = T.Record(T.String(), T.Unknown());
 const ok = T.Object({ ok: T.Literal(true) }, { additionalProperties: true });
 /** What a person calls something: a line of text. */
 const name = T.Object({ name: T.String({ maxLength: 64, pattern: '^[^\\p{Cc}\\u2028\\u2029]*$' }) }, strict);
+/** What a command line calls itself: nothing in it can pretend to be more than a name. */
+const commandName = T.String({ pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{N}\\p{M} ._@-]{0,63}$' });
 const hubId = { hub_id: T.String({ pattern: '^[\\w-]{1,64}$' }) };
 const withSid = T.Object({ sid: text }, strict);
 const withCode = T.Object({ device_code: text, ticket: maybe }, strict);
@@ -105,7 +108,7 @@ export const rootApi = rootArea({
   logout: {
     method: 'POST',
     path: '/v1/owner/logout',
-    who: 'session',
+    who: 'account',
     limit: 'session',
     doc: 'Ends the session.',
     body: T.Object({ sid: maybe }, strict),
@@ -115,7 +118,7 @@ export const rootApi = rootArea({
   credentials: {
     method: 'GET',
     path: '/v1/owner/credentials',
-    who: 'session',
+    who: 'account',
     limit: 'session',
     doc: "The owner's passkeys, and those of guests; not for a guest.",
     answer: some,
@@ -124,7 +127,7 @@ export const rootApi = rootArea({
   revoke: {
     method: 'DELETE',
     path: '/v1/owner/credentials/{id}',
-    who: 'session',
+    who: 'account',
     limit: 'session',
     doc: 'Revokes a passkey and ends its sessions; not for a guest.',
     answer: ok,
@@ -133,7 +136,7 @@ export const rootApi = rootArea({
   renamePasskey: {
     method: 'PATCH',
     path: '/v1/owner/credentials/{id}',
-    who: 'session',
+    who: 'account',
     limit: 'session',
     doc: "Names a passkey, of at most 64 characters; '' takes the name away. Not for a guest.",
     params: { id: text },
@@ -144,18 +147,29 @@ export const rootApi = rootArea({
   sessions: {
     method: 'GET',
     path: '/v1/owner/sessions',
-    who: 'session',
+    who: 'account',
     limit: 'session',
-    doc: 'Browsers that are signed in. `place`: the network they signed in from, cut to /24 or /48; no more is stored. Not for a guest.',
+    doc: 'Browsers and command lines that are signed in. `place`: the network they signed in from, cut to /24 or /48; no more is stored. Not for a guest.',
     answer: some,
     errors: ['unauthenticated', 'forbidden'],
+  },
+  renameSession: {
+    method: 'PATCH',
+    path: '/v1/owner/sessions/{id}',
+    who: 'account',
+    limit: 'session',
+    doc: "Names a sign-in, of at most 64 characters; '' takes the name away. Not for a guest.",
+    params: { id: text },
+    body: name,
+    answer: ok,
+    errors: ['unauthenticated', 'forbidden', 'not_found'],
   },
   endSession: {
     method: 'DELETE',
     path: '/v1/owner/sessions/{id}',
-    who: 'session',
+    who: 'account',
     limit: 'session',
-    doc: 'Signs a browser out at once; not for a guest. Its passkey stays.',
+    doc: 'Signs a browser or a command line out at once; not for a guest. Its passkey stays.',
     params: { id: text },
     answer: ok,
     errors: ['unauthenticated', 'forbidden', 'not_found'],
@@ -163,7 +177,7 @@ export const rootApi = rootArea({
   hubs: {
     method: 'GET',
     path: '/v1/owner/hubs',
-    who: 'session',
+    who: 'account',
     limit: 'session',
     doc: "The owner's hubs. Times are Unix seconds, null where they are not known. Not for a guest.",
     answer: some,
@@ -172,7 +186,7 @@ export const rootApi = rootArea({
   renameHub: {
     method: 'PATCH',
     path: '/v1/owner/hubs/{hub_id}',
-    who: 'session',
+    who: 'account',
     limit: 'session',
     doc: 'Names a hub at root, of at most 64 characters; not for a guest.',
     params: hubId,
@@ -224,7 +238,7 @@ export const rootApi = rootArea({
   audit: {
     method: 'GET',
     path: '/v1/owner/audit',
-    who: 'session',
+    who: 'account',
     limit: 'session',
     doc: 'What happened to the account, newest first, 100 at a time; `before` of the answer asks for older ones. Not for a guest.',
     query: { before: T.String({ pattern: '^[0-9]{1,15}$' }) },
@@ -234,10 +248,61 @@ export const rootApi = rootArea({
   exportAudit: {
     method: 'GET',
     path: '/v1/owner/audit/export',
-    who: 'session',
+    who: 'account',
     limit: 'session',
     doc: 'All of it as JSON lines, oldest first; not for a guest.',
     errors: ['unauthenticated', 'forbidden'],
+  },
+  askIn: {
+    method: 'POST',
+    path: '/v1/command-line',
+    who: 'public',
+    limit: 'command',
+    doc: 'A command line asks to be let in (RFC 8628): a code for its owner to type, and one to ask with.',
+    body: T.Object({ name: commandName }, strict),
+    answer: some,
+    errors: ['unavailable'],
+  },
+  pollIn: {
+    method: 'POST',
+    path: '/v1/command-line/token',
+    who: 'public',
+    limit: 'session',
+    doc: 'What became of its wish, every `interval` seconds; the token comes once, and is good for an hour.',
+    body: T.Object({ device_code: T.String({ pattern: '^[\\w-]{43}$' }) }, strict),
+    answer: some,
+    errors: ['forbidden', 'ticket_spent', 'timeout'],
+  },
+  findAsking: {
+    method: 'POST',
+    path: '/v1/owner/command-lines',
+    who: 'session',
+    limit: 'verify',
+    doc: 'Which command line asks by a code the owner typed, and options for the passkey that lets it in; not for a guest.',
+    body: T.Object({ user_code: text }, strict),
+    answer: some,
+    errors: ['invalid_device_code', 'unauthenticated', 'forbidden'],
+  },
+  allow: {
+    method: 'POST',
+    path: '/v1/owner/command-lines/{id}',
+    who: 'session',
+    limit: 'webauthn',
+    doc: 'Lets that command line in, by an assertion over those options; not for a guest.',
+    params: { id: text },
+    body: T.Object({ credential: some }, strict),
+    answer: ok,
+    errors: ['assertion_failed', 'unauthenticated', 'forbidden', 'not_found'],
+  },
+  deny: {
+    method: 'DELETE',
+    path: '/v1/owner/command-lines/{id}',
+    who: 'session',
+    limit: 'session',
+    doc: 'Sends that command line away; not for a guest.',
+    params: { id: text },
+    answer: ok,
+    errors: ['unauthenticated', 'forbidden', 'not_found'],
   },
   openPage: {
     method: 'POST',
@@ -387,7 +452,11 @@ export const rootSecurity: Pick<Described, 'who' | 'schemes'> = {
       name: 'ingle_browser',
       description: 'Or the header X-Ingle-Browser.',
     },
-    session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+    session: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'A JWT of a browser, or the token of a command line.',
+    },
     proof: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT, signed by the hub' },
     certificate: { type: 'apiKey', in: 'header', name: 'X-Ingle-Certificate' },
   },
@@ -395,6 +464,7 @@ export const rootSecurity: Pick<Described, 'who' | 'schemes'> = {
     public: { needs: [], doc: 'For anybody.' },
     browser: { needs: ['cookie'], doc: 'For the browser the sid belongs to.' },
     session: { needs: ['session', 'cookie'], doc: 'For a signed-in browser.' },
+    account: { needs: ['session'], doc: 'For a signed-in browser, with its cookie, or for a command line.' },
     'proof:device-code': hubProof,
     'proof:pairing-accept': hubProof,
     'proof:renew': hubProof,

@@ -4,7 +4,7 @@ import { seconds } from './clock.ts';
 import { digest } from './digest.ts';
 import type { Reply } from './http.ts';
 import type { AuditEntry, Session } from './records/records.ts';
-import { AUDIT, byBrowser } from './records/rules.ts';
+import { AUDIT, bySession } from './records/rules.ts';
 import type { Root } from './root.ts';
 import { letGo } from './session.ts';
 import { ownedBy } from './webauthn.ts';
@@ -23,7 +23,7 @@ async function keysOf(root: Root, session: Session) {
   return new Map((await ownedBy(root, session)).map((p) => [p.browser_key_id, p]));
 }
 
-/** Browsers that are signed in, of guests too. @throws IngleError `forbidden` */
+/** Browsers and command lines that are signed in, of guests too. @throws IngleError `forbidden` */
 export async function listSessions(root: Root, session: Session) {
   const keys = await keysOf(root, session);
   const all = await root.records.sessions.ofOwner(session.owner_id!, seconds());
@@ -36,6 +36,9 @@ export async function listSessions(root: Root, session: Session) {
       current: s.sid === session.sid,
       browser_key_id: s.browser_key_id,
       passkey: key?.name ?? '',
+      name: s.name,
+      /** What a command line calls itself; '' for a browser. */
+      command: s.command,
       guest: key?.guest ?? false,
       hub_id: s.hub_id,
       stage: live?.stage ?? s.stage,
@@ -48,15 +51,28 @@ export async function listSessions(root: Root, session: Session) {
   return { sessions: await Promise.all(all.map(shown)) };
 }
 
-/** Signs a browser out; its socket goes at once. @throws IngleError `forbidden`, `not_found` */
+const notSignedIn = () => new IngleError('not_found', 'It is not signed in.');
+
+/** Signs a browser or a command line out; its socket goes at once. @throws IngleError `forbidden`, `not_found` */
 export async function endSession(root: Root, session: Session, id: string) {
   await ownedBy(root, session);
   const now = seconds();
   const all = await root.records.sessions.ofOwner(session.owner_id!, now);
   const found = all.find((s) => idOf(s) === id);
-  if (!found) throw new IngleError('not_found', 'This browser is not signed in.');
-  await root.records.sessions.end(found.sid, now, byBrowser(session));
+  if (!found) throw notSignedIn();
+  await root.records.sessions.end(found.sid, now, bySession(session));
   letGo(root, found);
+  return { ok: true as const };
+}
+
+/** @throws IngleError `forbidden`, `not_found` */
+export async function renameSession(root: Root, session: Session, id: string, name: string) {
+  await ownedBy(root, session);
+  const now = seconds();
+  const all = await root.records.sessions.ofOwner(session.owner_id!, now);
+  const sid = all.find((s) => idOf(s) === id)?.sid ?? '';
+  const change = { sid, owner_id: session.owner_id!, name, by: bySession(session), now };
+  if (!(await root.records.sessions.rename(change))) throw notSignedIn();
   return { ok: true as const };
 }
 
@@ -67,7 +83,7 @@ export async function renamePasskey(root: Root, session: Session, credId: string
     cred_id: credId,
     owner_id: session.owner_id!,
     name,
-    by: byBrowser(session),
+    by: bySession(session),
     now: seconds(),
   };
   if (!(await root.records.passkeys.rename(change)))
@@ -99,7 +115,7 @@ export async function listHubs(root: Root, session: Session) {
 const noHub = () => new IngleError('not_found', 'There is no such hub.');
 /** A step on one of the owner's hubs. */
 const step = (session: Session, hubId: string) => ({
-  ...{ hub_id: hubId, owner_id: session.owner_id!, by: byBrowser(session), now: seconds() },
+  ...{ hub_id: hubId, owner_id: session.owner_id!, by: bySession(session), now: seconds() },
 });
 
 /** @throws IngleError `forbidden`, `not_found` */
@@ -133,8 +149,8 @@ export async function offerHub(root: Root, session: Session, hubId: string, isOf
   return { ok: true as const, offered_until: exp };
 }
 
-const shown = ({ n, at, what, browser_key_id, by_hub, place, about, name }: AuditEntry) => ({
-  ...{ n, at, what, browser_key_id, by_hub, place, about, name },
+const shown = ({ n, at, what, browser_key_id, by_hub, by_command, place, about, name }: AuditEntry) => ({
+  ...{ n, at, what, browser_key_id, by_hub, by_command, place, about, name },
 });
 
 /** The trail, newest first, from number `before` downwards. @throws IngleError `forbidden` */

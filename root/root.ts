@@ -45,6 +45,7 @@ export type Limits = Record<
   | 'hub'
   | 'verify'
   | 'join'
+  | 'command'
   | 'webauthn'
   | 'socket'
   | 'connect'
@@ -59,7 +60,7 @@ export type Limits = Record<
 /**
  * Tries a minute and client address, and of its network (`addressLimit`); `verify` as the design says, the others far
  * above what people do. Others count somebody whose papers are good, wherever it calls from. `join`: codes a hub gets
- * wrong in the life of one, as a sid may. `ticket`: pages an owner opens; `file`: files of one page; `sid`: requests of
+ * wrong in the life of one, as a sid or an owner may; `command`: command lines that begin to ask. `ticket`: pages an owner opens; `file`: files of one page; `sid`: requests of
  * one; `proof`: proofs of one hub, each of which is kept until it is over.
  */
 export function openLimits(now: () => number = Date.now): Limits {
@@ -69,6 +70,7 @@ export function openLimits(now: () => number = Date.now): Limits {
     hub: addressLimit(120, 60, now),
     verify: addressLimit(CODE_TRIES_PER_IP_MINUTE, 60, now),
     join: limit(CODE_TRIES_PER_SID, DEVICE_CODE_TTL, now),
+    command: addressLimit(10, 60, now),
     webauthn: addressLimit(240, 60, now),
     socket: addressLimit(600, 60, now),
     connect: addressLimit(600, 60, now),
@@ -84,4 +86,6 @@ export function openLimits(now: () => number = Date.now): Limits {
  * Of these, what several processes count together: whoever may come to any of them would otherwise get as many times as
  * much. What is left bounds the work of one process.
  */
-export const COUNTED_TOGETHER = ['session', 'enrol', 'hub', 'verify', 'join', 'webauthn', 'ticket'] as const;
+export const COUNTED_TOGETHER = [
+  ...(['session', 'enrol', 'hub', 'verify', 'join', 'command', 'webauthn', 'ticket'] as const),
+] as const;

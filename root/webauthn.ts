@@ -11,7 +11,7 @@ import {
 import { fromBase64url, random, toBase64url, utf8 } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { CHALLENGE_TTL } from '../firmware/protocol/limits.ts';
-import { challengeOf, inForeignFrame } from '../firmware/protocol/pairing/assertion.ts';
+import { type Challenge, challengeOf, inForeignFrame } from '../firmware/protocol/pairing/assertion.ts';
 import { seconds } from './clock.ts';
 import { log, short } from './log.ts';
 import type { Ceremony, Passkey, Session } from './records/records.ts';
@@ -27,11 +27,9 @@ const failed = () =>
   new IngleError('assertion_failed', 'The passkey could not be verified. Try again with a new request.');
 
 /** What the browser makes of a challenge of ours before a passkey signs it; used once. */
-async function takeSigned(root: Root, sid: string, purpose: Ceremony) {
+export async function takeSigned(root: Root, sid: string, purpose: Ceremony, context = sid) {
   const given = await root.records.passkeys.takeChallenge(sid, purpose, seconds());
-  return given === undefined
-    ? undefined
-    : challengeOf({ purpose, context: sid, bytes: fromBase64url(given) });
+  return given === undefined ? undefined : challengeOf({ purpose, context, bytes: fromBase64url(given) });
 }
 
 /** Whether a session is signed in by a passkey that may speak for the account: the owner's, not a guest's. */
@@ -123,6 +121,16 @@ export async function loginChallenge(root: Root, session: Session) {
   const known = session.owner_id === null ? [] : await root.records.passkeys.ofOwner(session.owner_id);
   if (session.owner_id !== null && known.length === 0)
     throw new IngleError('registration_required', 'This hub has no passkey yet. Make one first.');
+  return assertionOptions(root, session.sid, 'login', known);
+}
+
+/** What a browser asks its passkey by. */
+export async function assertionOptions(
+  root: Root,
+  sid: string,
+  kind: 'login' | 'command',
+  known: readonly Passkey[],
+) {
   const options = await generateAuthenticationOptions({
     rpID: rpID(root),
     timeout: CHALLENGE_TTL * 1000,
@@ -130,22 +138,25 @@ export async function loginChallenge(root: Root, session: Session) {
     allowCredentials: listed(known),
   });
   const exp = seconds() + CHALLENGE_TTL;
-  await root.records.passkeys.beginLogin({ sid: session.sid, challenge: options.challenge, exp });
+  await root.records.passkeys.beginAssertion(kind, { sid, challenge: options.challenge, exp });
   return { publicKeyCredentialRequestOptions: options };
 }
 
-/** Verifies the assertion, moves the sid to AUTH and issues its session token. @throws IngleError `assertion_failed` */
-export async function loginFinish(
+/**
+ * The passkey that made an assertion, and its counter now.
+ * @param owner whose passkey it must be; null for anybody's
+ * @throws IngleError `assertion_failed`
+ */
+export async function asserted(
   root: Root,
-  session: Session,
   credential: Record<string, unknown>,
-  place: string,
-) {
-  const expectedChallenge = await takeSigned(root, session.sid, 'login');
+  expectedChallenge: Challenge | undefined,
+  owner: string | null,
+): Promise<{ cred: Passkey; counter: number }> {
   const id = credential['id'];
   if (expectedChallenge === undefined || typeof id !== 'string' || id.length > 1400) throw failed();
   const cred = await root.records.passkeys.find(id);
-  if (!cred || (session.owner_id !== null && session.owner_id !== cred.owner_id)) throw failed();
+  if (!cred || (owner !== null && owner !== cred.owner_id)) throw failed();
   let counter: number;
   try {
     const response = credential as unknown as AuthenticationResponseJSON;
@@ -166,6 +177,18 @@ export async function loginFinish(
   } catch {
     throw failed();
   }
+  return { cred, counter };
+}
+
+/** Verifies the assertion, moves the sid to AUTH and issues its session token. @throws IngleError `assertion_failed` */
+export async function loginFinish(
+  root: Root,
+  session: Session,
+  credential: Record<string, unknown>,
+  place: string,
+) {
+  const expectedChallenge = await takeSigned(root, session.sid, 'login');
+  const { cred, counter } = await asserted(root, credential, expectedChallenge, session.owner_id);
   const hub = await root.records.hubs.ofOwner(cred.owner_id, session.hub_id);
   if (!hub) throw failed();
   const { owner_id, browser_key_id } = cred;
@@ -174,7 +197,7 @@ export async function loginFinish(
   const done = await root.records.passkeys.login({
     sid: session.sid,
     owner_before: session.owner_id,
-    cred_id: id,
+    cred_id: cred.cred_id,
     sign_count: counter,
     ...{ hub_id, subnet_id, jti: token.jti, place, now: seconds(), exp: token.exp },
   });

@@ -35,6 +35,8 @@ export const PROOF_SENDS = 5;
 /** Session token: absolute and idle lifetime, seconds. */
 export const SESSION_TTL = 12 * 3600;
 export const SESSION_IDLE = 2 * 3600;
+/** How long a command line that was let in stays so, seconds. */
+export const COMMAND_LINE_TTL = 3600;
 /** WebAuthn challenge lifetime, seconds. */
 export const CHALLENGE_TTL = 300;
 /** Hub certificate lifetime, seconds; renewed at two thirds. */

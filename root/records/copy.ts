@@ -145,6 +145,7 @@ const ofSessions = [
   'device_code',
   'skill_page',
   'handover',
+  'command_line',
 ];
 
 /** The archive's schema, by its first line. @throws IngleError `invalid_request`, `conflict` */

@@ -22,6 +22,10 @@ export interface Session {
   exp: number;
   /** Where it took its code or signed in, coarsely (`placeOf`). */
   place: string;
+  /** What its owner calls it; '' for nothing. */
+  name: string;
+  /** What a command line called itself; '' for a browser. */
+  command: string;
 }
 
 /** The names of a hub and of whose it is. */
@@ -94,6 +98,7 @@ export interface Records {
   passkeys: Passkeys;
   routes: Routes;
   pages: Pages;
+  commandLines: CommandLines;
   estate: Estate;
   audit: Audit;
   /** Removes whatever is over; see `Sweep`. @returns sids whose sockets must go */
@@ -117,6 +122,8 @@ export interface Sessions {
   end(sid: string, now: number, by?: By): Promise<void>;
   /** An owner's sessions that are signed in, the one seen last first. */
   ofOwner(ownerId: string, now: number): Promise<Session[]>;
+  /** @returns false when the session is not that owner's, or not signed in */
+  rename(r: { sid: string; owner_id: string; name: string; by: By; now: number }): Promise<boolean>;
   /** Ends the sessions of a hub's codes that no passkey has signed in on. @returns their sids */
   endUnpaired(hubId: string, now: number): Promise<string[]>;
   /** Stores live stages; only of sessions that are signed in. */
@@ -224,7 +231,7 @@ export interface Members {
   note(hubId: string): Promise<string | undefined>;
 }
 
-export type Ceremony = 'login' | 'registration';
+export type Ceremony = 'login' | 'registration' | 'command';
 
 export interface Challenge {
   sid: string;
@@ -238,8 +245,8 @@ export interface Passkeys {
   ofOwner(ownerId: string): Promise<Passkey[]>;
   /** Keeps the challenge of a registration and moves the session on. @throws IngleError `conflict`, `unauthenticated` */
   beginRegistration(c: Challenge, now: number): Promise<void>;
-  /** Keeps the challenge of a login. */
-  beginLogin(c: Challenge): Promise<void>;
+  /** Keeps the challenge of an assertion. */
+  beginAssertion(kind: 'login' | 'command', c: Challenge): Promise<void>;
   /** Takes the challenge of a session; there is one, of one kind, and it is taken once. */
   takeChallenge(sid: string, kind: Ceremony, now: number): Promise<string | undefined>;
   /**
@@ -281,10 +288,13 @@ export interface Passkeys {
   remove(r: { cred_id: string; owner_id: string; by: By; now: number }): Promise<string[] | undefined>;
 }
 
-/** Whose doing something was, for the trail: a browser's, from a coarse place, or a hub's. */
+/** Whose doing something was, for the trail: a browser's or a command line's, from a coarse place, or a hub's. */
 export interface By {
+  /** Of a command line: the passkey that let it in. */
   browser_key_id: string | null;
   by_hub: string | null;
+  /** What the command line is called; '' for none. */
+  by_command: string;
   place: string;
 }
 
@@ -348,6 +358,9 @@ export type Deed =
   | 'counter_went_back'
   | 'signed_out'
   | 'session_ended'
+  | 'session_renamed'
+  | 'command_allowed'
+  | 'command_denied'
   | 'hub_renamed'
   | 'hub_keys_changed'
   | 'hub_removed'
@@ -374,6 +387,54 @@ export interface AuditEntry extends By {
 export interface Audit {
   /** Entries older than number `before`, newest first, at most `most`. */
   read(r: { owner_id: string; before: number; most: number }): Promise<AuditEntry[]>;
+}
+
+/** A command line that asks to be let in (RFC 8628). */
+export interface Asking {
+  /** Digest of its device code. */
+  id: string;
+  /** What it calls itself. */
+  name: string;
+  place: string;
+  asked: number;
+  exp: number;
+}
+
+export interface CommandLines {
+  /**
+   * Notes that a command line asks.
+   * @param draw a code to be typed, keyed hash; called until one is free. When it throws, nothing has changed.
+   * @returns false when `most` ask already
+   */
+  ask(a: Asking & { network: string; most: number }, draw: () => string): Promise<boolean>;
+  /**
+   * Who asks by that code, nobody having answered. From now it is this owner's to answer, and no other's code. With
+   * `network` (not '') only one that asked from there counts.
+   */
+  find(f: { code: string; network: string; owner_id: string; now: number }): Promise<Asking | undefined>;
+  /** Lets it in by a passkey that was verified. @returns false when it does not ask this owner any more, or the passkey is gone */
+  allow(a: {
+    id: string;
+    owner_id: string;
+    cred_id: string;
+    sign_count: number;
+    by: By;
+    now: number;
+  }): Promise<boolean>;
+  /** @returns false when it does not ask this owner any more */
+  deny(d: { id: string; owner_id: string; by: By; now: number }): Promise<boolean>;
+  /**
+   * What became of its wish. The first time after it was let in it becomes the session `sid` until `exp`, whose owner is
+   * answered; `early` within `interval` seconds after it asked last; `over` when it is not known any more.
+   */
+  poll(p: {
+    id: string;
+    sid: string;
+    interval: number;
+    place: string;
+    now: number;
+    exp: number;
+  }): Promise<'asking' | 'early' | 'denied' | 'spent' | 'over' | { owner_id: string }>;
 }
 
 export interface Routes {

@@ -7,10 +7,19 @@ import { tooMany } from '../limit.ts';
 import type { By, Session } from './records.ts';
 
 /** What a session does, and what a hub does, as the trail tells it. */
-export const byBrowser = ({ browser_key_id, place }: Pick<Session, 'browser_key_id' | 'place'>): By => ({
-  ...{ browser_key_id, by_hub: null, place },
+export const bySession = (s: Pick<Session, 'browser_key_id' | 'place'> & Partial<Session>): By => ({
+  ...{
+    browser_key_id: s.browser_key_id,
+    by_hub: null,
+    by_command: s.command ? calledOf(s) : '',
+    place: s.place,
+  },
 });
-export const byHub = (hubId: string): By => ({ browser_key_id: null, by_hub: hubId, place: '' });
+export const byHub = (hubId: string): By => ({
+  ...{ browser_key_id: null, by_hub: hubId, by_command: '', place: '' },
+});
+/** What a session is called beside its passkey; '' for nothing. */
+export const calledOf = (s: Partial<Pick<Session, 'name' | 'command'>>): string => s.name || s.command || '';
 
 /** Lifetime of a sid nobody has used yet, seconds; its signature holds as long. */
 export const NEW_TTL = 3600;

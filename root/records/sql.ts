@@ -2,6 +2,7 @@
 import type { Records } from './records.ts';
 import { sqlAudit, sweepAudit } from './sql/audit.ts';
 import { sqlCodes } from './sql/codes.ts';
+import { sqlCommandLines } from './sql/command-lines.ts';
 import { sqlEstate } from './sql/estate.ts';
 import { sqlHubs, sweepHubs } from './sql/hubs.ts';
 import { sqlMembers } from './sql/members.ts';
@@ -23,6 +24,7 @@ export function sqlRecords(store: Store): Records {
     passkeys: sqlPasskeys(store),
     routes: sqlRoutes(store),
     pages: sqlPages(store),
+    commandLines: sqlCommandLines(store),
     estate: sqlEstate(store),
     audit: sqlAudit(store),
     sweep: (s) =>
@@ -35,6 +37,7 @@ export function sqlRecords(store: Store): Records {
           'ended_sid',
           'skill_page',
           'handover',
+          'command_line',
         ])
           await db.run(`DELETE FROM ${table} WHERE exp <= ?`, s.now);
         await db.run('DELETE FROM member WHERE exp > 0 AND exp <= ?', s.now);

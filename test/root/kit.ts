@@ -8,7 +8,7 @@ import { SignJWT } from 'jose';
 import { io, type Socket } from 'socket.io-client';
 import { fromBase64url } from '../../firmware/protocol/bytes.ts';
 import { heedRoot } from '../../firmware/protocol/heed.ts';
-import { challengeOf, type ToSign } from '../../firmware/protocol/pairing/assertion.ts';
+import { challengeOf, commandContext, type ToSign } from '../../firmware/protocol/pairing/assertion.ts';
 import type { ProofPurpose, RouteStatus } from '../../firmware/protocol/wire.ts';
 import { migrations } from '../../root/records/sql/schema.ts';
 import { openSqliteStore } from '../../root/records/sqlite.ts';
@@ -266,6 +266,8 @@ export async function newHub(root: { url: string; origin: string; api?: string }
   return hub;
 }
 
+type Tab = Awaited<ReturnType<typeof newTab>>;
+
 /** A browser tab with a sid; `cookie` of another tab makes it the same browser. What binds the two is what root gave. */
 export async function newTab(
   root: { url: string; origin: string },
@@ -296,9 +298,17 @@ export async function newTab(
       call(root, 'POST', path, body, { ...from, ...bound, origin: root.origin, ...headers }),
     bearer: (): Record<string, string> => ({ ...from, ...bound, authorization: `Bearer ${tab.token}` }),
     /** Root's options with what this browser has signed in the place of root's challenge. */
-    signing: async <O extends { challenge: string }>(purpose: ToSign['purpose'], options: O): Promise<O> => ({
+    signing: async <O extends { challenge: string }>(
+      purpose: ToSign['purpose'],
+      options: O,
+      context?: string,
+    ): Promise<O> => ({
       ...options,
-      challenge: await challengeOf({ purpose, context: tab.sid, bytes: fromBase64url(options.challenge) }),
+      challenge: await challengeOf({
+        purpose,
+        context: context ?? tab.sid,
+        bytes: fromBase64url(options.challenge),
+      }),
     }),
     verify: (code: string) => tab.post('/v1/owner/login/verify', { device_code: code, sid: tab.sid }),
     async register() {
@@ -352,6 +362,40 @@ export async function newTab(
     online: () => ({ sid: tab.sid, session_jwt: tab.token, browser_key_id: tab.browser_key_id }),
   };
   return tab;
+}
+
+/** A command line that asks root to be let in, or is. */
+export async function newCommandLine(root: { url: string }, name = 'shell') {
+  const from = { 'x-forwarded-for': newAddress() };
+  const asked = granted(await call(root, 'POST', '/v1/command-line', { name }, from)).body;
+  const line = {
+    from,
+    ...(asked as { device_code: string; user_code: string; interval: number; verification_uri: string }),
+    token: '',
+    /** Asks what became of its wish, and keeps the token. */
+    async poll(): Promise<Answer> {
+      const body = { device_code: line.device_code };
+      const r = await call(root, 'POST', '/v1/command-line/token', body, from);
+      if (r.body.token) line.token = r.body.token;
+      return r;
+    },
+    bearer: () => ({ ...from, authorization: `Bearer ${line.token}` }),
+    /** A tab types its code. */
+    find: (tab: Tab, code?: string): Promise<Answer> =>
+      tab.post('/v1/owner/command-lines', { user_code: code ?? line.user_code }, tab.bearer()),
+    /** And allows what it found, or another one. */
+    async allow(tab: Tab, found: Answer, id: string = found.body.id): Promise<Answer> {
+      const options = found.body.publicKeyCredentialRequestOptions;
+      const credential = tab.keys.get(await tab.signing('command', options, commandContext(tab.sid, id)));
+      return tab.post(`/v1/owner/command-lines/${id}`, { credential }, tab.bearer());
+    },
+    /** All of it. */
+    async comesIn(tab: Tab) {
+      granted(await line.allow(tab, granted(await line.find(tab))));
+      granted(await line.poll());
+    },
+  };
+  return line;
 }
 
 /** A hub, and a tab that is signed in to it with a passkey; `seat`: where the tab comes to root, if not where the hub does. */

@@ -24,8 +24,9 @@ export async function note(
   ))!;
   const n = Number(last) + 1;
   await db.run(
-    'INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ...[`${ownerId}.${n}`, ownerId, n, now, what, by.browser_key_id, by.by_hub, by.place, about, name],
+    by.by_command,
   );
   await db.run('DELETE FROM audit WHERE owner_id = ? AND n <= ?', ownerId, n - AUDIT.entries);
 }
@@ -39,7 +40,7 @@ export function sqlAudit(store: Store): Audit {
   return {
     read: ({ owner_id, before, most }) =>
       store.all<AuditEntry & Record<string, unknown>>(
-        `SELECT n, at, what, browser_key_id, by_hub, place, about, name FROM audit
+        `SELECT n, at, what, browser_key_id, by_hub, by_command, place, about, name FROM audit
          WHERE owner_id = ? AND n < ? ORDER BY n DESC LIMIT ?`,
         ...[owner_id, before, most],
       ),

@@ -1,7 +1,7 @@
 // Device codes, in SQL.
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { Codes } from '../records.ts';
-import { alive, byBrowser, mayTry, moved, oneMoreTry } from '../rules.ts';
+import { alive, bySession, mayTry, moved, oneMoreTry } from '../rules.ts';
 import { note } from './audit.ts';
 import { findHub } from './hubs.ts';
 import { findSession } from './sessions.ts';
@@ -87,7 +87,7 @@ export function sqlCodes(store: Store): Codes {
            tries = 0, last_seen = ?, exp = ?, place = ? WHERE sid = ?`,
           ...[stage, hub.owner_id, hub.subnet_id, hub_id, scope, now, exp, place, sid],
         );
-        const by = byBrowser({ browser_key_id: null, place });
+        const by = bySession({ browser_key_id: null, place });
         await note(db, hub.owner_id, { what: 'code_taken', by, about: hub_id }, now);
         return { hub, scope };
       }),

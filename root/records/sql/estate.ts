@@ -1,7 +1,7 @@
 // An owner's hubs: what they are called, how one goes, and how it changes hands; in SQL.
 import { IngleError } from '../../../firmware/protocol/errors.ts';
 import type { By, Estate, OwnedHub } from '../records.ts';
-import { byBrowser } from '../rules.ts';
+import { bySession } from '../rules.ts';
 import { note } from './audit.ts';
 import { noteTaken } from './codes.ts';
 import { COLUMNS, forgetHub, forgetOwnerless } from './hubs.ts';
@@ -105,7 +105,7 @@ export function sqlEstate(store: Store): Estate {
         await alone(db, hub.hub_id);
         await noteTaken(db, hub.hub_id, now);
         // Whose browser took it is the new owner's business.
-        const stranger = byBrowser({ browser_key_id: null, place: by.place });
+        const stranger = bySession({ browser_key_id: null, place: by.place });
         await note(db, hub.owner_id, { what: 'hub_given', by: stranger, ...about }, now);
         await note(db, owner_id, { what: 'hub_received', by, ...about }, now);
         return { hub_id: hub.hub_id, ended: await give(db, hub, { owner_id, subnet_id, home }, now) };

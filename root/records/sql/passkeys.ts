@@ -1,6 +1,6 @@
 // Passkeys and the challenges of their ceremonies, in SQL.
 import type { Ceremony, Challenge, Passkey, Passkeys } from '../records.ts';
-import { alive, byBrowser, moved, wentBack } from '../rules.ts';
+import { alive, bySession, moved, wentBack } from '../rules.ts';
 import { note } from './audit.ts';
 import { endSessions, findSession } from './sessions.ts';
 import type { Db, Store } from './store.ts';
@@ -16,13 +16,22 @@ function passkeyOf(row: Row): Passkey {
   const transports = JSON.parse(row.transports) as string[];
   return { ...row, transports, backed_up: row.backed_up === 1, guest: row.guest === 1 };
 }
-async function findPasskey(db: Db, credId: string): Promise<Passkey | undefined> {
+export async function findPasskey(db: Db, credId: string): Promise<Passkey | undefined> {
   const row = await db.get<Row>('SELECT * FROM webauthn_cred WHERE cred_id = ?', credId);
   return row && passkeyOf(row);
 }
 async function ofOwner(db: Db, ownerId: string): Promise<Passkey[]> {
   const sql = 'SELECT * FROM webauthn_cred WHERE owner_id = ? ORDER BY created, cred_id';
   return (await db.all<Row>(sql, ownerId)).map(passkeyOf);
+}
+/** Notes that a passkey was used. @returns whether its counter went back */
+export async function noteUse(db: Db, p: Passkey, signCount: number, now: number): Promise<boolean> {
+  const back = wentBack(p.sign_count, signCount);
+  await db.run(
+    'UPDATE webauthn_cred SET sign_count = ?, last_used = ?, went_back = ? WHERE cred_id = ?',
+    ...[signCount, now, back ? now : p.went_back, p.cred_id],
+  );
+  return back;
 }
 async function keepChallenge(db: Db, kind: Ceremony, c: Challenge): Promise<void> {
   const sql = `INSERT INTO pairing_challenge VALUES (?, ?, ?, ?)
@@ -40,7 +49,7 @@ export function sqlPasskeys(store: Store): Passkeys {
         await db.run('UPDATE session_web SET stage = ? WHERE sid = ?', stage, c.sid);
         await keepChallenge(db, 'registration', c);
       }),
-    beginLogin: (c) => keepChallenge(store, 'login', c),
+    beginAssertion: (kind, c) => keepChallenge(store, kind, c),
     takeChallenge: async (sid, kind, now) =>
       (
         await store.get<{ challenge: string }>(
@@ -69,7 +78,7 @@ export function sqlPasskeys(store: Store): Passkeys {
         if (changes !== 1) return false;
         // The approval was for one passkey.
         await db.run("UPDATE session_web SET scope = '', stage = ? WHERE sid = ?", stage, sid);
-        const by = byBrowser({ browser_key_id, place });
+        const by = bySession({ browser_key_id, place });
         await note(db, p.owner_id, { what: 'passkey_added', by, about: p.browser_key_id }, now);
         return true;
       }),
@@ -81,17 +90,13 @@ export function sqlPasskeys(store: Store): Passkeys {
         const passkey = await findPasskey(db, cred_id);
         if (!present || present.owner_id !== owner_before || !passkey) return undefined;
         const stage = moved(present, 'login');
-        const back = wentBack(passkey.sign_count, sign_count);
-        await db.run(
-          'UPDATE webauthn_cred SET sign_count = ?, last_used = ?, went_back = ? WHERE cred_id = ?',
-          ...[sign_count, now, back ? now : passkey.went_back, cred_id],
-        );
+        const back = await noteUse(db, passkey, sign_count, now);
         await db.run(
           `UPDATE session_web SET stage = ?, owner_id = ?, subnet_id = ?, hub_id = ?, browser_key_id = ?, scope = '',
            jti = ?, last_seen = ?, exp = ?, place = ? WHERE sid = ?`,
           ...[stage, passkey.owner_id, subnet_id, hub_id, passkey.browser_key_id, jti, now, exp, place, sid],
         );
-        const by = byBrowser({ browser_key_id: passkey.browser_key_id, place });
+        const by = bySession({ browser_key_id: passkey.browser_key_id, place });
         await note(db, passkey.owner_id, { what: back ? 'counter_went_back' : 'signed_in', by }, now);
         return { went_back: back };
       }),

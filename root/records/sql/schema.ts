@@ -10,7 +10,8 @@
  * not the owner's. `skill_page`: by the digest of its ticket's jti; `exp` is the ticket's until it is spent. `place` is
  * always a network cut short (`placeOf`), never an address. `audit`: an owner's trail, numbered by `n`. `handover`: a hub
  * whose owner offers it to another. A hub's `cert_exp`: when the last certificate given to it ends; `rotated`: when it
- * last got new keys.
+ * last got new keys. `command_line`: one that asks to be let in, by the digest of its device code; `code`: the typed one's
+ * keyed hash. A session's `command`: what a command line called itself, '' for a browser; `name`: what its owner calls it.
  */
 export const migrations = [
   `CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -69,4 +70,11 @@ CREATE TABLE audit (id TEXT PRIMARY KEY, owner_id TEXT NOT NULL, n INTEGER NOT N
   what TEXT NOT NULL, browser_key_id TEXT, by_hub TEXT, place TEXT NOT NULL, about TEXT NOT NULL, name TEXT NOT NULL) STRICT;
 CREATE UNIQUE INDEX audit_of_owner ON audit (owner_id, n);
 CREATE INDEX audit_at ON audit (at);`,
+  `ALTER TABLE session_web ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE session_web ADD COLUMN command TEXT NOT NULL DEFAULT '';
+ALTER TABLE audit ADD COLUMN by_command TEXT NOT NULL DEFAULT '';
+CREATE TABLE command_line (id TEXT PRIMARY KEY, code TEXT NOT NULL UNIQUE, name TEXT NOT NULL, network TEXT NOT NULL,
+  place TEXT NOT NULL, state TEXT NOT NULL, owner_id TEXT, browser_key_id TEXT, asked INTEGER NOT NULL,
+  polled INTEGER NOT NULL, exp INTEGER NOT NULL) STRICT;
+CREATE INDEX command_line_exp ON command_line (exp);`,
 ] as const;

@@ -1,6 +1,6 @@
 // Sessions, in SQL.
 import type { Session, Sessions, Sweep } from '../records.ts';
-import { byBrowser, NEW_TTL } from '../rules.ts';
+import { bySession, calledOf, NEW_TTL } from '../rules.ts';
 import { note } from './audit.ts';
 import { type Db, parts, type Store } from './store.ts';
 
@@ -75,9 +75,10 @@ export function sqlSessions(store: Store): Sessions {
       store.transaction(async (db) => {
         const s = await findSession(db, sid, now);
         if (s && s.owner_id !== null && s.jti !== null) {
-          const about = by ? (s.browser_key_id ?? '') : '';
-          const what = by ? 'session_ended' : 'signed_out';
-          await note(db, s.owner_id, { what, by: by ?? byBrowser(s), about }, now);
+          const done = by
+            ? ({ what: 'session_ended', by, about: s.browser_key_id ?? '', name: calledOf(s) } as const)
+            : ({ what: 'signed_out', by: bySession(s) } as const);
+          await note(db, s.owner_id, done, now);
         }
         await endSessions(db, 'sid = ?', sid, now);
       }),
@@ -86,6 +87,17 @@ export function sqlSessions(store: Store): Sessions {
         'SELECT * FROM session_web WHERE owner_id = ? AND exp > ? AND jti IS NOT NULL ORDER BY last_seen DESC, sid',
         ...[ownerId, now],
       ),
+    rename: ({ sid, owner_id, name, by, now }) =>
+      store.transaction(async (db) => {
+        const renamed = await db.get<{ browser_key_id: string }>(
+          `UPDATE session_web SET name = ? WHERE sid = ? AND owner_id = ? AND exp > ? AND jti IS NOT NULL
+           RETURNING browser_key_id`,
+          ...[name, sid, owner_id, now],
+        );
+        if (!renamed) return false;
+        await note(db, owner_id, { what: 'session_renamed', by, about: renamed.browser_key_id, name }, now);
+        return true;
+      }),
     endUnpaired: (hubId, now) =>
       store.transaction((db) => endSessions(db, 'hub_id = ? AND browser_key_id IS NULL', hubId, now)),
     keepStages: (stages) =>

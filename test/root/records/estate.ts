@@ -19,7 +19,7 @@ import {
   take,
 } from './kit.ts';
 
-const by: By = { browser_key_id: 'key', by_hub: null, place: '192.0.2.0/24' };
+const by: By = { browser_key_id: 'key', by_hub: null, by_command: '', place: '192.0.2.0/24' };
 
 const trail = (records: Records, owner_id: string, most = AUDIT.entries) =>
   records.audit.read({ owner_id, before: Number.MAX_SAFE_INTEGER, most });
@@ -55,9 +55,9 @@ function trailTests(test: Test): void {
     await records.estate.rename({ hub_id, owner_id, name: 'Attic', by, now: T + 3 });
     await records.hubs.rotate({ hub_id, from: hub.sign_pub, to: 'fresh', e2e_pub: 'e', now: T + 4 });
     await records.sessions.end('s', T + 5);
-    const self = { browser_key_id: 'key of cred of s', by_hub: null, place: 'here' };
+    const self = { browser_key_id: 'key of cred of s', by_hub: null, by_command: '', place: 'here' };
     const stranger = { ...self, browser_key_id: null };
-    const hubItself = { browser_key_id: null, by_hub: hub_id, place: '' };
+    const hubItself = { browser_key_id: null, by_hub: hub_id, by_command: '', place: '' };
     const none = { about: '', name: '' };
     assert.equal(
       (await trail(records, owner_id)).reverse().map((e) => ({ ...e })),

@@ -175,7 +175,15 @@ export function hubTests(test: Test): void {
       {
         ...{ sid: winner, cookie: 'c', stage: 'PREAUTH', browser_key_id: null, scope: 'new_passkey' },
         ...{ owner_id: hub.owner_id, subnet_id: hub.subnet_id, hub_id: hub.hub_id, jti: null },
-        ...{ tries: 0, tries_until: s.tries_until, last_seen: T + 3, exp: LATER, place: 'here' },
+        ...{
+          tries: 0,
+          tries_until: s.tries_until,
+          last_seen: T + 3,
+          exp: LATER,
+          place: 'here',
+          name: '',
+          command: '',
+        },
       },
     );
     const other = (await records.sessions.find(loser!, T))!;

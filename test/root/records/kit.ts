@@ -12,7 +12,7 @@ export const T = 1_000_000;
 export const LATER = T + 10_000;
 
 /** Of the trail: nobody in particular. */
-export const nobody: By = { browser_key_id: null, by_hub: null, place: '' };
+export const nobody: By = { browser_key_id: null, by_hub: null, by_command: '', place: '' };
 
 export const ids = (name: string) => ({
   hub_id: `hub_${name}`,

@@ -22,8 +22,8 @@ export function passkeyTests(test: Test): void {
   test('a challenge is taken once, of its kind, in its time; the newest is the only one', async ({
     records,
   }) => {
-    const { beginLogin, takeChallenge } = records.passkeys;
-    const begin = (challenge: string) => beginLogin({ sid: 's', challenge, exp: T + 10 });
+    const { beginAssertion, takeChallenge } = records.passkeys;
+    const begin = (challenge: string) => beginAssertion('login', { sid: 's', challenge, exp: T + 10 });
     await begin('old');
     await begin('new');
     assert.is(await takeChallenge('s', 'registration', T), undefined, 'of another kind');
@@ -149,7 +149,15 @@ export function passkeyTests(test: Test): void {
       {
         ...{ sid: 'n', cookie: 'c', stage: 'AUTH', scope: '', tries: 0, tries_until: 0 },
         ...{ owner_id: hub.owner_id, subnet_id: hub.subnet_id, hub_id: hub.hub_id },
-        ...{ browser_key_id: 'key of p', jti: 'j', last_seen: T + 4, exp: LATER, place: 'here' },
+        ...{
+          browser_key_id: 'key of p',
+          jti: 'j',
+          last_seen: T + 4,
+          exp: LATER,
+          place: 'here',
+          name: '',
+          command: '',
+        },
       },
     );
     const used = (await passkeys.find('p'))!;

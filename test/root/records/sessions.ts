@@ -74,7 +74,7 @@ export function sessionTests(test: Test): void {
     const hub = await enrol(records, 'h');
     for (const sid of ['a', 'b']) {
       await signedIn(records, sid, hub);
-      await passkeys.beginLogin({ sid, challenge: `of ${sid}`, exp: LATER });
+      await passkeys.beginAssertion('login', { sid, challenge: `of ${sid}`, exp: LATER });
       await routes.offer({ sid, hub_id: hub.hub_id, pubkey: `pub of ${sid}`, now: T, exp: LATER });
       await routes.bind(sid, 4, T);
     }
@@ -182,7 +182,7 @@ export function sessionTests(test: Test): void {
     const exp = T + 50;
     const { hub_id } = hub;
     await issue(records, hub, 'open', { exp });
-    await passkeys.beginLogin({ sid: 'a', challenge: 'x', exp });
+    await passkeys.beginAssertion('login', { sid: 'a', challenge: 'x', exp });
     await routes.offer({ sid: 'a', hub_id, pubkey: 'pub', now: T, exp });
     assert.ok(await hubs.spendProof('p', exp));
     const sweep = (now: number) => records.sweep({ now, idle_since: 0, connected: [], online: [] });
@@ -193,7 +193,7 @@ export function sessionTests(test: Test): void {
     assert.is(await passkeys.takeChallenge('a', 'login', T), 'x');
 
     await issue(records, hub, 'other', { exp });
-    await passkeys.beginLogin({ sid: 'a', challenge: 'y', exp });
+    await passkeys.beginAssertion('login', { sid: 'a', challenge: 'y', exp });
     assert.equal(await sweep(exp), [], 'its session stays');
     assert.ok(await hubs.spendProof('p', exp));
     assert.is((await routes.restore(T))[0]!.pubkey, null);

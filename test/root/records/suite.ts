@@ -1,6 +1,7 @@
 // The one suite of root's records: what every database must do, by the verbs only.
 import { suite } from 'uvu';
 import type { Records } from '../../../root/records/records.ts';
+import { commandLineTests } from './command-lines.ts';
 import { estateTests } from './estate.ts';
 import { hubTests } from './hubs.ts';
 import type { Open } from './kit.ts';
@@ -22,5 +23,6 @@ export function recordsSuite(name: string, open: Open) {
   memberTests(test);
   pageTests(test);
   estateTests(test);
+  commandLineTests(test);
   return test;
 }
