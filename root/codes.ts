@@ -164,7 +164,8 @@ const kinds = {
     near: 'Many wrong codes are being typed. Use the link or the QR code of your hub, or type the code on the network of the hub.',
   },
   user_code: {
-    wrong: 'No command line asks by this code. Check the digits, or start again there: ingle account login',
+    wrong:
+      'No command line asks by this code. Check the digits, or start again there with ingle account login.',
     near: 'Many wrong codes are being typed. Type the code on the network of the command line, or try again later.',
   },
 } as const;

@@ -84,10 +84,13 @@ export async function pollIn(root: Root, deviceCode: string, ip: string) {
   if (became === 'asking') return { state: 'asking', interval: INTERVAL };
   if (became === 'early') throw tooMany(INTERVAL);
   if (became === 'denied')
-    throw new IngleError('forbidden', 'The owner said no. Ask again: ingle account login');
+    throw new IngleError('forbidden', 'The owner said no. Ask again with ingle account login.');
   if (became === 'spent')
-    throw new IngleError('ticket_spent', 'This sign-in was taken already. Ask again: ingle account login');
-  throw new IngleError('timeout', 'Nobody allowed it in time. Ask again: ingle account login');
+    throw new IngleError(
+      'ticket_spent',
+      'This sign-in was taken already. Ask again with ingle account login.',
+    );
+  throw new IngleError('timeout', 'Nobody allowed it in time. Ask again with ingle account login.');
 }
 
 /**
@@ -112,7 +115,7 @@ export async function findAsking(root: Root, session: Session, typed: Typed) {
 }
 
 const notAsking = () =>
-  new IngleError('not_found', 'It does not ask any more. Start again there: ingle account login');
+  new IngleError('not_found', 'It does not ask any more. Start again there with ingle account login.');
 
 /** Lets it in. @throws IngleError `forbidden` for a guest, `assertion_failed`, `not_found` */
 export async function allow(root: Root, session: Session, id: string, credential: Record<string, unknown>) {
@@ -139,7 +142,7 @@ export async function authenticateCommand(root: Root, token: string): Promise<Se
   const now = seconds();
   const s = await root.records.sessions.find(sidOf(token), now);
   if (!s || s.command === '' || !isLoggedIn(s))
-    throw new IngleError('unauthenticated', 'This sign-in is over. Sign in again: ingle account login');
+    throw new IngleError('unauthenticated', 'This sign-in is over. Sign in again with ingle account login.');
   if (s.last_seen + SEEN_EVERY <= now) await root.records.sessions.seen(s.sid, now);
   return s;
 }

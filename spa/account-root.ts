@@ -11,6 +11,9 @@ export interface SignedIn {
   current: boolean;
   browser_key_id: string;
   passkey: string;
+  /** As its owner calls it, and what a command line calls itself; '' for nothing. */
+  name: string;
+  command: string;
   guest: boolean;
   connected: boolean;
   /** The network it signed in from, cut short; '' where it is not known. */
@@ -49,9 +52,20 @@ export interface Entry {
   what: string;
   browser_key_id: string | null;
   by_hub: string | null;
+  /** The command line that did it; '' for none. */
+  by_command: string;
   place: string;
   about: string;
   name: string;
+}
+
+/** A command line that asks to be let in. */
+export interface Asking {
+  id: string;
+  name: string;
+  place: string;
+  asked_at: number;
+  publicKeyCredentialRequestOptions: unknown;
 }
 
 export interface Account {
@@ -87,6 +101,9 @@ export const account = {
   keep: (hub: string) => ask('DELETE', `hubs/${id(hub)}/handover`),
   /** @param code the first group alone: the second is the hub's secret, which root must not see */
   take: (code: string) => ask<{ hub_id: string }>('POST', 'hubs/take', { device_code: code }),
+  whoAsks: (code: string) => ask<Asking>('POST', 'command-lines', { user_code: code }),
+  letIn: (line: string, credential: unknown) => ask('POST', `command-lines/${id(line)}`, { credential }),
+  sendAway: (line: string) => ask('DELETE', `command-lines/${id(line)}`),
   trail: (before: number | null) =>
     ask<{ entries: Entry[]; before: number | null }>('GET', `audit${before ? `?before=${before}` : ''}`),
   /** JSON lines; a single one comes as what it says. */

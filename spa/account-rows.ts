@@ -59,11 +59,11 @@ function Name(o: { name: string; of: string; still: boolean; send(name: string):
 }
 
 function Browser({ of: s, by, still, order }: Row<SignedIn> & { by: Passkey | undefined }) {
-  const name = by ? passkeyName(by) : say('browser');
+  const name = s.name || s.command || (by ? passkeyName(by) : say('browser'));
   const signOut = async () => {
     const question = {
       title: say('sign_out_title', { name }),
-      text: say('sign_out_sure'),
+      text: say(s.command ? 'command_out_sure' : 'sign_out_sure'),
       yes: say('sign_out'),
     };
     if (await ask(question))
@@ -74,7 +74,7 @@ function Browser({ of: s, by, still, order }: Row<SignedIn> & { by: Passkey | un
   };
   const seen = s.connected ? say('open_now') : say('seen', { when: ago(s.last_seen_at * 1000) });
   return html`<li data-session=${s.id}><span><b>${name}</b>
-    <span class="soft small">${line(s.current && say('here'), s.guest && say('guest'), seen, s.place && say('from', { place: s.place }))}</span></span>
+    <span class="soft small">${line(s.command !== '' && say('command_line'), s.current && say('here'), s.guest && say('guest'), seen, s.place && say('from', { place: s.place }))}</span></span>
     ${
       !s.current &&
       html`<button type="button" class="button quiet" disabled=${still} aria-label=${say('sign_out_of', { name })}

@@ -7,9 +7,16 @@ import { useFocusInside } from './focus.ts';
 
 const deeds = [
   ...(['code_taken', 'passkey_added', 'passkey_renamed', 'passkey_removed', 'signed_in'] as const),
-  ...(['counter_went_back', 'signed_out', 'session_ended', 'hub_renamed', 'hub_keys_changed'] as const),
+  ...([
+    'counter_went_back',
+    'signed_out',
+    'session_ended',
+    'session_renamed',
+    'hub_renamed',
+    'hub_keys_changed',
+  ] as const),
   ...(['hub_removed', 'hub_offered', 'hub_kept', 'hub_given', 'hub_received'] as const),
-  ...(['member_joined', 'member_left'] as const),
+  ...(['member_joined', 'member_left', 'command_allowed', 'command_denied'] as const),
 ] as const;
 
 /** Hands a text over as a file. */
@@ -69,11 +76,13 @@ export function Trail({ of }: { of: Account }) {
     return h ? hubName(h) : id.startsWith('bk_') ? keyName(id) : id.slice(0, 12);
   };
   const who = (e: Entry) =>
-    e.by_hub
-      ? say('by_hub', { name: nameOf(e.by_hub) })
-      : e.browser_key_id
-        ? keyName(e.browser_key_id)
-        : say('by_browser');
+    e.by_command
+      ? say('by_command', { name: e.by_command })
+      : e.by_hub
+        ? say('by_hub', { name: nameOf(e.by_hub) })
+        : e.browser_key_id
+          ? keyName(e.browser_key_id)
+          : say('by_browser');
   const what = (e: Entry) => {
     const deed = deeds.find((d) => d === e.what);
     return deed ? say(deed, { name: e.name || (e.about ? nameOf(e.about) : '') }) : e.what;

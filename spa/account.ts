@@ -2,6 +2,7 @@
 // also while the hub is away.
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { LetIn } from './account-command.ts';
 import { type Account as All, account, say } from './account-root.ts';
 import { Rows } from './account-rows.ts';
 import { Trail } from './account-trail.ts';
@@ -71,6 +72,7 @@ export function Account() {
     <p class="soft">${say('lead')}</p>
     ${note}
     <${Rows} of=${all} still=${busy} order=${order} />
+    <${LetIn} changed=${look} />
     <${Trail} of=${all} />
     <p class="soft small">${glyph('key')} ${say('lost')}</p>
   </div>`;

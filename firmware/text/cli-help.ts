@@ -13,6 +13,18 @@ const en = {
   browsers list           paired browsers
   browsers forget <id>    unpair a browser and close its channels
   browsers rename <id> <name>   another name for a browser
+  account login           sign this command line in at root, which you let in in a browser
+  account logout          sign it out
+  account sign-ins list   browsers and command lines that are signed in
+  account sign-ins rename <id> <name>   a name for a sign-in
+  account sign-ins revoke <id>   sign a browser or a command line out at once
+  account passkeys list   your passkeys and those of guests
+  account passkeys rename <id> <name>   a name for a passkey
+  account passkeys remove <id>   remove a passkey and end its sign-ins
+  account hubs list       your hubs as root knows them
+  account hubs rename <id> <name>   a name for a hub at root
+  account trail           what happened to your account, newest first
+  account trail export    all of it as JSON lines
   people list             whom you have invited
   people invite <name>    invite somebody with a passkey of their own
   people change <id>      another name, role or end for a person
@@ -142,6 +154,35 @@ Paired browsers: id, label, when paired and last seen.`,
 Unpairs a browser and closes its channels at once.`,
   'browsers rename': `ingle browsers rename <id> <name> [--json]
 Gives a paired browser another name in the list, of at most 64 characters.`,
+  'account login': `ingle account login [--root <url>] [--name <name>] [--json]
+Signs this command line in at root for an hour, to read and tend what root keeps of your account. It shows a code; type
+it on the page of access of a browser where you are signed in, look at what asks, and allow it by your passkey. It leads
+to no hub and lets nobody else in. Only let in what you have just started yourself.
+  --root <url>     the root; without it the one the hub hereabouts is configured with
+  --name <name>    what the command line is called there; without it the name of this computer`,
+  'account logout': `ingle account logout [--json]
+Signs this command line out at root, and forgets what was kept of it.`,
+  'account sign-ins list': `ingle account sign-ins list [--json]
+Browsers and command lines that are signed in: id, name, when last seen, and the network they signed in from, cut short.`,
+  'account sign-ins rename': `ingle account sign-ins rename <id> <name> [--json]
+Gives a sign-in a name of at most 64 characters.`,
+  'account sign-ins revoke': `ingle account sign-ins revoke <id> [--json]
+Signs a browser or a command line out at once. A browser's passkey stays, and it can sign in again.`,
+  'account passkeys list': `ingle account passkeys list [--json]
+Your passkeys and those of guests: id, name, and when last used.`,
+  'account passkeys rename': `ingle account passkeys rename <id> <name> [--json]
+Gives a passkey a name of at most 64 characters.`,
+  'account passkeys remove': `ingle account passkeys remove <id> [--json]
+Removes a passkey: what signed in by it is out at once, also a command line. With the last one everybody is signed out,
+and you need a new code of the hub to come back.`,
+  'account hubs list': `ingle account hubs list [--json]
+Your hubs as root knows them: id, name, whether they are there, when last seen, and until when their certificate is good.`,
+  'account hubs rename': `ingle account hubs rename <id> <name> [--json]
+Gives a hub a name at root, of at most 64 characters.`,
+  'account trail': `ingle account trail [--json]
+The last hundred things that happened to your account, newest first: what, by whom, and from which network.`,
+  'account trail export': `ingle account trail export [--json]
+All that root keeps of it, the last 1,000 events of up to a year, as JSON lines, oldest first.`,
   'people list': `ingle people list [--json]
 The people you have invited: id, name, role, when their time ends, their browsers and when they were last seen.`,
   'people invite': `ingle people invite <name | id> [--role <role>] [--until <when>] [--json]
@@ -420,6 +461,18 @@ const ru: Record<keyof typeof en, string> = {
   browsers list           подключённые браузеры
   browsers forget <id>    отключить браузер и закрыть его каналы
   browsers rename <id> <имя>    дать браузеру другое имя
+  account login           вход этой командной строки в службу; впускаете вы в браузере
+  account logout          завершить её вход
+  account sign-ins list   вошедшие браузеры и командные строки
+  account sign-ins rename <id> <имя>   дать входу имя
+  account sign-ins revoke <id>   сразу завершить вход браузера или командной строки
+  account passkeys list   ваши ключи доступа и ключи гостей
+  account passkeys rename <id> <имя>   дать ключу имя
+  account passkeys remove <id>   удалить ключ и завершить его входы
+  account hubs list       ваши хабы, какими их знает служба
+  account hubs rename <id> <имя>   дать хабу имя в службе
+  account trail           что происходило с учётной записью, сначала новое
+  account trail export    всё это строками JSON
   people list             кого вы пригласили
   people invite <имя>     пригласить человека с его собственным ключом доступа
   people change <id>      другое имя, роль или срок
@@ -549,6 +602,35 @@ const ru: Record<keyof typeof en, string> = {
 Отключает браузер и сразу закрывает его каналы.`,
   'browsers rename': `ingle browsers rename <id> <имя> [--json]
 Даёт браузеру другое имя в списке, не длиннее 64 знаков.`,
+  'account login': `ingle account login [--root <url>] [--name <имя>] [--json]
+Вход этой командной строки в службу на час, чтобы смотреть и менять то, что служба хранит о вашей учётной записи.
+Покажет код: введите его на странице «Доступ» в браузере, где выполнен вход, посмотрите, кто просит, и разрешите ключом
+доступа. Ни к одному хабу это не ведёт и никого больше не впускает. Впускайте только то, что сами сейчас запустили.
+  --root <url>     служба; без него та, с которой настроен здешний хаб
+  --name <имя>     как командная строка там называется; без него имя этого компьютера`,
+  'account logout': `ingle account logout [--json]
+Завершает вход этой командной строки и удаляет то, что о нём хранилось.`,
+  'account sign-ins list': `ingle account sign-ins list [--json]
+Вошедшие браузеры и командные строки: номер, имя, когда были на связи и начало адреса сети.`,
+  'account sign-ins rename': `ingle account sign-ins rename <id> <имя> [--json]
+Даёт входу имя не длиннее 64 знаков.`,
+  'account sign-ins revoke': `ingle account sign-ins revoke <id> [--json]
+Сразу завершает вход браузера или командной строки. Ключ доступа браузера останется, и с ним можно войти снова.`,
+  'account passkeys list': `ingle account passkeys list [--json]
+Ваши ключи доступа и ключи гостей: номер, имя и когда использован.`,
+  'account passkeys rename': `ingle account passkeys rename <id> <имя> [--json]
+Даёт ключу имя не длиннее 64 знаков.`,
+  'account passkeys remove': `ingle account passkeys remove <id> [--json]
+Удаляет ключ: все, кто вошёл с ним, сразу теряют доступ, и командная строка тоже. С последним ключом завершаются все
+входы, и чтобы вернуться, нужен новый код от хаба.`,
+  'account hubs list': `ingle account hubs list [--json]
+Ваши хабы, какими их знает служба: номер, имя, на связи ли, когда был и до какого дня действует сертификат.`,
+  'account hubs rename': `ingle account hubs rename <id> <имя> [--json]
+Даёт хабу имя в службе не длиннее 64 знаков.`,
+  'account trail': `ingle account trail [--json]
+Последние сто событий вашей учётной записи, сначала новые: что, кем и из какой сети.`,
+  'account trail export': `ingle account trail export [--json]
+Всё, что хранит служба: последние 1000 событий не старше года, строками JSON, сначала старые.`,
   'people list': `ingle people list [--json]
 Кого вы пригласили: номер, имя, роль, когда кончается срок, браузеры и когда человек был.`,
   'people invite': `ingle people invite <имя | id> [--role <роль>] [--until <когда>] [--json]

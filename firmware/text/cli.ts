@@ -112,6 +112,21 @@ const en = {
   browsersNone: 'No browser is paired. Pair one with: ingle login',
   browsersLine: '{id}  {label}, paired {paired}, last seen {seen}',
   browserRenamed: 'The browser is now called {label}.',
+  accountOpen:
+    'In a browser where you are signed in, open {page}, go to Settings, Access, “Let a command line in”, and type   {code}\nIt will say that “{name}” asks.',
+  accountWait: { by: 'minutes', one: 'Waiting for a minute…', other: 'Waiting for {minutes} minutes…' },
+  accountIn: '“{name}” is signed in until {until}. To end it sooner: ingle account logout',
+  accountOut: 'Signed out.',
+  accountDone: 'Done.',
+  accountFirst: 'This command line is not signed in. Sign in with: ingle account login',
+  accountDenied: 'You answered that it was not you. To ask again: ingle account login',
+  accountLate: 'Nobody let it in in time. To ask again: ingle account login',
+  accountSpent:
+    'This sign-in was taken already. If you do not know by whom, revoke it: ingle account sign-ins list',
+  accountRoot:
+    '{root} is no root to sign in at: it takes an https address, or one of this computer. See: ingle account login --help',
+  accountAway: 'Root at {root} does not answer. Look at the network, then try again.',
+  accountNoPasskey: 'There is no passkey "{id}". See: ingle account passkeys list',
   personNone: 'Nobody is invited. Invite somebody with: ingle people invite <name> --role guest',
   personLine: {
     by: 'browsers',
@@ -314,6 +329,25 @@ const ru: Record<keyof typeof en, Text> = {
   mcpNoTools: 'Навыки пока ничего не предлагают. См.: ingle skill list',
   badUntil: '--until: дата (2026-12-31), дата и время (2026-12-31T18:00), 12h, 3d или never.',
   browserRenamed: 'Теперь браузер называется {label}.',
+  accountOpen:
+    'В браузере, где выполнен вход, откройте {page}, перейдите в «Настройки», «Доступ», «Впустить командную строку» и введите   {code}\nТам будет сказано, что просит «{name}».',
+  accountWait: {
+    by: 'minutes',
+    one: 'Ожидание: {minutes} минута…',
+    few: 'Ожидание: {minutes} минуты…',
+    other: 'Ожидание: {minutes} минут…',
+  },
+  accountIn: '«{name}» вошла, вход действует до {until}. Завершить раньше: ingle account logout',
+  accountOut: 'Вход завершён.',
+  accountDone: 'Готово.',
+  accountFirst: 'Эта командная строка не вошла. Войти: ingle account login',
+  accountDenied: 'Вы ответили, что это не вы. Попросить снова: ingle account login',
+  accountLate: 'Её никто не впустил вовремя. Попросить снова: ingle account login',
+  accountSpent: 'Этот вход уже забрали. Если не знаете кто, завершите его: ingle account sign-ins list',
+  accountRoot:
+    'В {root} войти нельзя: нужен адрес с https или адрес этого компьютера. См. ingle account login --help',
+  accountAway: 'Служба {root} не отвечает. Проверьте сеть и попробуйте снова.',
+  accountNoPasskey: 'Ключа доступа «{id}» нет. См. ingle account passkeys list',
   browserForgotten: 'Браузер забыт, его каналы закрыты.',
   tokenRotated: 'Ключ локального API заменён. Он лежит в {file}',
   licencesMissing:

@@ -32,6 +32,18 @@ export const commands = {
   'browsers list': {},
   'browsers forget': { arguments: ['id'] },
   'browsers rename': { arguments: ['id', 'name'] },
+  'account login': { values: ['root', 'name'] },
+  'account logout': {},
+  'account sign-ins list': {},
+  'account sign-ins rename': { arguments: ['id', 'name'] },
+  'account sign-ins revoke': { arguments: ['id'] },
+  'account passkeys list': {},
+  'account passkeys rename': { arguments: ['id', 'name'] },
+  'account passkeys remove': { arguments: ['id'] },
+  'account hubs list': {},
+  'account hubs rename': { arguments: ['id', 'name'] },
+  'account trail': {},
+  'account trail export': {},
   'people list': {},
   'people invite': {
     arguments: ['name'],
@@ -198,8 +210,11 @@ export function parseArgs(argv: readonly string[], text: Say['text']): Parsed {
   const rest = named.slice(length);
   for (let i = 0; i < rest.length; i++) {
     const word = rest[i]!;
-    // A browser's id may begin with a hyphen.
-    if (!word.startsWith('-') || (/^[\w-]{43}$/.test(word) && args.length < (shape.arguments?.length ?? 0))) {
+    // The id of a browser or of a sign-in may begin with a hyphen.
+    if (
+      !word.startsWith('-') ||
+      (/^[\w-]{22}(?:[\w-]{21})?$/.test(word) && args.length < (shape.arguments?.length ?? 0))
+    ) {
       args.push(word);
       continue;
     }

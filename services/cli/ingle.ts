@@ -21,6 +21,7 @@ import { rescue } from './hub/rescue.ts';
 import { selftest } from './hub/selftest.ts';
 import { finishSetup, restartSetup, setupStatus } from './hub/setup.ts';
 import { technician } from './hub/technician.ts';
+import { type AccountCommand, account } from './owner/account.ts';
 import { restartHub, stopHub } from './owner/control.ts';
 import { asker, init } from './owner/init.ts';
 import { login } from './owner/login.ts';
@@ -81,7 +82,10 @@ type Look =
   | 'rescue';
 
 const work: Record<
-  Exclude<Command, 'hub serve' | Look | SkillCommand | SubnetCommand | ScenarioCommand | OnHub>,
+  Exclude<
+    Command,
+    'hub serve' | Look | SkillCommand | SubnetCommand | ScenarioCommand | AccountCommand | OnHub
+  >,
   Work
 > = {
   init: ({ bus }, say, flags, _, json, values) =>
@@ -271,10 +275,18 @@ async function asked(
   return 0;
 }
 
+/** The root that the hub hereabouts is configured with. */
+async function rootOfHere(): Promise<string> {
+  const { config, bus } = await here();
+  bus?.close();
+  return config.root_url;
+}
+
 const isOfSkills = (command: Command): command is SkillCommand =>
   command.startsWith('skill ') && !isOnHub(command);
 const isOfSubnet = (command: Command): command is SubnetCommand => command.startsWith('subnet ');
 const isOfScenarios = (command: Command): command is ScenarioCommand => command.startsWith('scenario ');
+const isOfAccount = (command: Command): command is AccountCommand => command.startsWith('account ');
 const isLook = (command: Command): command is Look => Object.hasOwn(looks, command);
 
 /** Runs one command; answers the exit status of the error table. */
@@ -302,6 +314,8 @@ export async function main(argv: readonly string[]): Promise<number> {
       return await looks[p.command](say, languageOf(env), p.values, p);
     } else if (isOnHub(p.command)) {
       await onHub(p.command, p, say, languageOf(env), asker(json));
+    } else if (isOfAccount(p.command)) {
+      await account(p.command, { ...p, env, root: rootOfHere }, say, languageOf(env));
     } else if (isOfScenarios(p.command)) {
       await scenario(p.command, p, here, say, languageOf(env));
     } else if (isOfSkills(p.command)) {

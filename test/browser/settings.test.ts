@@ -325,6 +325,57 @@ test('the page of access shows who is signed in, names a passkey, ends a sign-in
   await close(page);
 });
 
+test('a command line is let in by its code and the passkey, after one has seen who asks, and is signed out again', async () => {
+  const { page } = desk;
+  const own = access(page);
+  const command = async (path: string, body: object) => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    return (await fetch(`${house.origin}/v1/command-line${path}`, init)).json();
+  };
+  const field = own.getByLabel('Code of the command line');
+  const look = async (code: string) => {
+    await field.fill(code);
+    await page.keyboard.press('Enter');
+  };
+  await openPage(page, 'Access');
+  await field.waitFor();
+  await look('000000');
+  await own.getByRole('alert').getByText('No command line asks by this code').waitFor();
+  assert.ok(await field.evaluate((e) => e === document.activeElement), 'the focus where one types on');
+  const stranger = await command('', { name: 'a-stranger' });
+  await look(stranger.user_code);
+  const asks = own.locator('[data-asking="a-stranger"]');
+  await asks.waitFor();
+  await until(() => asks.evaluate((e) => e === document.activeElement), 'the focus at who asks');
+  await own.getByText('Only allow what you have just started yourself').waitFor();
+  await own.getByRole('button', { name: 'Not me' }).click();
+  await field.waitFor();
+  assert.is((await command('/token', { device_code: stranger.device_code })).error, 'forbidden');
+
+  const mine = await command('', { name: 'attic-pc' });
+  await look(mine.user_code.replace('-', ''));
+  await own.locator('[data-asking="attic-pc"]').waitFor();
+  await own.getByText(/from network 127\.0\.0\.0\/24/).last().waitFor();
+  await checkOnPhones(page, 'access-command');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await own.getByRole('button', { name: 'Allow' }).click();
+  await field.waitFor();
+  const { token } = await command('/token', { device_code: mine.device_code });
+  const hubs = () =>
+    fetch(`${house.origin}/v1/owner/hubs`, { headers: { authorization: `Bearer ${token}` } });
+  assert.is((await hubs()).status, 200);
+  await own.locator('[data-deed="command_denied"]').getByText('Command line sent away: a-stranger').waitFor();
+  await close(page);
+  await openPage(page, 'Access');
+  await own.getByText('a command line', { exact: false }).first().waitFor();
+  await own.locator('[data-deed="signed_in"]').first().getByText('the command line attic-pc').waitFor();
+  await own.getByRole('button', { name: 'Sign out: attic-pc' }).click();
+  assert.match(await answer(page, true), /let in anew/);
+  await own.getByRole('button', { name: 'Sign out: attic-pc' }).waitFor({ state: 'detached' });
+  assert.is((await hubs()).status, 401);
+  await close(page);
+});
+
 test('a window stands where it was put by hand and by key, over a reload, and never outside', async () => {
   const { page } = desk;
   const box = async () => (await page.locator('.window').boundingBox())!;

@@ -1,7 +1,8 @@
 // Those who send hostile input: a hub and a browser with good papers, and what they know.
+import { commandContext } from '../../firmware/protocol/pairing/assertion.ts';
 import type { ProofPurpose } from '../../firmware/protocol/wire.ts';
 import { type Line, openLine } from '../bench/_line.ts';
-import { type RootProcess, signedIn } from './kit.ts';
+import { newCommandLine, type RootProcess, signedIn } from './kit.ts';
 
 type Body = Record<string, unknown>;
 /** What is called: of an endpoint's declaration. */
@@ -13,6 +14,10 @@ interface Callee {
 /** A hub, a browser signed in to it, and their open connections. */
 export async function person(root: RootProcess, heard: (text: string) => void) {
   const { hub, tab } = await signedIn(root);
+  // One that is in, and one that asks.
+  const [command, asking] = [await newCommandLine(root), await newCommandLine(root)];
+  await command.comesIn(tab);
+  const asks = await asking.find(tab);
   const lines = {} as Record<'/hub' | '/owner', Line | undefined>;
   async function open(namespace: '/hub' | '/owner'): Promise<Line> {
     const isHub = namespace === '/hub';
@@ -35,6 +40,9 @@ export async function person(root: RootProcess, heard: (text: string) => void) {
   return {
     hub,
     tab,
+    command,
+    asking,
+    asks: asks.body.id as string,
     code: await hub.code(),
     // Kept, as making keys and proofs would take longer than all else.
     key: hub.e2e(),
@@ -48,7 +56,7 @@ export async function person(root: RootProcess, heard: (text: string) => void) {
     },
     /** What the caller of an endpoint shows. */
     async papers(e: Callee, more: Body = {}): Promise<Record<string, string>> {
-      if (e.who === 'session') return tab.bearer();
+      if (e.who === 'session' || e.who === 'account') return tab.bearer();
       if (e.who.startsWith('proof:')) return proof(e.who.slice(6) as ProofPurpose, more);
       return e.who === 'browser' ? { cookie: tab.cookie } : {};
     },
@@ -64,7 +72,10 @@ export function knownTo(p: Person): Record<string, unknown[]> {
   const { key } = p;
   return {
     sid: [p.tab.sid],
-    device_code: [p.code, '000-000'],
+    device_code: [p.code, '000-000', p.asking.device_code],
+    user_code: [p.asking.user_code],
+    name: ['shell'],
+    id: [p.asks],
     code: ['000000'],
     ticket: ['T'.repeat(22)],
     skill_id: ['dial'],
@@ -88,6 +99,11 @@ export function knownTo(p: Person): Record<string, unknown[]> {
 
 /** A credential as the browser would make it now, for the endpoints that finish a ceremony. */
 export async function credentialFor(e: Callee, p: Person): Promise<Body> {
+  if (e.path.includes('command-lines')) {
+    const { body } = await p.asking.find(p.tab);
+    const options = body?.publicKeyCredentialRequestOptions ?? { challenge: 'AAAA', rpId: 'localhost' };
+    return p.tab.keys.get(await p.tab.signing('command', options, commandContext(p.tab.sid, p.asks)));
+  }
   const c = await p.tab.post(e.path.replace('finish', 'challenge'), { sid: p.tab.sid });
   const make = c.body?.publicKeyCredentialCreationOptions;
   const get = c.body?.publicKeyCredentialRequestOptions;

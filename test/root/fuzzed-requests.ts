@@ -85,8 +85,11 @@ export async function ofPlace(n: number, p: Person): Promise<Asking> {
   if (place.in === 'credential') credential![name] = value;
   if (place.in === 'response')
     body['credential'] = { ...credential, response: { ...(credential!['response'] as Body), [name]: value } };
-  return asking(e, e.path, body, await p.papers(e, spoiltClaims));
+  return asking(e, pathTo(e, knownTo(p)), body, await p.papers(e, spoiltClaims));
 }
+
+const pathTo = (e: Endpoint, known: Record<string, unknown[]>) =>
+  e.path.replace(/\{(\w+)\*?\}/g, (_, name: string) => encodeURIComponent(String(known[name]?.[0] ?? 'x')));
 
 const pathOf = (e: Endpoint, d: Draw, known: Record<string, unknown[]>) =>
   e.path.replace(/\{(\w+)\*?\}/g, (_, name: string) =>
@@ -110,6 +113,7 @@ export async function ofHead(d: Draw, p: Person): Promise<Asking> {
   const given = [
     ...texts,
     `Bearer ${p.tab.token}x`,
+    `Bearer ${p.command.token}`,
     `Bearer ${p.hub.certificate}`,
     p.hub.certificate,
     p.tab.cookie,
