@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto';
 import { random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { COMMAND_LINE_TTL, DEVICE_CODE_TTL } from '../firmware/protocol/limits.ts';
-import { commandContext } from '../firmware/protocol/pairing/assertion.ts';
+import { commandContext } from '../firmware/protocol/pairing/command.ts';
 import { seconds } from './clock.ts';
 import { networkOf, type Typed, tried } from './codes.ts';
 import { digest } from './digest.ts';
@@ -64,7 +64,7 @@ export async function askIn(root: Root, name: string, ip: string) {
 
 /**
  * What became of its wish; the token comes once.
- * @throws IngleError `rate_limited` before its time, `forbidden` when it was denied, `ticket_spent`, `timeout`
+ * @throws IngleError `rate_limited` before its time, `forbidden` when it was denied, `ticket_spent`, `invalid_device_code` when its time is over
  */
 export async function pollIn(root: Root, deviceCode: string, ip: string) {
   const now = seconds();
@@ -90,7 +90,10 @@ export async function pollIn(root: Root, deviceCode: string, ip: string) {
       'ticket_spent',
       'This sign-in was taken already. Ask again with ingle account login.',
     );
-  throw new IngleError('timeout', 'Nobody allowed it in time. Ask again with ingle account login.');
+  throw new IngleError(
+    'invalid_device_code',
+    'Nobody allowed it in time. Ask again with ingle account login.',
+  );
 }
 
 /**

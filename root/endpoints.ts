@@ -271,7 +271,7 @@ export const rootApi = rootArea({
     doc: 'What became of its wish, every `interval` seconds; the token comes once, and is good for an hour.',
     body: T.Object({ device_code: T.String({ pattern: '^[\\w-]{43}$' }) }, strict),
     answer: some,
-    errors: ['forbidden', 'ticket_spent', 'timeout'],
+    errors: ['forbidden', 'ticket_spent', 'invalid_device_code'],
   },
   findAsking: {
     method: 'POST',

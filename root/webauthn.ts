@@ -27,8 +27,9 @@ const failed = () =>
   new IngleError('assertion_failed', 'The passkey could not be verified. Try again with a new request.');
 
 /** What the browser makes of a challenge of ours before a passkey signs it; used once. */
-export async function takeSigned(root: Root, sid: string, purpose: Ceremony, context = sid) {
-  const given = await root.records.passkeys.takeChallenge(sid, purpose, seconds());
+export async function takeSigned(root: Root, sid: string, kind: Ceremony, context = sid) {
+  const purpose = kind === 'registration' ? kind : 'login';
+  const given = await root.records.passkeys.takeChallenge(sid, kind, seconds());
   return given === undefined ? undefined : challengeOf({ purpose, context, bytes: fromBase64url(given) });
 }
 

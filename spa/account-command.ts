@@ -1,6 +1,7 @@
 // Lets a command line in: the owner types its code, sees what asks, and allows it by the passkey or sends it away.
 import { html } from 'htm/preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { commandContext } from '../firmware/protocol/pairing/command.ts';
 import { type Asking, account, moment, say } from './account-root.ts';
 import { groupCode } from './code.ts';
 import { loaded, noticeOf } from './entrance.ts';
@@ -54,8 +55,8 @@ export function LetIn({ changed }: { changed(): void }) {
   };
   const allow = ({ id, name, publicKeyCredentialRequestOptions: options }: Asking) =>
     work(async () => {
-      const { signForCommandLine } = await loaded(import('./passkey.ts'));
-      await account.letIn(id, await signForCommandLine(options, session()!.sid, id));
+      const { signInAtRoot } = await loaded(import('./passkey.ts'));
+      await account.letIn(id, await signInAtRoot(options, commandContext(session()!.sid, id)));
       over('is_in', name);
     });
   const deny = ({ id, name }: Asking) =>

@@ -2,7 +2,7 @@
 
 import { fromBase64url, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
-import { challengeOf, commandContext, type ToSign } from '../firmware/protocol/pairing/assertion.ts';
+import { challengeOf, type ToSign } from '../firmware/protocol/pairing/assertion.ts';
 import { Trouble } from './store.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -146,16 +146,6 @@ export async function createPasskey(options: unknown, sid: string): Promise<unkn
 export async function signInAtRoot(options: unknown, sid: string): Promise<{ id: string }> {
   const { challenge, timeout, passkeys } = readWish(options);
   return usePasskey({ purpose: 'login', context: sid, bytes: challenge }, timeout, passkeys);
-}
-
-/** An assertion that lets a command line in. @param options as `signInAtRoot` */
-export async function signForCommandLine(options: unknown, sid: string, id: string): Promise<{ id: string }> {
-  const { challenge, timeout, passkeys } = readWish(options);
-  return usePasskey(
-    { purpose: 'command', context: commandContext(sid, id), bytes: challenge },
-    timeout,
-    passkeys,
-  );
 }
 
 /** An assertion for a hub over a handshake's hash. @throws Trouble */

@@ -329,7 +329,11 @@ test('a command line is let in by its code and the passkey, after one has seen w
   const { page } = desk;
   const own = access(page);
   const command = async (path: string, body: object) => {
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
     return (await fetch(`${house.origin}/v1/command-line${path}`, init)).json();
   };
   const field = own.getByLabel('Code of the command line');
@@ -355,7 +359,10 @@ test('a command line is let in by its code and the passkey, after one has seen w
   const mine = await command('', { name: 'attic-pc' });
   await look(mine.user_code.replace('-', ''));
   await own.locator('[data-asking="attic-pc"]').waitFor();
-  await own.getByText(/from network 127\.0\.0\.0\/24/).last().waitFor();
+  await own
+    .getByText(/from network 127\.0\.0\.0\/24/)
+    .last()
+    .waitFor();
   await checkOnPhones(page, 'access-command');
   await page.setViewportSize({ width: 1280, height: 800 });
   await own.getByRole('button', { name: 'Allow' }).click();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { IngleError } from '../../firmware/protocol/errors.ts';
+import { commandContext } from '../../firmware/protocol/pairing/command.ts';
 import { type AccountCommand, account } from '../../services/cli/owner/account.ts';
 import { speaker } from '../../services/cli/say.ts';
 import { ended, child as tether } from '../lab/child.ts';
@@ -67,9 +68,9 @@ async function allow(
   asking: { id: string; publicKeyCredentialRequestOptions: { challenge: string } },
 ) {
   const options = await tab.signing(
-    'command',
+    'login',
     asking.publicKeyCredentialRequestOptions,
-    `${tab.sid} ${asking.id}`,
+    commandContext(tab.sid, asking.id),
   );
   const credential = tab.keys.get(options as never);
   granted(await tab.post(`/v1/owner/command-lines/${asking.id}`, { credential }, tab.bearer()));

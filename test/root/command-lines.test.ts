@@ -2,6 +2,7 @@
 // Command lines at root: asked for, let in by their owner's passkey, and held to what is open to them.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { commandContext } from '../../firmware/protocol/pairing/command.ts';
 import { rootApi } from '../../root/endpoints.ts';
 import {
   call,
@@ -197,7 +198,7 @@ test('who is denied, late or never let in has no token', async ({ root }) => {
   await db.close();
   assert.is((await late.find(tab)).body.error, 'invalid_device_code');
   assert.is((await late.allow(tab, seen)).body.error, 'not_found');
-  assert.is((await late.poll()).body.error, 'timeout');
+  assert.is((await late.poll()).body.error, 'invalid_device_code');
   for (const token of [`ingle_${'x'.repeat(43)}`, 'ingle_x', late.device_code])
     assert.is(
       (await call(root, 'GET', '/v1/owner/sessions', undefined, { authorization: `Bearer ${token}` })).status,
@@ -217,17 +218,17 @@ test('the passkey’s word is for the one command line, session and act', async 
     'not_found',
   );
   const path = `/v1/owner/command-lines/${foundB.body.id}`;
-  const signed = async (purpose: 'login' | 'command', context: string) => {
+  const signed = async (purpose: 'login' | 'registration', context: string) => {
     const { publicKeyCredentialRequestOptions: o } = granted(await b.find(tab)).body;
     const credential = tab.keys.get(await tab.signing(purpose, o, context));
     return tab.post(path, { credential }, tab.bearer());
   };
-  const right = `${tab.sid} ${foundB.body.id}`;
+  const right = commandContext(tab.sid, foundB.body.id);
   for (const [purpose, context] of [
     ['login', tab.sid],
-    ['login', right],
-    ['command', tab.sid],
-    ['command', `${tab.sid} ${foundA.body.id}`],
+    ['registration', right],
+    ['login', commandContext(tab.sid, foundA.body.id)],
+    ['login', commandContext('another', foundB.body.id)],
   ] as const)
     assert.is((await signed(purpose, context)).body.error, 'assertion_failed', `${purpose} ${context}`);
   const guest = await newTab(root);
@@ -239,9 +240,9 @@ test('the passkey’s word is for the one command line, session and act', async 
   assert.is((await owners(root, guest, 'DELETE', `command-lines/${foundB.body.id}`)).body.error, 'forbidden');
   const { publicKeyCredentialRequestOptions: o } = granted(await b.find(tab)).body;
   const any = { ...o, allowCredentials: [] };
-  const theirs = guest.keys.get(await tab.signing('command', any, right));
+  const theirs = guest.keys.get(await tab.signing('login', any, right));
   assert.is((await tab.post(path, { credential: theirs }, tab.bearer())).status, 404, 'a guest’s passkey');
-  assert.is((await signed('command', right)).status, 200);
+  assert.is((await signed('login', right)).status, 200);
 });
 
 test('of many who answer and ask at once, one token comes of it', async ({ root }) => {
@@ -249,7 +250,9 @@ test('of many who answer and ask at once, one token comes of it', async ({ root 
   const line = await newCommandLine(root);
   const found = granted(await line.find(tab));
   const options = found.body.publicKeyCredentialRequestOptions;
-  const credential = tab.keys.get(await tab.signing('command', options, `${tab.sid} ${found.body.id}`));
+  const credential = tab.keys.get(
+    await tab.signing('login', options, commandContext(tab.sid, found.body.id)),
+  );
   const path = `/v1/owner/command-lines/${found.body.id}`;
   const answers = await Promise.all(
     Array.from({ length: 100 }, () =>

@@ -1,5 +1,5 @@
 // Those who send hostile input: a hub and a browser with good papers, and what they know.
-import { commandContext } from '../../firmware/protocol/pairing/assertion.ts';
+import { commandContext } from '../../firmware/protocol/pairing/command.ts';
 import type { ProofPurpose } from '../../firmware/protocol/wire.ts';
 import { type Line, openLine } from '../bench/_line.ts';
 import { newCommandLine, type RootProcess, signedIn } from './kit.ts';
@@ -102,7 +102,7 @@ export async function credentialFor(e: Callee, p: Person): Promise<Body> {
   if (e.path.includes('command-lines')) {
     const { body } = await p.asking.find(p.tab);
     const options = body?.publicKeyCredentialRequestOptions ?? { challenge: 'AAAA', rpId: 'localhost' };
-    return p.tab.keys.get(await p.tab.signing('command', options, commandContext(p.tab.sid, p.asks)));
+    return p.tab.keys.get(await p.tab.signing('login', options, commandContext(p.tab.sid, p.asks)));
   }
   const c = await p.tab.post(e.path.replace('finish', 'challenge'), { sid: p.tab.sid });
   const make = c.body?.publicKeyCredentialCreationOptions;

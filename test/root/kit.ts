@@ -8,7 +8,8 @@ import { SignJWT } from 'jose';
 import { io, type Socket } from 'socket.io-client';
 import { fromBase64url } from '../../firmware/protocol/bytes.ts';
 import { heedRoot } from '../../firmware/protocol/heed.ts';
-import { challengeOf, commandContext, type ToSign } from '../../firmware/protocol/pairing/assertion.ts';
+import { challengeOf, type ToSign } from '../../firmware/protocol/pairing/assertion.ts';
+import { commandContext } from '../../firmware/protocol/pairing/command.ts';
 import type { ProofPurpose, RouteStatus } from '../../firmware/protocol/wire.ts';
 import { migrations } from '../../root/records/sql/schema.ts';
 import { openSqliteStore } from '../../root/records/sqlite.ts';
@@ -386,7 +387,7 @@ export async function newCommandLine(root: { url: string }, name = 'shell') {
     /** And allows what it found, or another one. */
     async allow(tab: Tab, found: Answer, id: string = found.body.id): Promise<Answer> {
       const options = found.body.publicKeyCredentialRequestOptions;
-      const credential = tab.keys.get(await tab.signing('command', options, commandContext(tab.sid, id)));
+      const credential = tab.keys.get(await tab.signing('login', options, commandContext(tab.sid, id)));
       return tab.post(`/v1/owner/command-lines/${id}`, { credential }, tab.bearer());
     },
     /** All of it. */

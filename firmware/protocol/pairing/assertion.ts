@@ -7,21 +7,17 @@ import { sha256 } from '../noise/hash.ts';
 const labels = {
   login: 'ingle root login v1',
   registration: 'ingle root registration v1',
-  command: 'ingle root command line v1',
   hub: 'ingle hub assertion v1',
 } as const;
 
 /** What is to be signed. Only its challenge ever reaches a passkey. */
 export interface ToSign {
   purpose: keyof typeof labels;
-  /** Where it counts: the sid at root, and of a command line its id (`commandContext`); the hub_id at a hub. */
+  /** Where it counts: the sid at root (or `commandContext`), the hub_id at a hub. */
   context: string;
   /** What the verifier gave: root's random bytes; for a hub the handshake hash, as this side has it. */
   bytes: Uint8Array;
 }
-
-/** Of the passkey's word that lets in a command line: this one, by this session. */
-export const commandContext = (sid: string, id: string): string => `${sid} ${id}`;
 
 declare const made: unique symbol;
 /** A WebAuthn challenge, base64url of 32 bytes. Only `challengeOf` makes one, so nobody can have raw bytes signed. */

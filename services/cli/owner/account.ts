@@ -132,7 +132,11 @@ function asker(root: string, say: Say, token?: string): Ask {
   };
 }
 
-const whyNot = { forbidden: 'accountDenied', ticket_spent: 'accountSpent', timeout: 'accountLate' } as const;
+const whyNot = {
+  forbidden: 'accountDenied',
+  ticket_spent: 'accountSpent',
+  invalid_device_code: 'accountLate',
+} as const;
 
 /** Asks to be let in, and waits until the owner has answered. */
 async function login(root: string, name: string, file: string, say: Say): Promise<void> {

@@ -54,7 +54,7 @@ export function sessionTests(test: Test): void {
       {
         ...{ sid: 'a', cookie: 'mine', stage: 'NEW', owner_id: null, subnet_id: null, hub_id: null },
         ...{ browser_key_id: null, scope: '', jti: null, tries: 0, tries_until: 0 },
-        ...{ last_seen: T, exp: T + NEW_TTL, place: '' },
+        ...{ last_seen: T, exp: T + NEW_TTL, place: '', name: '', command: '' },
       },
     );
     assert.is((await sessions.begin({ sid: 'a', cookie: 'thine', now: T + 5 }))?.cookie, 'mine');
