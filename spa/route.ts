@@ -87,7 +87,7 @@ class Early extends WebSocketTransport {
     const early = globalThis.ingleEarly;
     globalThis.ingleEarly = undefined;
     const ws = early?.ws;
-    if (!ws || ws.url !== uri || early.session_jwt !== session()?.session_jwt || ws.readyState > 1) {
+    if (!ws || early.session_jwt !== session()?.session_jwt || ws.readyState > 1) {
       ws?.close();
       return super.createSocket(uri, ...rest);
     }
