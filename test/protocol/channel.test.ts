@@ -277,7 +277,8 @@ test('new keys that are asked for before the first ones are confirmed are asked 
   let answers = 0;
   w = await world(known, {
     paired: true,
-    timing: { handshake: 300 },
+    // Long enough for a busy machine: an answer that comes late is asked for once more.
+    timing: { handshake: 1500 },
     root: (f) => (f.frame[0] === frameKind.ik2 && ++answers === 2 ? [] : [f]),
   });
   w.browser.on('open', (o) => o.first && answers === 1 && w.browser.rekey());
