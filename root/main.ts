@@ -10,6 +10,7 @@ import { openGuesses } from './guesses.ts';
 import { openHealth } from './health.ts';
 import { openHubFiles } from './hub-files.ts';
 import { log, logAs } from './log.ts';
+import { ready } from './notify.ts';
 import { bothObserve, observedRecords, unobserved } from './observe.ts';
 import { backup, migrate, restoreFrom, rotate, sqliteFile } from './records/commands.ts';
 import { openPostgres } from './records/postgres.ts';
@@ -29,6 +30,8 @@ const BEAT_MS = 15_000;
 const KEYS_MS = 30_000;
 /** Exit status of a root whose records have moved: EX_TEMPFAIL, so a supervisor starts it again (sysexits(3)). */
 const MOVED = 75;
+/** Exit status where the settings cannot be used: EX_CONFIG, so a supervisor may leave it at that (sysexits(3)). */
+const MISCONFIGURED = 78;
 /** New hubs a minute, over everybody, from which each costs work. */
 const ENROLMENTS = 300;
 
@@ -113,6 +116,8 @@ async function run(config: RootConfig): Promise<void> {
     api: config.api,
   });
 
+  ready();
+
   const failed = (what: string) => (e: unknown) => {
     log('error', `${what} failed`, { cause: e });
     // Whoever starts it again has it read where the records are now.
@@ -182,8 +187,18 @@ async function end(root: Root, server: RootServer): Promise<void> {
   await root.records.close();
 }
 
+/** Ends root where there is a mistake in the settings: to try them again is in vain. */
+function configured(): ReturnType<typeof readConfig> {
+  try {
+    return readConfig(process.argv.slice(2), process.env);
+  } catch (e) {
+    log('error', (e as Error).message);
+    process.exit(MISCONFIGURED);
+  }
+}
+
 async function start(): Promise<void> {
-  const config = readConfig(process.argv.slice(2), process.env);
+  const config = configured();
   logAs(config.log);
   if (config.help) console.log(usage);
   else if (config.command) await carryOut(config.command, config);
