@@ -62,10 +62,11 @@ const doors = {
   'node-datachannel': ['firmware/uplink/datachannel.ts'],
   serialport: [/^services\/serial\//],
   'socket.io': [/^root\//],
-  // systemd-notify is told through notify.ts; what runs before anything is installed is plain Node.
+  // systemd-notify is told through notify.ts, root's own as it shares only protocol/; what runs before anything is installed is plain Node.
   'node:child_process': [
     'firmware/system/exec.ts',
     'firmware/system/notify.ts',
+    'root/notify.ts',
     /^(services\/cli|image)\/.*\.mjs$/,
   ],
 };
