@@ -60,8 +60,9 @@ export type Limits = Record<
 /**
  * Tries a minute and client address, and of its network (`addressLimit`); `verify` as the design says, the others far
  * above what people do. Others count somebody whose papers are good, wherever it calls from. `join`: codes a hub gets
- * wrong in the life of one, as a sid or an owner may; `command`: command lines that begin to ask. `ticket`: pages an owner opens; `file`: files of one page; `sid`: requests of
- * one; `proof`: proofs of one hub, each of which is kept until it is over.
+ * wrong in the life of one, as a sid or an owner may; `command`: command lines that begin to ask. `ticket`: pages an
+ * owner opens; `file`: files of one page; `sid`: requests of one; `proof`: proofs of one hub, each of which is kept until
+ * it is over.
  */
 export function openLimits(now: () => number = Date.now): Limits {
   return {

@@ -15,7 +15,7 @@ test.before(async (c) => {
 test.after((c) => c.root.stop());
 
 /** A minute and an address, as root/README.md says. */
-const ofAddress = { session: 240, enrol: 60, hub: 120, verify: 20, webauthn: 240, page: 600 };
+const ofAddress = { session: 240, enrol: 60, hub: 120, verify: 20, command: 10, webauthn: 240, page: 600 };
 
 /** How many pass before the first that does not. What is asked within a minute may lie in two, each with its own count. */
 async function passed(one: (n: number) => Promise<boolean>, most: number): Promise<number> {
