@@ -25,10 +25,22 @@ export async function noNets(): Promise<string> {
 
 const INSIDE = 'INGLE_TEST_NET';
 
-/** Runs this file in a network of its own: the process that was started only waits for that one, and ends as it does. */
-export async function inOwnNet(): Promise<void> {
-  if (process.env[INSIDE]) return void (await must('ip', ['link', 'set', 'lo', 'up']));
-  const words = ['--net', process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+/** Whether this process runs there already. */
+export const isInOwnNet = (): boolean => process.env[INSIDE] !== undefined;
+
+/**
+ * Runs this file in a network of its own: the process that was started only waits for that one, and ends as it does.
+ * @param o.mounts what it mounts is its own as well
+ */
+export async function inOwnNet(o: { mounts?: boolean } = {}): Promise<void> {
+  if (isInOwnNet()) return void (await must('ip', ['link', 'set', 'lo', 'up']));
+  const words = [
+    '--net',
+    ...(o.mounts ? ['--mount'] : []),
+    process.execPath,
+    ...process.execArgv,
+    ...process.argv.slice(1),
+  ];
   const inside = child('unshare', words, { stdio: 'inherit', env: { ...process.env, [INSIDE]: '1' } });
   const [code] = await once(inside, 'exit');
   process.exit(code ?? 1);

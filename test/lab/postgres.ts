@@ -27,8 +27,9 @@ export interface Postgres {
 /**
  * @param o.flush as Debian sets it, fsync and synchronous_commit on; without, a power cut would cost what it said
  * @param o.open at every address of this network, for tests that have one of their own (netns.ts)
+ * @param o.port a free one unless given
  */
-export async function startPostgres(o: { flush: boolean; open?: boolean }): Promise<Postgres> {
+export async function startPostgres(o: { flush: boolean; open?: boolean; port?: number }): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'ingle-postgres-'));
   chmodSync(folder, 0o755);
   const data = join(folder, 'data');
@@ -40,7 +41,7 @@ export async function startPostgres(o: { flush: boolean; open?: boolean }): Prom
   // A second, and minutes where other suites have both processors: the file's own time is the bound.
   await must(first, [...rest, ...init], { timeoutMs: 300_000 });
   if (o.open) appendFileSync(join(data, 'pg_hba.conf'), 'host all all samenet trust\n');
-  const port = await freePort('127.0.0.1');
+  const port = o.port ?? (await freePort('127.0.0.1'));
   const psql = ['-qAt', '-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-v', 'ON_ERROR_STOP=1'];
   const ask = async (sql: string) => (await must('psql', [...psql, '-c', sql])).toString().trim();
   let server: ReturnType<typeof child> | undefined;

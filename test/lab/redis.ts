@@ -20,9 +20,12 @@ export interface Redis {
   stop(): Promise<void>;
 }
 
-/** @param o.open at every address of this network, for tests that have one of their own (netns.ts) */
-export async function startRedis(o: { open?: boolean } = {}): Promise<Redis> {
-  const port = await freePort('127.0.0.1');
+/**
+ * @param o.open at every address of this network, for tests that have one of their own (netns.ts)
+ * @param o.port a free one unless given
+ */
+export async function startRedis(o: { open?: boolean; port?: number } = {}): Promise<Redis> {
+  const port = o.port ?? (await freePort('127.0.0.1'));
   let server: ChildProcess;
   const answers = () =>
     new Promise<boolean>((resolve) => {

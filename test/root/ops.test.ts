@@ -1,6 +1,6 @@
-// What root is operated with (root/ops): the unit, the container, the composition. No container engine runs here: what is
-// checked is what the files say.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// What root is operated with (root/ops): the unit, the container, the composition. Here it is looked at what the files say;
+// unit.test.ts starts the unit under systemd, and container.test.ts builds and runs the container.
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -31,6 +31,7 @@ check('systemd accepts the unit, and it is exposed to no more than 2.0 of 10', a
   console.log(`\nFIGURE exposure of ingle-root.service ${score}`);
   assert.is(r.code, 0, r.stdout.toString());
   assert.ok(Number(score) <= 2);
+  assert.ok(read('root/OPERATIONS.md').includes(`exposure ${score} of 10`), 'as OPERATIONS.md says');
 });
 
 test('the unit runs as the user that is made for it, with settings root knows, and waits for its end', () => {
@@ -57,6 +58,39 @@ test('the container carries what the bundle needs, and settings root knows', () 
   const ignored = read('root/ops/Containerfile.dockerignore').split('\n');
   for (const name of ['dist', '**/node_modules', '**/.env', '.git', '.ingle'])
     assert.ok(ignored.includes(name), name);
+});
+
+test('what the Containerfile copies is enough to start root, with its own settings, where there is nothing else', async () => {
+  if (!existsSync('dist/root/main.js')) throw new Error('dist/root is not built: npm run build');
+  const text = read('root/ops/Containerfile');
+  const folder = mkdtempSync(join(tmpdir(), 'ingle-image-'));
+  const copies = [...text.matchAll(/^COPY --from=build \/src\/(\S+) (\S+)$/gm)];
+  assert.is(copies.length, text.match(/^COPY --from/gm)?.length);
+  for (const [, from, to] of copies) cpSync(from!, join(folder, to!), { recursive: true });
+  const workdir = join(folder, [...text.matchAll(/^WORKDIR (\S+)$/gm)].at(-1)![1]!);
+  const [, ...words] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(text)![1]!) as string[];
+  const port = await freePort('127.0.0.1');
+  const env = {
+    ...settingsIn(text),
+    NODE_ENV: 'production',
+    INGLE_ROOT_PORT: String(port),
+    INGLE_ROOT_HOST: '127.0.0.1',
+    INGLE_ROOT_DATA: join(folder, settingsIn(text)['INGLE_ROOT_DATA']!),
+  };
+  const program = words.map((w) => (w.startsWith('/') ? join(folder, w) : w));
+  const root = child(process.execPath, program, { cwd: workdir, env, stdio: 'ignore' });
+  try {
+    const at = `http://127.0.0.1:${port}`;
+    await until(
+      tried(async () => (await fetch(`${at}/health/ready`)).ok),
+      'root',
+    );
+    assert.match(await (await fetch(at, { headers: { accept: 'text/html' } })).text(), /<!doctype html>/i);
+    assert.is(await ended(root, 'SIGTERM', 'root'), 0);
+  } finally {
+    await ended(root, 'SIGKILL', 'root');
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 interface Service {
