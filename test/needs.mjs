@@ -66,16 +66,14 @@ const needs = {
     ['/usr/bin/openssl', 'openssl'],
     ['/usr/bin/redis-server', 'redis-server'],
     ['/usr/sbin/haproxy', 'haproxy'],
-    ...database,
-  ],
-  'root/container.test.ts': [
+    ['/usr/sbin/ip', 'iproute2'],
+    ['/usr/sbin/nft', 'nftables'],
+    // For container.test.ts.
     ['/usr/bin/podman', 'podman'],
     ['/usr/bin/crun', 'crun'],
     ['/usr/bin/mmdebstrap', 'mmdebstrap'],
-    ['/usr/sbin/ip', 'iproute2'],
-    ['/usr/sbin/nft', 'nftables'],
+    ...database,
   ],
-  'root/unit.test.ts': [['/usr/sbin/ip', 'iproute2']],
   'scenario/killed.test.ts': [['/usr/bin/strace', 'strace']],
   services: [
     ...room,
