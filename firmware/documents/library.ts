@@ -7,7 +7,7 @@ import { openCommits } from './commits.ts';
 import { etagOf, readContent } from './content.ts';
 import { type DocumentKey, parseKey } from './key.ts';
 import { makeRoom, type Room } from './room.ts';
-import { aclOf, isSkillDocument, openSaving } from './saving.ts';
+import { aclOf, isSkillDocument, mayWait, openSaving } from './saving.ts';
 import type { Signer } from './sign.ts';
 import { MAX_OWNER_DOCUMENT, MAX_SKILL_DOCUMENT } from './staging.ts';
 
@@ -127,7 +127,8 @@ export function openLibrary(o: {
       return room;
     },
     async settle(prefix) {
-      const settling = (await unindexed(store, prefix)).map((key) =>
+      const lagging = (await unindexed(store, prefix)).filter((key) => mayWait(parseKey(key)));
+      const settling = lagging.map((key) =>
         library
           .open(key)
           .then((room) => room.settle())

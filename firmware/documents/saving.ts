@@ -17,6 +17,12 @@ export function isSkillDocument(key: DocumentKey): boolean {
   return key.skill_id !== commandsSkill && !isPersonal(key);
 }
 
+/**
+ * Whether what the index says of a document may wait. Of a skill's document it counts at once, as its access list is in it.
+ * A view is signed with the update that changes it: signed later, it might hold what somebody else wrote into the store.
+ */
+export const mayWait = (key: DocumentKey): boolean => !isSkillDocument(key) && key.doc_type !== 'view';
+
 /** What a document is written in: a view's front end, which its tree names; of a state, what its skill says beside it. */
 function schemaOf(key: DocumentKey, doc: Y.Doc, meta: JsonObject): string {
   const tree = () => Object(doc.getMap('content').get(treeKey))['from'] as unknown;
@@ -77,8 +83,7 @@ export function openSaving(
     if (!update && n === 1) return;
     if (update) written = o.now();
     const isWhole = update !== null && rows >= FOLD_ROWS;
-    // What a skill says about its document, who may read it for one, counts at once; else the index waits (`settle`).
-    const waits = update !== null && isIndexed && !isWhole && !isSkillDocument(key);
+    const waits = update !== null && isIndexed && !isWhole && mayWait(key);
     const said = waits ? null : indexed(key, next, written);
     const newest = update ? n : n - 1;
     const index = said && indexRowOf(text, newest, next, said, o.signer);

@@ -368,6 +368,42 @@ test('the index knows of each update when it is asked for, also of those before 
   await b.store.close();
 });
 
+test('what somebody else writes into the store is signed by nobody who brings the index up to date', async ({
+  dir,
+}) => {
+  const file = join(dir, 'foreign.db');
+  const keys = ['o1/weather/view:main', 'o1/weather/view:device/b1'];
+  const a = await library(file, dir);
+  for (const key of keys)
+    await (await a.docs.open(key)).write((doc) => void doc.getMap('content').set('schema', 'ui/v0'));
+  const signatures = async () =>
+    (await a.store.all<{ signature: string }>('SELECT signature FROM docs_index ORDER BY key')).map(
+      (row) => row.signature,
+    );
+  const before = await signatures();
+  assert.ok(before.every((s) => s !== ''));
+  const foreign = new Y.Doc();
+  foreign.getMap('content').set('evil', true);
+  for (const key of keys)
+    await a.store.run(
+      'INSERT INTO doc_updates (key, n, data) VALUES (?, 50, ?)',
+      key,
+      Y.encodeStateAsUpdate(foreign),
+    );
+  await a.store.close();
+  const b = await library(file, dir);
+  await b.docs.settle('');
+  await b.docs.sweep();
+  await b.docs.close();
+  assert.equal(
+    (await b.store.all<{ signature: string }>('SELECT signature FROM docs_index ORDER BY key')).map(
+      (row) => row.signature,
+    ),
+    before,
+  );
+  await b.store.close();
+});
+
 test('what a skill says of who may read its document is in the index with it', async ({ dir }) => {
   const { docs, store } = await library(join(dir, 'acl.db'), dir);
   const room = await docs.open('o1/weather/state:main');
