@@ -7,7 +7,7 @@ import { must, type Ran, run } from '../../firmware/system/exec.ts';
 
 const home = join(process.cwd(), '.cache/container');
 const here = ['--root', join(home, 'store'), '--runroot', join(home, 'run')];
-const LONG = { timeoutMs: 1_500_000 };
+const LONG = { timeoutMs: 3_000_000 };
 
 /** Runs podman on a store of its own; any exit code settles. */
 export const podman = (...words: string[]): Promise<Ran> => run('podman', [...here, ...words], LONG);

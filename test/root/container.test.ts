@@ -1,4 +1,4 @@
-// timeout: 1800 s, apart
+// timeout: 3600 s, apart
 // Root's container (root/ops/Containerfile) and its composition (root/ops/compose.yaml), built and run. What stands in:
 // the base images (test/lab/podman.ts), Debian's PostgreSQL and Redis for their images, and three networks of the kernel
 // for those of Compose; PostgreSQL trusts, so a password is not looked at. What root gets is read from these files.

@@ -1,4 +1,4 @@
-// What root is operated with (root/ops): the unit, the container, the composition. Here it is looked at what the files say;
+// What root is operated with (root/ops): the unit, the container, the composition. Here it is checked what the files say;
 // unit.test.ts starts the unit under systemd, and container.test.ts builds and runs the container.
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
