@@ -51,10 +51,13 @@ const files = suites('test')
   .filter((f) => only.length === 0 || only.some((o) => f.includes(o)))
   .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 
+/** What runs only where its own name is given, and not by that of its folder. */
+const isLeft = (file) => headOf(file).apart && !only.some((o) => basename(file).includes(basename(o)));
+
 // npm's packages and Debian's, side by side.
 await Promise.all([
   install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages')),
-  !args.includes('--no-setup') && installNeeds(files),
+  !args.includes('--no-setup') && installNeeds(files.filter((f) => !isLeft(f))),
 ]);
 /** esbuild is one of them. */
 const { compile } = await import('./compile.mjs');
@@ -103,8 +106,6 @@ const rest = together.filter((f) => !isDear(f));
 const sharing = Math.min(4, Math.ceil(together.length / 12));
 
 const folderOf = (file) => relative('test', file).split('/')[0];
-/** What runs only where its own name is given, and not by that of its folder. */
-const isLeft = (file) => headOf(file).apart && !only.some((o) => basename(file).includes(basename(o)));
 const left = files.filter(isLeft);
 const own = files.filter((f) => !pure.has(f) && !left.includes(f));
 const isMachine = (file) => folderOf(file) === 'vm';
