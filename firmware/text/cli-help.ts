@@ -176,7 +176,7 @@ Gives a passkey a name of at most 64 characters.`,
 Removes a passkey: what signed in by it is out at once, also a command line. With the last one everybody is signed out,
 and you need a new code of the hub to come back.`,
   'account hubs list': `ingle account hubs list [--json]
-Your hubs as root knows them: id, name, whether they are there, when last seen, and until when their certificate is good.`,
+Your hubs at root: id, name, whether each is online, when it was last seen, and when its certificate expires.`,
   'account hubs rename': `ingle account hubs rename <id> <name> [--json]
 Gives a hub a name at root, of at most 64 characters.`,
   'account trail': `ingle account trail [--json]
