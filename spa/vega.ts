@@ -56,12 +56,17 @@ function worded(v: unknown): unknown {
   return Object.fromEntries(Object.entries(v).map(([k, one]) => [k, worded(one)]));
 }
 
-/** @throws what Vega-Lite says of a specification that is none */
-function drawing(
+/** Settles in a turn of its own: each of the steps of a drawing may take a tenth of a second on a phone. */
+const turn = () => new Promise<void>((done) => setTimeout(done));
+
+/**
+ * Reads a specification, step by step, and goes no further once `isGone`.
+ * @throws what Vega-Lite says of a specification that is none
+ */
+async function drawing(
   spec: Record<string, unknown>,
-  rows: readonly unknown[],
-  o: { box: HTMLElement; height: number; fault: () => void },
-): View {
+  o: { box: HTMLElement; height: number; fault: () => void; isGone: () => boolean },
+): Promise<View | undefined> {
   const { language } = app();
   const whole = {
     ...(worded(spec) as Record<string, unknown>),
@@ -72,6 +77,8 @@ function drawing(
   } as unknown as TopLevelSpec;
   const log = logger(o.fault);
   const compiled = compile(whole, { config: configFor(o.box.clientWidth), logger: log }).spec;
+  await turn();
+  if (o.isGone()) return;
   const view = new View(parse(compiled, undefined, { ast: true }), {
     ...{ expr: interpreter, renderer: 'svg', loader, logger: log, locale: localeOf(language) },
     // Nothing in a chart answers to a wheel or a finger.
@@ -79,8 +86,8 @@ function drawing(
   } as never);
   const own = view as unknown as { locale(to?: unknown): never };
   own.locale(inHours(own.locale(), language));
-  view.initialize(o.box);
-  return view.data(ROWS, [...rows]);
+  await turn();
+  return o.isGone() ? undefined : view.initialize(o.box);
 }
 
 /** Counts changes of how the page looks. */
@@ -118,36 +125,42 @@ export const VegaOf: Part<'vega'> = ({ n, d, draw }) => {
   const spec = isSafe ? withTypes(safe.spec, rows) : {};
   const stamp = JSON.stringify({ ...spec, data: null });
   const drawn = useRef('');
+  // A drawing that is read in turns takes what there is by then.
+  const latest = useRef({ rows, told });
+  latest.current = { rows, told };
   const height = drawingHeight(n);
 
   useEffect(() => {
     const it = box.current;
     if (!it || !isSafe) return;
-    const fault = () => setBroken(safe);
+    let isGone = false;
+    const fault = () => isGone || setBroken(safe);
     const run = () => view.current?.runAsync().catch(fault);
-    try {
-      view.current = drawing(spec, rows, { box: it, height, fault });
-      drawn.current = told;
-      run();
-    } catch {
-      fault();
-    }
-    let width = it.clientWidth;
-    // Not within the observer's own turn, where a change of size counts as a fault.
-    const watch = new ResizeObserver(() =>
-      setTimeout(() => {
-        if (!view.current || it.clientWidth === width || it.clientWidth === 0) return;
-        width = it.clientWidth;
-        view.current.width(Math.max(80, width));
+    drawing(spec, { box: it, height, fault, isGone: () => isGone })
+      .then((ready) => {
+        if (!ready) return;
+        view.current = ready.data(ROWS, [...latest.current.rows]);
+        drawn.current = latest.current.told;
         run();
-      }),
-    );
+        fit();
+      })
+      .catch(fault);
+    let width = it.clientWidth;
+    const fit = () => {
+      if (!view.current || it.clientWidth === width || it.clientWidth === 0) return;
+      width = it.clientWidth;
+      view.current.width(Math.max(80, width));
+      run();
+    };
+    // Not within the observer's own turn, where a change of size counts as a fault.
+    const watch = new ResizeObserver(() => setTimeout(fit));
     watch.observe(it);
     return () => {
+      isGone = true;
       watch.disconnect();
       view.current?.finalize();
+      // What it drew stays to be seen until the next drawing takes its place.
       view.current = undefined;
-      it.replaceChildren();
     };
   }, [stamp, height, language, look]);
   useEffect(() => {

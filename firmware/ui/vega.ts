@@ -18,6 +18,8 @@ export const vegaBounds = {
   layers: 8,
   transforms: 8,
   calculated: 3,
+  /** Of a font, a line or a gap. */
+  pixels: 4000,
 } as const;
 
 export type SafeSpec =
@@ -62,6 +64,8 @@ const transforms: Record<string, readonly string[]> = {
 
 const isObject = (v: unknown): v is Json => v !== null && typeof v === 'object' && !Array.isArray(v);
 const isCount = (v: unknown, most: number) => typeof v === 'number' && v >= 0 && v <= most;
+/** What is counted in pixels: labels of a billion of them take seconds to be measured. */
+const isSize = /(size|width|height|padding|offset|radius|limit|spacing|thickness|length)$/i;
 /** Of lines, or of a channel that chooses among our own: a pattern finer than a pixel is drawn for ever. */
 const isDash = (v: unknown) =>
   (isObject(v) && !['value', 'scale', 'condition'].some((k) => Object.hasOwn(v, k))) ||
@@ -178,6 +182,8 @@ function copier() {
       if (leftOut.has(key)) {
         if (key !== '$schema') left.add(key);
       } else if (rule && !rule(value)) refuse(`This "${key}" is not for charts of documents.`);
+      else if (isSize.test(key) && Math.abs(Number(value)) > vegaBounds.pixels)
+        refuse(`"${key}" of a chart is at most ${vegaBounds.pixels} pixels.`);
       else entries.push([key, plain(value, depth + 1)]);
     }
     return Object.fromEntries(entries);

@@ -27,6 +27,24 @@ addEventListener('unhandledrejection', (e) => window.ran.push('rejected ' + e.re
 new PerformanceObserver((list) => {
   for (const e of list.getEntries()) window.moved += e.value;
 }).observe({ type: 'layout-shift' });
+/** Turns of the page's work wait until the test lets them through. */
+const after = setTimeout;
+const pause = () => new Promise((done) => after(done, 60));
+const waiting = [];
+window.hold = () => {
+  window.setTimeout = (f, ms) => (ms ? after(f, ms) : waiting.push(f));
+};
+window.letThrough = async (turns) => {
+  await pause();
+  for (let n = 0; n < turns && waiting.length > 0; n++) {
+    waiting.shift()();
+    await pause();
+  }
+};
+window.release = async () => {
+  window.setTimeout = after;
+  await window.letThrough(Infinity);
+};
 window.drawNode = (node, state) => {
   const drawing = {
     scope: { state, meta: {}, budget: { steps: bounds.steps } },
@@ -42,6 +60,9 @@ interface Window_ {
   drawNode(node: unknown, state: unknown): void;
   chooseLanguage(language: string): void;
   chooseTheme(choice: object): void;
+  hold(): void;
+  letThrough(turns: number): Promise<void>;
+  release(): Promise<void>;
   moved: number;
   ran: string[];
 }
@@ -132,6 +153,46 @@ test('new data moves what is drawn, without drawing it anew', async () => {
   await ended(p);
 });
 
+test('what changes while a chart is still being read is in the drawing: data, width, language, and that it is gone', async () => {
+  const p = await opened({ width: 1000 });
+  const more = Array.from({ length: 8 }, (_, i) => ({ day: `n${i}`, kwh: i + 1 }));
+  const during = (turns: number, then: unknown) =>
+    p.evaluate(
+      async ([n, state, count, last]) => {
+        const w = window as unknown as Window_;
+        const app = document.getElementById('app')!;
+        app.style.width = '';
+        w.drawNode(null, {});
+        await w.letThrough(0);
+        w.hold();
+        w.drawNode(n, state);
+        await w.letThrough(count);
+        const isReading = !document.querySelector('.v-vega svg');
+        if (last) app.style.width = '500px';
+        // Another language begins anew, by which time the width is the last one.
+        if (count % 2 === 0) w.chooseLanguage(document.documentElement.lang === 'ru' ? 'en' : 'ru');
+        w.drawNode(last && n, last);
+        await w.letThrough(1);
+        await w.release();
+        return isReading;
+      },
+      [node(bars), { rows }, turns, then] as const,
+    );
+  let met = 0;
+  for (let turns = 0; turns < 7; turns++) {
+    if (await during(turns, { rows: more })) met++;
+    await until(async () => (await barsOf(p).count()) === more.length, `the last data (${turns})`);
+    await until(async () => {
+      const wide = await p.locator('.v-vega svg').evaluate((svg) => Number(svg.getAttribute('width')));
+      return wide > 300 && wide <= 500;
+    }, `the last width, in one drawing (${turns})`);
+    await during(turns, null);
+    assert.is(await p.locator('.v-vega').count(), 0);
+  }
+  assert.ok(met > 2, `${met} of seven changes came while it was read`);
+  await ended(p);
+});
+
 test('it follows the language and the theme, with numbers, dates and titles of the reader', async () => {
   const p = await opened({ width: 1000 });
   await draw(p, node(line));
@@ -177,7 +238,7 @@ test('who does not see it reads its values as a table, of all its layers', async
   await table.getByRole('cell', { name: '4,002' }).waitFor();
   await draw(p, { is: 'vega', spec: { ...bars, data: { values: rows } } });
   await p.getByRole('img', { name: 'Chart of day, kwh' }).waitFor();
-  assert.is(await barsOf(p).count(), 4);
+  await until(async () => (await barsOf(p).count()) === 4, 'its own four bars');
   await ended(p);
 });
 

@@ -105,6 +105,8 @@ const wrong: [string, unknown, RegExp][] = [
   ['a format of somebody', encoded({ axis: { formatType: 'mine' } }), /"formatType"/],
   ['a legend in a billionth of a column', encoded({ legend: { columns: 1e-9 } }), /"columns"/],
   ['a legend of many columns', encoded({ legend: { columns: 1e6 } }), /"columns"/],
+  ['letters of a billion pixels', encoded({ axis: { labelFontSize: 1e9 } }), /"labelFontSize" .* pixels/],
+  ['a gap as wide', encoded({}, { type: 'bar', xOffset: -1e9 }), /"xOffset" .* pixels/],
   ['a legend without end', encoded({ legend: { symbolLimit: 1e9 } }), /"symbolLimit"/],
   [
     'dashes finer than a pixel',
