@@ -71,30 +71,51 @@ const running =
 const keptAt = (cache: string, arch: string, hash: Hash) =>
   join(cache, `native-${arch}-${hash.digest('hex').slice(0, 16)}.node`);
 
-/**
- * Compiles a program of one file of C; kept by a hash of what it is made of.
- * @param cache folder it is kept in
- * @returns the file, stripped
- * @throws Error for an architecture nothing is built for, and what the compiler says
- */
-export async function compileProgram(cache: string, arch: string, source: string): Promise<string> {
+/** Makes one file of another by one of the compiler's tools; kept by a hash of what it is made of. */
+async function madeOf(
+  cache: string,
+  arch: string,
+  source: string,
+  o: { mode: number; words: (prefix: string) => string[] },
+): Promise<string> {
   const machine = machineOf(arch);
   const root = await compiler(cache, machine.prefix);
-  const kept = keptAt(cache, arch, createHash('sha256').update(basename(root)).update(readFileSync(source)));
+  const words = o.words(machine.prefix);
+  const hash = createHash('sha256')
+    .update(basename(root))
+    .update(words.join(' '))
+    .update(readFileSync(source));
+  const kept = keptAt(cache, arch, hash);
   if (existsSync(kept)) return kept;
   const work = `/src-${process.pid}`;
   try {
     mkdirSync(join(root, work), { recursive: true });
-    cpSync(source, join(root, work, 'program.c'));
-    const inRoot = running(root, machine, work, work);
-    const safe = ['-O2', '-Wall', '-Wextra', '-Werror', '-fPIE', '-pie', '-Wl,-z,relro,-z,now'];
-    await inRoot([`${machine.prefix}-gcc`, ...safe, '-s', '-o', 'program', 'program.c']);
-    chmodSync(join(root, work, 'program'), 0o755);
-    renameSync(join(root, work, 'program'), kept);
+    cpSync(source, join(root, work, 'source'));
+    await running(root, machine, work, work)(words);
+    chmodSync(join(root, work, 'made'), o.mode);
+    renameSync(join(root, work, 'made'), kept);
   } finally {
     rmSync(join(root, work), { recursive: true, force: true });
   }
   return kept;
+}
+
+/**
+ * Compiles a program of one file of C.
+ * @param cache folder it is kept in
+ * @returns the file, stripped
+ * @throws Error for an architecture nothing is built for, and what the compiler says
+ */
+export function compileProgram(cache: string, arch: string, source: string): Promise<string> {
+  const safe = ['-O2', '-Wall', '-Wextra', '-Werror', '-fPIE', '-pie', '-Wl,-z,relro,-z,now'];
+  const words = (prefix: string) => [`${prefix}-gcc`, ...safe, '-s', '-o', 'made', '-x', 'c', 'source'];
+  return madeOf(cache, arch, source, { mode: 0o755, words });
+}
+
+/** Takes the names out of a library that its makers left in it: a tenth of what it is when it is compressed. */
+export function stripped(cache: string, arch: string, source: string): Promise<string> {
+  const words = (prefix: string) => [`${prefix}-strip`, '--strip-unneeded', '-o', 'made', 'source'];
+  return madeOf(cache, arch, source, { mode: 0o644, words });
 }
 
 export interface Source {

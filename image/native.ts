@@ -2,7 +2,7 @@
 // code of npm's modules is in the bundles.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compile, compileProgram } from './compile.ts';
+import { compile, compileProgram, stripped } from './compile.ts';
 import { packed } from './packed.ts';
 
 /** Where a hub has it. */
@@ -57,7 +57,7 @@ export async function nativeFiles(top: string, cache: string, arch: string): Pro
     if (existsSync(from)) files[name] = from;
   }
   const datachannel = await packed(top, cache, `@node-datachannel/linux-${machines[arch]?.cpu}-gnu`);
-  files['node_datachannel.node'] = join(datachannel, 'node_datachannel.node');
+  files['node_datachannel.node'] = await stripped(cache, arch, join(datachannel, 'node_datachannel.node'));
   for (const [name, from] of Object.entries(files)) checkMachine(name, from, arch);
   return files;
 }

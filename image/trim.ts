@@ -79,7 +79,10 @@ const gone = rulesOf(`
   usr/bin/ciptool usr/bin/sdptool usr/bin/rfcomm usr/bin/hex2hcd usr/libexec/bluetooth/obexd
   usr/share/nodejs/corepack/ usr/bin/corepack usr/share/nodejs/@types/ usr/share/nodejs/undici-types/
   usr/share/nodejs/acorn-* !usr/share/nodejs/acorn-walk/ usr/bin/acorn
+  usr/bin/bluetoothctl usr/sbin/ldconfig usr/sbin/tc {lib}/tc/
   usr/bin/dconf usr/libexec/dconf-service {lib}/avahi/ {lib}/sasl2/ {lib}/krb5/ {lib}/ossl-modules/ {lib}/engines-3/
+  # The only ones that ask for whole databases, of two kinds.
+  {lib}/security/pam_userdb.so usr/bin/lslogins
   # Device trees of boards come from their firmware (image/boards.ts).
   usr/lib/linux-image-*
   usr/lib/depmod.d/ usr/lib/pcrlock.d/ usr/lib/systemd/systemd-pcrlock usr/bin/nawk usr/bin/routel usr/bin/rdma

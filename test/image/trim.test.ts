@@ -105,6 +105,8 @@ test('package tools and manuals go, what the hub runs and the notices of licence
     'usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict',
     'usr/share/nodejs/acorn/dist/acorn.js',
     'usr/share/zoneinfo/Europe/Moscow',
+    'usr/lib/x86_64-linux-gnu/security/pam_unix.so',
+    'usr/sbin/ip',
     'etc/passwd',
   ];
   const go = [
@@ -115,6 +117,9 @@ test('package tools and manuals go, what the hub runs and the notices of licence
     'usr/lib/x86_64-linux-gnu/espeak-ng-data/fo_dict',
     'usr/share/pocketsphinx/model/en-us/en-us.lm.bin',
     'usr/share/nodejs/minimatch/dist/cjs/index.js.map',
+    'usr/lib/x86_64-linux-gnu/security/pam_userdb.so',
+    'usr/sbin/tc',
+    'usr/lib/x86_64-linux-gnu/tc/normal.dist',
     'etc/passwd-',
     'etc/init.d/procps',
   ];
