@@ -130,7 +130,7 @@ const answers: Answers = {
     await logout(a.root, session);
     return { ok: true };
   },
-  credentials: async (a) => said(listCredentials(a.root, await ownerOf(a))),
+  credentials: async (a) => listCredentials(a.root, await ownerOf(a)),
   async revoke(a) {
     const session = await ownerOf(a);
     await ownedBy(a.root, session);
@@ -138,10 +138,10 @@ const answers: Answers = {
     return { ok: true, ...(await revoke(a.root, session.owner_id!, id, bySession(session))) };
   },
   renamePasskey: async (a) => renamePasskey(a.root, await ownerOf(a), a.params.id, a.body.name),
-  sessions: async (a) => said(listSessions(a.root, await ownerOf(a))),
+  sessions: async (a) => listSessions(a.root, await ownerOf(a)),
   renameSession: async (a) => renameSession(a.root, await ownerOf(a), a.params.id, a.body.name),
   endSession: async (a) => endSession(a.root, await ownerOf(a), a.params.id),
-  hubs: async (a) => said(listHubs(a.root, await ownerOf(a))),
+  hubs: async (a) => listHubs(a.root, await ownerOf(a)),
   renameHub: async (a) => renameHub(a.root, await ownerOf(a), a.params.hub_id, a.body.name),
   removeHub: async (a) => removeHub(a.root, await ownerOf(a), a.params.hub_id),
   offerHub: async (a) => offerHub(a.root, await ownerOf(a), a.params.hub_id, true),
@@ -149,15 +149,15 @@ const answers: Answers = {
   async takeHub(a) {
     const session = await ownerOf(a);
     await ownedBy(a.root, session);
-    return said(takeHub(a.root, session, typedIn(a.req, a.body.device_code, a.body.ticket)));
+    return takeHub(a.root, session, typedIn(a.req, a.body.device_code, a.body.ticket));
   },
-  audit: async (a) => said(readAudit(a.root, await ownerOf(a), a.query.before)),
+  audit: async (a) => readAudit(a.root, await ownerOf(a), a.query.before),
   exportAudit: async (a) => exportAudit(a.root, await ownerOf(a)),
-  askIn: ({ root, req, body }) => said(askIn(root, body.name, req.ip)),
-  pollIn: ({ root, req, body }) => said(pollIn(root, body.device_code, req.ip)),
+  askIn: ({ root, req, body }) => askIn(root, body.name, req.ip),
+  pollIn: ({ root, req, body }) => pollIn(root, body.device_code, req.ip),
   async findAsking(a) {
     const session = await ownerOf(a);
-    return said(findAsking(a.root, session, typedIn(a.req, a.body.user_code, '', 'user_code')));
+    return findAsking(a.root, session, typedIn(a.req, a.body.user_code, '', 'user_code'));
   },
   allow: async (a) => allow(a.root, await ownerOf(a), a.params.id, a.body.credential),
   deny: async (a) => deny(a.root, await ownerOf(a), a.params.id),

@@ -2,6 +2,7 @@
 // access and allows it by a passkey, and the command line gets a token once. With it it is a session like a browser's,
 // which the endpoints that say `account` are open to and nothing else (ARCHITECTURE D177).
 import { randomInt } from 'node:crypto';
+import type { Became } from '../firmware/protocol/account.ts';
 import { random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { COMMAND_LINE_TTL, DEVICE_CODE_TTL } from '../firmware/protocol/limits.ts';
@@ -66,7 +67,7 @@ export async function askIn(root: Root, name: string, ip: string) {
  * What became of its wish; the token comes once.
  * @throws IngleError `rate_limited` before its time, `forbidden` when it was denied, `ticket_spent`, `invalid_device_code` when its time is over
  */
-export async function pollIn(root: Root, deviceCode: string, ip: string) {
+export async function pollIn(root: Root, deviceCode: string, ip: string): Promise<Became> {
   const now = seconds();
   const token = `ingle_${toBase64url(random(32))}`;
   const expires_at = now + COMMAND_LINE_TTL;

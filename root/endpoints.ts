@@ -1,5 +1,6 @@
 // Root's HTTP API, declared: each endpoint, what comes and goes, and who may call it. root/api.ts answers them.
 import * as T from 'typebox';
+import { asked, asking, became, entry, ownedHub, passkey, signIn } from '../firmware/protocol/account.ts';
 import type { Area } from '../firmware/protocol/endpoint/endpoint.ts';
 import type { Described } from '../firmware/protocol/endpoint/openapi.ts';
 import type { ProofPurpose } from '../firmware/protocol/wire.ts';
@@ -121,7 +122,7 @@ export const rootApi = rootArea({
     who: 'account',
     limit: 'session',
     doc: "The owner's passkeys, and those of guests; not for a guest.",
-    answer: some,
+    answer: T.Object({ credentials: T.Array(passkey) }),
     errors: ['unauthenticated', 'forbidden'],
   },
   revoke: {
@@ -150,7 +151,7 @@ export const rootApi = rootArea({
     who: 'account',
     limit: 'session',
     doc: 'Browsers and command lines that are signed in. `place`: the network they signed in from, cut to /24 or /48; no more is stored. Not for a guest.',
-    answer: some,
+    answer: T.Object({ sessions: T.Array(signIn) }),
     errors: ['unauthenticated', 'forbidden'],
   },
   renameSession: {
@@ -180,7 +181,7 @@ export const rootApi = rootArea({
     who: 'account',
     limit: 'session',
     doc: "The owner's hubs. Times are Unix seconds, null where they are not known. Not for a guest.",
-    answer: some,
+    answer: T.Object({ hubs: T.Array(ownedHub) }),
     errors: ['unauthenticated', 'forbidden'],
   },
   renameHub: {
@@ -232,7 +233,7 @@ export const rootApi = rootArea({
     limit: 'verify',
     doc: 'Takes a hub that is offered, by a device code of it; not for a guest. The hub itself stays with its owner until a person there agrees.',
     body: withCode,
-    answer: some,
+    answer: T.Object({ hub_id: text }),
     errors: ['invalid_device_code', 'unauthenticated', 'forbidden'],
   },
   audit: {
@@ -242,7 +243,7 @@ export const rootApi = rootArea({
     limit: 'session',
     doc: 'What happened to the account, newest first, 100 at a time; `before` of the answer asks for older ones. Not for a guest.',
     query: { before: T.String({ pattern: '^[0-9]{1,15}$' }) },
-    answer: some,
+    answer: T.Object({ entries: T.Array(entry), before: T.Union([T.Integer(), T.Null()]) }),
     errors: ['unauthenticated', 'forbidden'],
   },
   exportAudit: {
@@ -260,7 +261,7 @@ export const rootApi = rootArea({
     limit: 'command',
     doc: 'A command line asks to be let in (RFC 8628): a code for its owner to type, and one to ask with.',
     body: T.Object({ name: commandName }, strict),
-    answer: some,
+    answer: asked,
     errors: ['unavailable'],
   },
   pollIn: {
@@ -270,7 +271,7 @@ export const rootApi = rootArea({
     limit: 'session',
     doc: 'What became of its wish, every `interval` seconds; the token comes once, and is good for an hour.',
     body: T.Object({ device_code: T.String({ pattern: '^[\\w-]{43}$' }) }, strict),
-    answer: some,
+    answer: became,
     errors: ['forbidden', 'ticket_spent', 'invalid_device_code'],
   },
   findAsking: {
@@ -280,7 +281,7 @@ export const rootApi = rootArea({
     limit: 'verify',
     doc: 'Which command line asks by a code the owner typed, and options for the passkey that lets it in; not for a guest.',
     body: T.Object({ user_code: text }, strict),
-    answer: some,
+    answer: asking,
     errors: ['invalid_device_code', 'unauthenticated', 'forbidden'],
   },
   allow: {

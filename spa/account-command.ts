@@ -1,8 +1,9 @@
 // Lets a command line in: the owner types its code, sees what asks, and allows it by the passkey or sends it away.
 import { html } from 'htm/preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Asking } from '../firmware/protocol/account.ts';
 import { commandContext } from '../firmware/protocol/pairing/command.ts';
-import { type Asking, account, moment, say } from './account-root.ts';
+import { account, moment, say } from './account-root.ts';
 import { groupCode } from './code.ts';
 import { loaded, noticeOf } from './entrance.ts';
 import { glyph } from './glyphs.ts';

@@ -1,75 +1,13 @@
 // What the page of access asks of root, and its words.
+import type { Asking, Entry, OwnedHub, Passkey, SignIn } from '../firmware/protocol/account.ts';
 import { translator } from '../firmware/text/i18n.ts';
 import { spaAccountTexts } from '../firmware/text/spa-account.ts';
 import { request } from './rest.ts';
 import { session } from './sid.ts';
 import { app } from './store.ts';
 
-/** A browser that is signed in. Times are Unix seconds. */
-export interface SignedIn {
-  id: string;
-  current: boolean;
-  browser_key_id: string;
-  passkey: string;
-  /** As its owner calls it, and what a command line calls itself; '' for nothing. */
-  name: string;
-  command: string;
-  guest: boolean;
-  connected: boolean;
-  /** The network it signed in from, cut short; '' where it is not known. */
-  place: string;
-  last_seen_at: number;
-}
-
-export interface Passkey {
-  id: string;
-  browser_key_id: string;
-  name: string;
-  guest: boolean;
-  current: boolean;
-  sign_count_went_back: number | null;
-  created_at: number;
-  last_used_at: number;
-}
-
-/** A hub as root knows it; null where a time is not known. */
-export interface OwnedHub {
-  hub_id: string;
-  name: string;
-  current: boolean;
-  online: boolean;
-  last_seen_at: number | null;
-  certificate_expires_at: number | null;
-  keys_changed_at: number | null;
-  via: string | null;
-  members: string[];
-  offered_until: number | null;
-}
-
-export interface Entry {
-  n: number;
-  at: number;
-  what: string;
-  browser_key_id: string | null;
-  by_hub: string | null;
-  /** The command line that did it; '' for none. */
-  by_command: string;
-  place: string;
-  about: string;
-  name: string;
-}
-
-/** A command line that asks to be let in. */
-export interface Asking {
-  id: string;
-  name: string;
-  place: string;
-  asked_at: number;
-  publicKeyCredentialRequestOptions: unknown;
-}
-
 export interface Account {
-  sessions: SignedIn[];
+  sessions: SignIn[];
   passkeys: Passkey[];
   hubs: OwnedHub[];
 }
@@ -86,7 +24,7 @@ export const ownedHubs = async (): Promise<OwnedHub[]> =>
 export const account = {
   async all(): Promise<Account> {
     const [{ sessions }, { credentials }, hubs] = await Promise.all([
-      ask<{ sessions: SignedIn[] }>('GET', 'sessions'),
+      ask<{ sessions: SignIn[] }>('GET', 'sessions'),
       ask<{ credentials: Passkey[] }>('GET', 'credentials'),
       ownedHubs(),
     ]);

@@ -1,18 +1,8 @@
 // Rows of the page of access: browsers that are signed in, passkeys and hubs, each with what can be done about it.
 import { html } from 'htm/preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import {
-  type Account,
-  account,
-  day,
-  hubName,
-  moment,
-  type OwnedHub,
-  type Passkey,
-  passkeyName,
-  type SignedIn,
-  say,
-} from './account-root.ts';
+import type { OwnedHub, Passkey, SignIn } from '../firmware/protocol/account.ts';
+import { type Account, account, day, hubName, moment, passkeyName, say } from './account-root.ts';
 import { glyph } from './glyphs.ts';
 import { leave } from './leave.ts';
 import { ask } from './question.ts';
@@ -58,7 +48,7 @@ function Name(o: { name: string; of: string; still: boolean; send(name: string):
     <button type="submit" class="button second" disabled=${o.still}>${say('save')}</button></form>`;
 }
 
-function Browser({ of: s, by, still, order }: Row<SignedIn> & { by: Passkey | undefined }) {
+function Browser({ of: s, by, still, order }: Row<SignIn> & { by: Passkey | undefined }) {
   const name = s.name || s.command || (by ? passkeyName(by) : say('browser'));
   const signOut = async () => {
     const question = {

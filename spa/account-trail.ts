@@ -1,7 +1,8 @@
 // What happened to the account, newest first: read page by page, and saved as a file.
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Account, account, type Entry, hubName, moment, passkeyName, say } from './account-root.ts';
+import type { Entry } from '../firmware/protocol/account.ts';
+import { type Account, account, hubName, moment, passkeyName, say } from './account-root.ts';
 import { failed } from './entrance.ts';
 import { useFocusInside } from './focus.ts';
 

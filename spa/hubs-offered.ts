@@ -1,5 +1,5 @@
 // Which hubs are offered in this browser: those it has pinned, and further ones of who is signed in.
-import type { OwnedHub } from './account-root.ts';
+import type { OwnedHub } from '../firmware/protocol/account.ts';
 import type { Pin } from './database.ts';
 
 /** A hub that this person may want to see here. */

@@ -6,11 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { io, type Socket } from 'socket.io-client';
+import type { TSchema } from 'typebox';
 import { fromBase64url } from '../../firmware/protocol/bytes.ts';
+import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
+import type { Endpoint } from '../../firmware/protocol/endpoint/endpoint.ts';
+import { router } from '../../firmware/protocol/endpoint/router.ts';
 import { heedRoot } from '../../firmware/protocol/heed.ts';
 import { challengeOf, type ToSign } from '../../firmware/protocol/pairing/assertion.ts';
 import { commandContext } from '../../firmware/protocol/pairing/command.ts';
 import type { ProofPurpose, RouteStatus } from '../../firmware/protocol/wire.ts';
+import { rootApi } from '../../root/endpoints.ts';
 import { migrations } from '../../root/records/sql/schema.ts';
 import { openSqliteStore } from '../../root/records/sqlite.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
@@ -128,7 +133,22 @@ export async function call(
   try {
     parsed = JSON.parse(text);
   } catch {}
+  if (r.status === 200) fits(method, path, parsed);
   return { status: r.status, headers: r.headers, body: parsed };
+}
+
+const declared = router(
+  Object.entries<Endpoint>(rootApi).map(([name, endpoint]) => ({ name, endpoint, answer: () => {} })),
+);
+/** What root answers is what it declares, whoever asks in whatever test. */
+function fits(method: string, path: string, said: unknown): void {
+  let answer: TSchema | undefined;
+  try {
+    ({ answer } = declared.find(method, path.split('?')[0]!).bound.endpoint);
+  } catch {}
+  const faults = answer ? faultsOf(answer, said) : [];
+  if (faults.length > 0)
+    throw new Error(`${method} ${path}: ${JSON.stringify(faults)} in ${JSON.stringify(said)}`);
 }
 
 /** Root, or what stands before it, answered something else than 200. */

@@ -1,7 +1,7 @@
 // Which hubs can be shown in a browser, by what it has pinned and what root says of them.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { OwnedHub } from '../../spa/account-root.ts';
+import type { OwnedHub } from '../../firmware/protocol/account.ts';
 import type { Pin } from '../../spa/database.ts';
 import { hubsOf } from '../../spa/hubs-offered.ts';
 

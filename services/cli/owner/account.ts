@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { homedir, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Asked, Became, Entry, OwnedHub, Passkey, SignIn } from '../../../firmware/protocol/account.ts';
 import { fromBody, IngleError, toIngleError } from '../../../firmware/protocol/errors.ts';
 import { type Language, translator } from '../../../firmware/text/i18n.ts';
 import { spaAccountTexts } from '../../../firmware/text/spa-account.ts';
@@ -18,47 +19,6 @@ interface Kept {
   root: string;
   token: string;
 }
-interface SignIn {
-  id: string;
-  current: boolean;
-  browser_key_id: string;
-  guest: boolean;
-  name: string;
-  command: string;
-  connected: boolean;
-  place: string;
-  last_seen_at: number;
-  expires_at: number;
-}
-interface Passkey {
-  id: string;
-  browser_key_id: string;
-  name: string;
-  guest: boolean;
-  current: boolean;
-  created_at: number;
-  last_used_at: number;
-  sign_count_went_back: number | null;
-}
-interface OwnedHub {
-  hub_id: string;
-  name: string;
-  online: boolean;
-  last_seen_at: number | null;
-  certificate_expires_at: number | null;
-  keys_changed_at: number | null;
-}
-interface Entry {
-  at: number;
-  what: string;
-  browser_key_id: string | null;
-  by_hub: string | null;
-  by_command: string;
-  place: string;
-  about: string;
-  name: string;
-}
-
 /** How long root may take to answer, milliseconds. */
 const ANSWER = 20_000;
 
@@ -141,13 +101,7 @@ const whyNot = {
 /** Asks to be let in, and waits until the owner has answered. */
 async function login(root: string, name: string, file: string, say: Say): Promise<void> {
   const ask = asker(root, say);
-  const asked = await ask<{
-    device_code: string;
-    user_code: string;
-    verification_uri: string;
-    expires_in: number;
-    interval: number;
-  }>('POST', '/v1/command-line', { name });
+  const asked = await ask<Asked>('POST', '/v1/command-line', { name });
   const { user_code, verification_uri, expires_in } = asked;
   say.event({ event: 'code', user_code, verification_uri, expires_in, name });
   say.line(say.text('accountOpen', { page: plain(verification_uri), code: plain(user_code), name }));
@@ -157,12 +111,8 @@ async function login(root: string, name: string, file: string, say: Say): Promis
     await pause(interval * 1000);
     try {
       const body = { device_code: asked.device_code };
-      const r = await ask<{ state: string; token?: string; expires_at: number }>(
-        'POST',
-        '/v1/command-line/token',
-        body,
-      );
-      if (r.token === undefined) continue;
+      const r = await ask<Became>('POST', '/v1/command-line/token', body);
+      if (r.state === 'asking') continue;
       keep(file, { root, token: r.token });
       say.event({ event: 'signed_in', root, name, expires_at: r.expires_at });
       return say.line(say.text('accountIn', { name, until: when(r.expires_at) }));
