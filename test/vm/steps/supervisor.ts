@@ -57,9 +57,18 @@ export function supervisor(check: Check): void {
   check('logs, memory and the last crash come from systemd and its journal', async ({ vm }) => {
     const logs = good(await ask(vm, 'GET', `${orders}/ingle-api/logs`));
     assert.match(JSON.stringify(logs), 'listening');
-    await vm.must('systemctl kill -s KILL ingle-uplink');
-    const crashed = async () => good(await ask(vm, 'GET', '/api/node/reliability')).last_crash?.unit;
-    await until(async () => (await crashed()) === 'ingle-uplink', 'the crash to be told', 120);
+    const kills = () => vm.must('systemctl kill -s KILL ingle-uplink');
+    await kills();
+    await until(
+      async () => {
+        const { last_crash } = good(await ask(vm, 'GET', '/api/node/reliability'));
+        // Where the machine is short of time, systemd may have ended another one since, which is the last then.
+        if (last_crash && last_crash.unit !== 'ingle-uplink') await kills();
+        return last_crash?.unit === 'ingle-uplink';
+      },
+      'the crash to be told',
+      120,
+    );
     const one = good(await ask(vm, 'GET', `${orders}/ingle-uplink`));
     assert.ok(one.supervised.memory_bytes > 1e6, JSON.stringify(one));
     assert.ok(one.supervised.restarts >= 1, JSON.stringify(one));
