@@ -31,6 +31,7 @@ export const account = {
     return { sessions, passkeys: credentials, hubs };
   },
   signOut: (session: string) => ask('DELETE', `sessions/${id(session)}`),
+  nameSignIn: (session: string, name: string) => ask('PATCH', `sessions/${id(session)}`, { name }),
   namePasskey: (key: string, name: string) => ask('PATCH', `credentials/${id(key)}`, { name }),
   removePasskey: (key: string) => ask('DELETE', `credentials/${id(key)}`),
   nameHub: (hub: string, name: string) => ask('PATCH', `hubs/${id(hub)}`, { name }),

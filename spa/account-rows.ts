@@ -65,11 +65,13 @@ function Browser({ of: s, by, still, order }: Row<SignIn> & { by: Passkey | unde
   const seen = s.connected ? say('open_now') : say('seen', { when: ago(s.last_seen_at * 1000) });
   return html`<li data-session=${s.id}><span><b>${name}</b>
     <span class="soft small">${line(s.command !== '' && say('command_line'), s.current && say('here'), s.guest && say('guest'), seen, s.place && say('from', { place: s.place }))}</span></span>
+    <div class="v-row"><${Name} name=${s.name} of=${name} still=${still}
+      send=${(wished: string) => order(() => account.nameSignIn(s.id, wished))} />
     ${
       !s.current &&
       html`<button type="button" class="button quiet" disabled=${still} aria-label=${say('sign_out_of', { name })}
         onClick=${signOut}>${say('sign_out')}</button>`
-    }</li>`;
+    }</div></li>`;
 }
 
 function Key({ of: p, isLast, still, order }: Row<Passkey> & { isLast: boolean }) {

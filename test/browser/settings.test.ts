@@ -277,7 +277,19 @@ test('the page of access shows who is signed in, names a passkey, ends a sign-in
     .getByText('Passkey renamed: Pocket phone')
     .waitFor();
 
-  const out = access(page).getByRole('button', { name: 'Sign out: Pocket phone' });
+  // A sign-in goes by its passkey's name until it has its own.
+  const signIn = rows.filter({ has: page.getByText('Pocket phone', { exact: true }) });
+  await signIn.getByRole('button', { name: 'Rename: Pocket phone' }).click();
+  await check(page, 'access-5-rename');
+  await signIn.getByRole('textbox', { name: 'New name of Pocket phone' }).fill('In the kitchen');
+  await page.keyboard.press('Enter');
+  await rows.getByText('In the kitchen', { exact: true }).waitFor();
+  await access(page)
+    .locator('[data-deed="session_renamed"]')
+    .getByText('Sign-in renamed: In the kitchen')
+    .waitFor();
+
+  const out = access(page).getByRole('button', { name: 'Sign out: In the kitchen' });
   await out.click();
   assert.match(await answer(page, false), /Its passkey stays/);
   assert.is(await out.count(), 1);

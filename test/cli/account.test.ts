@@ -136,6 +136,13 @@ test('it signs in by a code and a passkey, tends the account, and keeps its toke
     (await shell(home, '', 'ru').run('account trail')).out,
     /Хаб переименован: Attic, командная строка My desk/,
   );
+  assert.not.match(trail.join(), /more before that/);
+  for (let n = 0; n < 100; n++)
+    granted(await call(root, 'PATCH', `/v1/owner/hubs/${hub.hub_id}`, { name: `Attic ${n}` }, tab.bearer()));
+  const newest = (await sh.run('account trail')).out.trimEnd().split('\n');
+  assert.match(newest[0]!, /Attic 99/);
+  assert.equal([newest.length, newest[100]], [101, 'There is more before that: ingle account trail export']);
+  assert.is((await sh.run('account trail', [], { json: true })).rows.length, 100);
 
   for (const [command, args] of [
     ['account passkeys remove', ['bk_none']],

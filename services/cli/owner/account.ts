@@ -263,12 +263,14 @@ export async function account(
       await ask('PATCH', at('hubs', id), { name });
       return done({ renamed: id, name });
     case 'account trail': {
-      const [{ entries }, keys, own] = await Promise.all([
-        ask<{ entries: Entry[] }>('GET', at('audit')),
+      const [{ entries, before }, keys, own] = await Promise.all([
+        ask<{ entries: Entry[]; before: number | null }>('GET', at('audit')),
         passkeys(),
         hubs(),
       ]);
-      return list(entries, (e) => show.entry(e, keys, own));
+      list(entries, (e) => show.entry(e, keys, own));
+      if (before !== null) say.line(say.text('accountOlder'));
+      return;
     }
     case 'account trail export': {
       const lines = await ask<string | object>('GET', at('audit/export'));
