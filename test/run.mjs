@@ -139,29 +139,12 @@ await Promise.all(
     } while (files.length > 0 && rest.length + dear.length > 0);
   }),
 );
-// Two emulated machines run at a time, the longest first: beside more of them services did not answer in their time. Each
-// waits for a third of its time, so short files, those of the browser, have a lane of their own beside them; both lanes
-// of the machines take what is left of them, so that neither ends long before the other.
+// An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
+// services did not answer in their time. Short files, those of the browser, come after them, so that neither lane ends long before the other.
 const isLast = (file) => folderOf(file) === 'browser';
 const machines = longestFirst(eager.filter(isMachine));
 const first = eager.filter((f) => !isMachine(f) && !isLast(f));
-const last = eager.filter(isLast);
-let machinesOn = 0;
-let beside;
-const lane = async (lists, goesOn = () => true) => {
-  while (goesOn()) {
-    const list = lists.find((l) => l.length > 0);
-    if (!list) return;
-    const isOn = list === machines ? 1 : 0;
-    machinesOn += isOn;
-    const ended = test([list.shift()]);
-    if (isOn) beside ??= lane([last], () => machinesOn + machines.length > 0);
-    await ended;
-    machinesOn -= isOn;
-  }
-};
-await Promise.all([1, 2].map(() => lane([first, machines, last])));
-await beside;
+await lanes([...first, ...machines, ...eager.filter(isLast)], 2);
 await patient;
 if (files.length === 0) {
   console.log(`No test file matches ${only.join(' ')}`);
