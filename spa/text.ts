@@ -48,20 +48,23 @@ const spans = [
 /** `12 seconds ago`, of a time in milliseconds. */
 export function ago(at: number): string {
   const seconds = Math.max(0, Math.round((Date.now() - at) / 1000));
-  const [size, unit] = spans.find(([s]) => seconds >= s) ?? spans[3];
+  const [size, unit] = spans.find(([s]) => seconds >= s || s === 1)!;
   return new Intl.RelativeTimeFormat(app().language).format(-Math.floor(seconds / size), unit);
 }
 
+/** To make one takes longer than to write ten numbers by it, and tables have thousands. */
+const numbers: Partial<Record<Language, Intl.NumberFormat>> = {};
+
 /** A value for reading: texts in the reader's language, numbers by its rules with at most two decimals. */
 export function shown(value: unknown): string {
-  if (value === null || value === undefined) return '–';
-  if (typeof value === 'number')
-    return Number.isFinite(value)
-      ? new Intl.NumberFormat(app().language, { maximumFractionDigits: 2 }).format(value)
-      : '–';
-  if (typeof value === 'boolean') return value ? '✓' : '–';
-  if (typeof value !== 'object') return String(value);
-  return inLanguage(value, app().language) ?? JSON.stringify(value);
+  const { language } = app();
+  if (typeof value === 'string') return value;
+  if (Number.isFinite(value)) {
+    numbers[language] ??= new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
+    return numbers[language].format(value as number);
+  }
+  if (value && typeof value === 'object') return inLanguage(value, language) ?? JSON.stringify(value);
+  return value === true ? '✓' : '–';
 }
 
 /** A skill's title as the reader knows it. */
