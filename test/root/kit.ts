@@ -133,7 +133,7 @@ export async function call(
   try {
     parsed = JSON.parse(text);
   } catch {}
-  if (r.status === 200) fits(method, path, parsed);
+  if (r.status === 200 && method !== 'HEAD') fits(method, path, parsed);
   return { status: r.status, headers: r.headers, body: parsed };
 }
 
