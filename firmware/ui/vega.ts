@@ -64,8 +64,8 @@ const transforms: Record<string, readonly string[]> = {
 
 const isObject = (v: unknown): v is Json => v !== null && typeof v === 'object' && !Array.isArray(v);
 const isCount = (v: unknown, most: number) => typeof v === 'number' && v >= 0 && v <= most;
-/** What is counted in pixels: labels of a billion of them take seconds to be measured. */
-const isSize = /(size|width|height|padding|offset|radius|limit|spacing|thickness|length)$/i;
+/** What is counted in pixels: labels of a billion of them take seconds to be measured. A point's "size" is its area. */
+const isSize = /(.size|width|height|padding|offset|radius|limit|spacing|thickness|length)$/i;
 /** Of lines, or of a channel that chooses among our own: a pattern finer than a pixel is drawn for ever. */
 const isDash = (v: unknown) =>
   (isObject(v) && !['value', 'scale', 'condition'].some((k) => Object.hasOwn(v, k))) ||

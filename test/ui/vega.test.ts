@@ -25,6 +25,7 @@ const transformed = (...transform: unknown[]) => ({ ...bars, transform });
 
 const good: [string, object][] = [
   ['bars', bars],
+  ['large points', { ...bars, mark: { type: 'point', size: 10_000 } }],
   ['a mark with a look', { ...bars, mark: { type: 'bar', color: '#a8431a', cornerRadius: 4, opacity: 0.5 } }],
   [
     'layers',

@@ -112,7 +112,11 @@ async function login(root: string, name: string, file: string, say: Say): Promis
     try {
       const body = { device_code: asked.device_code };
       const r = await ask<Became>('POST', '/v1/command-line/token', body);
-      if (r.state === 'asking') continue;
+      // Whatever else root may say, only a token ends the wait, and so does its time.
+      if (r.state !== 'allowed') {
+        if (Date.now() > until) throw new IngleError('invalid_device_code', say.text('accountLate'));
+        continue;
+      }
       keep(file, { root, token: r.token });
       say.event({ event: 'signed_in', root, name, expires_at: r.expires_at });
       return say.line(say.text('accountIn', { name, until: when(r.expires_at) }));
