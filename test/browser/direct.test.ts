@@ -26,7 +26,12 @@ test('while root is away the page is there as before, and a press is done at onc
   await openStatus(page);
   house.kill('root', 'SIGSTOP');
   try {
+    // Nor is the way lost that root could not replace, as long as the hub is only slow.
+    house.kill('uplink', 'SIGSTOP');
+    await page.locator('[data-link="silent"]').waitFor();
     await press(page, 'Refresh');
+    await page.waitForTimeout(2000);
+    house.kill('uplink', 'SIGCONT');
     await page.getByText(/Refreshed .*, once/).waitFor();
     await pill(/^Direct/);
   } finally {

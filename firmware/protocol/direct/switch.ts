@@ -35,6 +35,11 @@ export function openSwitch(o: SwitchOptions): Switch {
   let transport: Transport | undefined;
   let latest: TransportEvents | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
+  /**
+   * Stands still while this process does: what has come meanwhile is read before anybody is taken to be silent.
+   * Milliseconds.
+   */
+  let clock = 0;
   const ways = openWays({
     ...o,
     direct: (message) => transport?.send(message) ?? false,
@@ -44,7 +49,7 @@ export function openSwitch(o: SwitchOptions): Switch {
       transport = latest = undefined;
       o.changed('relay', why);
     },
-    now: () => performance.now(),
+    now: () => clock,
   });
   function drop(): void {
     latest = undefined;
@@ -70,7 +75,10 @@ export function openSwitch(o: SwitchOptions): Switch {
           if (latest !== mine || transport) return opened.close();
           transport = opened;
           ways.take();
-          timer = setInterval(ways.tick, TICK);
+          timer = setInterval(() => {
+            clock += TICK;
+            ways.tick();
+          }, TICK);
           o.changed('direct');
         },
         message: (message) => void (latest === mine && ways.fromDirect(message)),

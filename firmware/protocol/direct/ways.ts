@@ -13,9 +13,13 @@ export const UNDER_WAY = 1024 * KIB;
 const PIECE = 64;
 /** An acknowledgement is due after so many bytes, and else with the next `tick`. */
 const OWED = 128 * KIB;
-/** Frames are under way and the other side has said nothing for so long: the direct way is dead, milliseconds. */
+/**
+ * Frames are under way and the other side has said nothing for so long: the direct way is in doubt, milliseconds. They
+ * go through root as well from then on, and the first word decides: one of the other side's ends the doubt, one of
+ * root's the direct way. Where both are silent, none is better than the other, so none is left.
+ */
 export const SILENT = 1500;
-/** What must come through root before frames that came directly does not come any more, milliseconds. */
+/** A doubt ends the direct way, or what must come through root before frames that came directly does not, milliseconds. */
 export const STALLED = 10_000;
 
 /**
@@ -66,21 +70,37 @@ interface Numbered {
   ctr: number;
 }
 
-/** Frames sent directly that the other side has not acknowledged. */
-function openUnacknowledged(now: () => number) {
+/** Frames given to root, and those sent directly that the other side has not acknowledged. */
+function openSent(o: Pick<WaysOptions, 'relay' | 'now'>) {
+  /** Highest number given to root, which takes each once. */
+  let byRoot = -1;
   let frames: (Numbered & { at: number })[] = [];
   let bytes = 0;
   const waiting: (() => void)[] = [];
+  function relay(frame: Uint8Array, ctr: number): void | Promise<void> {
+    byRoot = ctr;
+    return o.relay(frame, ctr);
+  }
   const wake = () => {
     for (const go of waiting.splice(0)) go();
   };
   return {
+    /** When the first of those was sent that are not acknowledged. */
     get oldest(): number | undefined {
       return frames[0]?.at;
     },
+    /** Root has some of them. */
+    get isInRoot(): boolean {
+      return frames[0] !== undefined && frames[0].ctr <= byRoot;
+    },
+    relay,
+    /** All that are not acknowledged go through root, too. */
+    relayAll(): void {
+      for (const { frame, ctr } of frames) if (ctr > byRoot) void relay(frame, ctr);
+    },
     /** Keeps a frame; a promise settles when there is room for the next. */
     keep(frame: Uint8Array, ctr: number): void | Promise<void> {
-      frames.push({ frame, ctr, at: now() });
+      frames.push({ frame, ctr, at: o.now() });
       bytes += frame.length + PIECE;
       if (bytes > UNDER_WAY) return new Promise((resolve) => waiting.push(resolve));
     },
@@ -89,27 +109,39 @@ function openUnacknowledged(now: () => number) {
       while (frames[0] && frames[0].ctr <= ctr) bytes -= frames.shift()!.frame.length + PIECE;
       if (bytes <= UNDER_WAY) wake();
     },
-    /** All of them, which are kept no more. */
-    drain(): Numbered[] {
-      const all = frames;
+    /** Keeps none any more. */
+    clear(): void {
       frames = [];
       bytes = 0;
       wake();
-      return all;
+    },
+    /** The channel begins anew. */
+    anew(): void {
+      byRoot = -1;
     },
   };
 }
 
 /** What came directly before all that goes through root has, in order. */
-function openHeld() {
+function openHeld(now: () => number) {
+  let moved = 0;
   const frames: Numbered[] = [];
   let bytes = 0;
   return {
     get size(): number {
       return frames.length;
     },
+    /** What must come through root before them does not. */
+    get isStalled(): boolean {
+      return frames.length > 0 && now() - moved > STALLED;
+    },
+    /** The channel was given something. */
+    moved(): void {
+      moved = now();
+    },
     /** False: the other side sends more than may be under way. */
     push(frame: Uint8Array, ctr: number): boolean {
+      if (frames.length === 0) moved = now();
       frames.push({ frame, ctr });
       bytes += frame.length + PIECE;
       return bytes <= 2 * UNDER_WAY;
@@ -127,8 +159,31 @@ function openHeld() {
   };
 }
 
+/** Whether the other side still speaks directly. */
+function openSilence(now: () => number) {
+  let heard = 0;
+  let doubtedAt: number | undefined;
+  return {
+    get isDoubted(): boolean {
+      return doubtedAt !== undefined;
+    },
+    /** It has spoken. */
+    broken(): void {
+      heard = now();
+      doubtedAt = undefined;
+    },
+    /** @param since when what it has to acknowledge was sent */
+    judged(since: number): 'fine' | 'doubted' | 'dead' {
+      if (now() - Math.max(since, heard) <= SILENT) return 'fine';
+      doubtedAt ??= now();
+      return now() - doubtedAt > STALLED - SILENT ? 'dead' : 'doubted';
+    },
+  };
+}
+
 export function openWays(o: WaysOptions): Ways {
-  const sent = openUnacknowledged(o.now);
+  const sent = openSent(o);
+  const silence = openSilence(o.now);
   let way: Way = 'relay';
   /** Since the way stands: highest number sent directly, lowest and highest got directly; -1: none. */
   let sentTo = -1;
@@ -137,16 +192,13 @@ export function openWays(o: WaysOptions): Ways {
   /** Highest number the channel has been given, and the highest that came through root; -1: not known. */
   let given = o.given ?? -1;
   let relayed = given;
-  const held = openHeld();
+  const held = openHeld(o.now);
   /** Bytes that came directly and are not acknowledged. */
   let owed = 0;
-  /** When the other side was last heard directly, and when the channel was last given something. */
-  let heard = 0;
-  let moved = 0;
 
   function give(frame: Uint8Array, ctr: number): void {
     given = ctr;
-    moved = o.now();
+    held.moved();
     o.receive(frame, ctr);
   }
   function giveHeld(): void {
@@ -162,23 +214,31 @@ export function openWays(o: WaysOptions): Ways {
     way = 'relay';
     held.drain();
     owed = 0;
-    for (const { frame, ctr } of sent.drain()) void o.relay(frame, ctr);
+    sent.relayAll();
+    sent.clear();
     o.left(why);
   }
-  function hold(frame: Uint8Array, ctr: number): void {
-    if (held.size === 0) moved = o.now();
-    if (!held.push(frame, ctr)) leave('broken');
+  function judge(): void {
+    const verdict = sent.oldest === undefined ? 'fine' : silence.judged(sent.oldest);
+    if (verdict === 'dead') leave('silent');
+    else if (verdict === 'doubted') sent.relayAll();
+  }
+  function stalled(): void {
+    const late = held.drain();
+    leave('stalled');
+    // The channel sees that some are missing, and begins anew.
+    for (const { frame, ctr } of late) give(frame, ctr);
   }
   function gotFrame(frame: Uint8Array, ctr: number): void {
     if (gotFrom < 0) gotFrom = ctr;
     gotTo = ctr;
     owed += frame.length + PIECE;
-    if (given < 0 || ctr > given + 1) hold(frame, ctr);
-    else if (ctr === given + 1) give(frame, ctr);
+    if (ctr === given + 1 && given >= 0) give(frame, ctr);
+    else if (ctr > given && !held.push(frame, ctr)) leave('broken');
     if (owed >= OWED) acknowledge();
   }
   function heardDirect(m: DirectMessage): void {
-    heard = o.now();
+    silence.broken();
     // One way takes all frames while it stands, in order; and nobody has what was never sent.
     const isWrong = m.t === 'frame' ? gotTo >= 0 && m.ctr !== gotTo + 1 : sentTo >= 0 && m.ctr > sentTo;
     if (isWrong) leave('broken');
@@ -191,19 +251,22 @@ export function openWays(o: WaysOptions): Ways {
       return way;
     },
     get settled() {
-      return way === 'direct' && gotTo >= 0 && held.size === 0;
+      return way === 'direct' && gotTo >= 0 && held.size === 0 && !sent.isInRoot;
     },
     send(frame, ctr) {
-      if (way === 'relay') return o.relay(frame, ctr);
+      if (way === 'relay') return sent.relay(frame, ctr);
       const room = sent.keep(frame, ctr);
       sentTo = ctr;
       if (!o.direct(encodeFrame(frame, ctr))) leave('closed');
+      else if (silence.isDoubted) sent.relayAll();
       return room;
     },
     fromRelay(frame, ctr) {
       // What root makes up, or sends again, is for the channel to judge.
       if (!Number.isSafeInteger(ctr) || ctr <= relayed) return o.receive(frame, ctr);
       relayed = ctr;
+      // Root is not silent.
+      if (silence.isDoubted) leave('silent');
       // A number that came directly, or one after those: the other side has left the direct way.
       if (gotFrom >= 0 && (ctr > gotTo || (ctr >= gotFrom && ctr <= given))) leave('other');
       if (ctr <= given) return;
@@ -219,26 +282,19 @@ export function openWays(o: WaysOptions): Ways {
     take() {
       way = 'direct';
       sentTo = gotFrom = gotTo = -1;
-      heard = o.now();
+      silence.broken();
     },
     leave,
     anew() {
       leave('closed');
       given = relayed = -1;
+      sent.anew();
     },
     tick() {
       if (way === 'relay') return;
-      const now = o.now();
-      const since = sent.oldest;
-      if (since !== undefined && now - Math.max(since, heard) > SILENT) return leave('silent');
-      if (held.size > 0 && now - moved > STALLED) {
-        const late = held.drain();
-        leave('stalled');
-        // The channel sees that some are missing, and begins anew.
-        for (const { frame, ctr } of late) give(frame, ctr);
-        return;
-      }
-      if (owed > 0 || held.size > 0) acknowledge();
+      judge();
+      if (held.isStalled) stalled();
+      else if (owed > 0 || held.size > 0) acknowledge();
     },
   };
 }

@@ -170,26 +170,88 @@ for (const [name, break_] of [
     );
   });
 
-test('silence ends the direct way only while something is under way', () => {
+/** The other side is silent for too long after a frame of ours. */
+function doubted() {
+  let now = 0;
+  const e = end(() => now);
+  const wait = (ms: number) => {
+    now += ms;
+    e.ways.tick();
+  };
+  e.relay(1);
+  e.ways.take();
+  e.straight(2);
+  e.ways.tick();
+  e.send(10);
+  wait(SILENT + 1);
+  return { ...e, wait };
+}
+
+test('silence brings the direct way into doubt only while something is under way', () => {
   let now = 0;
   const e = end(() => now);
   e.relay(1);
   e.ways.take();
   now += 10 * SILENT;
   e.ways.tick();
-  assert.is(e.ways.way, 'direct');
   e.send(2);
   now += SILENT;
   e.ways.tick();
-  assert.is(e.ways.way, 'direct');
+  assert.equal(e.relayed, []);
   // A sign of life is as good as an acknowledgement: what it has to wait for comes through root.
   e.taken(0);
   now += SILENT;
   e.ways.tick();
-  assert.is(e.ways.way, 'direct');
+  assert.equal(e.relayed, []);
   now += 1;
   e.ways.tick();
-  assert.equal([e.ways.way, e.left, e.relayed], ['relay', ['silent'], [2]]);
+  assert.equal([e.ways.way, e.left, e.relayed], ['direct', [], [2]]);
+});
+
+test('in doubt frames go both ways, each through root once', () => {
+  const e = doubted();
+  e.send(11);
+  e.wait(250);
+  e.send(12);
+  assert.equal(e.relayed, [10, 11, 12]);
+  assert.equal(said(e.direct).slice(1), ['frame 10', 'frame 11', 'frame 12']);
+});
+
+test('a word of the other side ends the doubt, and then root is not needed', () => {
+  const e = doubted();
+  assert.not.ok(e.ways.settled);
+  e.taken(10);
+  e.send(11);
+  assert.ok(e.ways.settled);
+  e.wait(SILENT);
+  assert.equal([e.ways.way, e.left, e.relayed], ['direct', [], [10]]);
+  // What root has already is not given to it again.
+  e.ways.leave('closed');
+  e.send(12);
+  assert.equal(e.relayed, [10, 11, 12]);
+});
+
+test('a word of root ends the direct way that is in doubt', () => {
+  const e = doubted();
+  e.relay(3);
+  assert.equal([e.ways.way, e.left, e.relayed, e.got], ['relay', ['silent'], [10], [1, 2, 3]]);
+});
+
+test('where both are silent the doubt ends the direct way in the end', () => {
+  const e = doubted();
+  e.wait(STALLED - SILENT);
+  assert.is(e.ways.way, 'direct');
+  e.wait(1);
+  assert.equal([e.ways.way, e.left, e.relayed], ['relay', ['silent'], [10]]);
+});
+
+test('whoever is in doubt still says what it waits for', () => {
+  const e = doubted();
+  e.straight(3);
+  e.send(11);
+  const before = e.direct.length;
+  e.wait(SILENT + 1);
+  assert.equal(said(e.direct.slice(before)), ['taken 3']);
 });
 
 test('whoever waits for root says so, and gives up where nothing comes', () => {
@@ -209,6 +271,24 @@ test('whoever waits for root says so, and gives up where nothing comes', () => {
   e.ways.tick();
   // The channel sees the gap.
   assert.equal([e.got, e.left], [[1, 2, 4], ['stalled']]);
+});
+
+test('it waits from when the first one waits, however long before nothing came', () => {
+  let now = 0;
+  const e = end(() => now);
+  e.relay(1);
+  e.ways.take();
+  now += 2 * STALLED;
+  e.straight(4);
+  e.ways.tick();
+  assert.equal([e.got, e.left], [[1], []]);
+});
+
+test('before any number is known what comes directly waits, be it number 0', () => {
+  const e = end();
+  e.ways.take();
+  e.straight(0);
+  assert.equal(e.got, []);
 });
 
 test('acknowledgements come with the tick, sooner where much has come, and not twice', () => {
@@ -255,6 +335,24 @@ test('a channel that begins anew takes any number', () => {
   e.ways.take();
   e.straight(6);
   assert.equal(e.got, [1_000_000, 5, 6]);
+});
+
+test('a channel that begins anew gives root any number', () => {
+  const e = end();
+  e.send(1_000_000);
+  e.ways.anew();
+  e.ways.take();
+  e.send(5);
+  e.ways.leave('closed');
+  assert.equal(e.relayed, [1_000_000, 5]);
+});
+
+test('a doubt ends with the direct way it was about', () => {
+  const e = doubted();
+  e.ways.leave('closed');
+  e.ways.take();
+  e.relay(3);
+  assert.equal([e.ways.way, e.left], ['direct', ['closed']]);
 });
 
 test('messages are read as they were written, and whatever else comes is none', () => {
@@ -375,6 +473,8 @@ const steps = fc.oneof(
   },
 );
 
+const isStraight = new Set(['send', 'direct', 'wait']);
+
 test('whatever happens to the direct way, nothing is lost, doubled or out of order', () => {
   fc.assert(
     fc.property(fc.array(steps, { minLength: 20, maxLength: 300 }), (drawn) => {
@@ -391,6 +491,40 @@ test('whatever happens to the direct way, nothing is lost, doubled or out of ord
       }
     }),
     { numRuns: 3000 },
+  );
+});
+
+test('while root is silent a direct way outlives every pause of the other side, and nothing waits for root', () => {
+  fc.assert(
+    fc.property(
+      fc
+        .array(steps, { minLength: 20, maxLength: 200 })
+        .map((all) => all.filter((s) => isStraight.has(s.do))),
+      (drawn) => {
+        const w = world();
+        for (const me of [0, 1]) w.send(me);
+        for (const me of [0, 1]) w.relay(me);
+        w.connect();
+        for (const me of [0, 1]) w.see(me);
+        /** For how long each has heard nothing. */
+        const deaf = [0, 0];
+        for (const s of drawn) {
+          if (s.do === 'direct') {
+            if (w.direct(s.me)) deaf[s.me] = 0;
+          } else if (s.do !== 'wait') w[s.do](s.me);
+          else if (Math.max(...deaf) + s.me <= STALLED) {
+            for (const me of [0, 1]) deaf[me]! += s.me;
+            w.wait(s.me);
+          }
+        }
+        for (let more = true; more; ) more = [0, 1].map((me) => w.direct(me)).includes(true);
+        assert.equal(
+          w.roads.given.map((given) => given.length),
+          [w.roads.next[1]! - 7000, w.roads.next[0]! - 100],
+        );
+      },
+    ),
+    { numRuns: 1000 },
   );
 });
 
