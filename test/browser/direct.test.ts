@@ -24,6 +24,8 @@ test('the page goes straight to its hub by itself, and the status bar says so', 
 test('while root is away the page is there as before, and a press is done at once', async () => {
   const { page } = p;
   await openStatus(page);
+  // Root is where the application's parts come from, until the browser keeps them.
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   house.kill('root', 'SIGSTOP');
   try {
     // Nor is the way lost that root could not replace, as long as the hub is only slow.
