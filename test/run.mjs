@@ -54,9 +54,15 @@ const files = suites('test')
 /** What runs only where its own name is given, and not by that of its folder. */
 const isLeft = (file) => headOf(file).apart && !only.some((o) => basename(file).includes(basename(o)));
 
-// npm's packages and Debian's, side by side.
+let passed = 0;
+let failed = 0;
+let skipped = 0;
+const broken = [];
+const told = [];
+
+// npm's packages, Debian's and our own bundles, side by side.
 await Promise.all([
-  install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages')),
+  install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages'), bundle),
   !args.includes('--no-setup') && installNeeds(files.filter((f) => !isLeft(f))),
 ]);
 /** esbuild is one of them. */
@@ -70,23 +76,6 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.exit(130);
   });
 const tethered = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
-
-let passed = 0;
-let failed = 0;
-let skipped = 0;
-const broken = [];
-const told = [];
-// Where no file runs the bundles, nothing is built for it.
-const wantsBundles = files.some((f) => /\bdist\/|house\.ts/.test(readFileSync(f, 'utf8')));
-if (wantsBundles && !args.includes('--no-build'))
-  try {
-    await build((what) => console.log(`built ${what}`));
-  } catch (e) {
-    // Much can be tested without the bundles; what cannot says so itself.
-    failed++;
-    broken.push('the build');
-    console.log(`FAIL ${e.message}`);
-  }
 
 /** What starts no program, in a few processes: to start one takes longer than most of these files. */
 const pure = new Set(
@@ -105,11 +94,24 @@ const rest = together.filter((f) => !isDear(f));
 /** Processes that share them: each takes the next file when it is through with one. */
 const sharing = Math.min(4, Math.ceil(together.length / 12));
 
+/** Niceness of what goes before others, which not everybody may give. */
+const URGENT = -10;
+const mayHurry = (() => {
+  try {
+    setPriority(URGENT);
+    setPriority(0);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
 const folderOf = (file) => relative('test', file).split('/')[0];
 const left = files.filter(isLeft);
 const own = files.filter((f) => !pure.has(f) && !left.includes(f));
 const isMachine = (file) => folderOf(file) === 'vm';
-const isAlone = (file) => folderOf(file) === 'bench' || headOf(file).alone;
+const isUrgent = (file) => mayHurry && headOf(file).urgent;
+const isAlone = (file) => folderOf(file) === 'bench' || (headOf(file).urgent && !isUrgent(file));
 const worker = async (queue) => {
   for (let batch = queue.shift(); batch; batch = queue.shift()) await test(batch);
 };
@@ -118,11 +120,12 @@ const lanes = (some, count) => {
   const queue = some.map((f) => [f]);
   return Promise.all(Array.from({ length: count }, () => worker(queue)));
 };
-// What measures, or fills the machine, has it to itself.
+// What measures, or goes before others where it may not, has the machine to itself.
 await lanes(own.filter(isAlone), 1);
+const urgent = lanes(own.filter(isUrgent), 1);
 // What is patient runs beside all others, mostly while they wait, the longest first.
 const longestFirst = (some) => some.sort((a, b) => headOf(b).seconds - headOf(a).seconds);
-const others = own.filter((f) => !isAlone(f));
+const others = own.filter((f) => !isAlone(f) && !isUrgent(f));
 const patient = lanes(longestFirst(others.filter((f) => headOf(f).patient)), 1);
 const eager = others.filter((f) => !headOf(f).patient);
 await Promise.all(
@@ -146,6 +149,7 @@ const machines = longestFirst(eager.filter(isMachine));
 const first = eager.filter((f) => !isMachine(f) && !isLast(f));
 await lanes([...first, ...machines, ...eager.filter(isLast)], 2);
 await patient;
+await urgent;
 if (files.length === 0) {
   console.log(`No test file matches ${only.join(' ')}`);
   failed++;
@@ -157,17 +161,31 @@ if (skipped) console.log(`${skipped} skipped; the reasons stand above.`);
 console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
 process.exit(failed ? 1 : 0);
 
+async function bundle() {
+  // Where no file runs the bundles, nothing is built for it.
+  const wantsBundles = files.some((f) => /\bdist\/|house\.ts/.test(readFileSync(f, 'utf8')));
+  if (!wantsBundles || args.includes('--no-build')) return;
+  try {
+    await build((what) => console.log(`built ${what}`));
+  } catch (e) {
+    // Much can be tested without the bundles; what cannot says so itself.
+    failed++;
+    broken.push('the build');
+    console.log(`FAIL ${e.message}`);
+  }
+}
+
 /**
- * A suite says in its first lines how long it may take, and whether it runs with nothing beside it, lets others go
- * before it, or runs only where it is named: `// timeout: 600 s, alone`, `patient` or `apart`.
+ * A suite says in its first lines how long it may take, and whether it goes before others (it hears or measures, and
+ * mostly waits), lets them go before it, or runs only where it is named: `// timeout: 600 s, urgent`, `patient` or `apart`.
  */
 function headOf(file) {
   const [, seconds, how] =
-    /^\/\/ timeout: (\d+) s(?:, (alone|patient|apart))?$/m.exec(readFileSync(file, 'utf8')) ?? [];
+    /^\/\/ timeout: (\d+) s(?:, (urgent|patient|apart))?$/m.exec(readFileSync(file, 'utf8')) ?? [];
   return {
     seconds: Number(seconds ?? 120),
     patient: how === 'patient',
-    alone: how === 'alone',
+    urgent: how === 'urgent',
     apart: how === 'apart',
   };
 }
@@ -236,8 +254,9 @@ function run(batch, next) {
       detached: true,
       env: { ...process.env, FORCE_COLOR: '0', NODE_ENV: 'test' },
     });
-    // Its children inherit it: a third of a processor that two others want.
+    // Its children inherit it: a third of a processor that two others want, or nearly all of one.
     if (!next && headOf(batch[0]).patient) setPriority(child.pid, 5);
+    if (!next && isUrgent(batch[0])) setPriority(child.pid, URGENT);
     let out = '';
     let stdout = '';
     let lingers;

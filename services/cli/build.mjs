@@ -46,8 +46,15 @@ function alive(pid) {
   }
 }
 
-/** One process at a time: whoever makes the lock file works, the others wait for it. Builders and installers share one. */
+/** Lock files this process holds. */
+const held = new Set();
+
+/**
+ * One process at a time: whoever makes the lock file works, the others wait for it. Builders and installers share one;
+ * an installer may build meanwhile.
+ */
 export async function locked(work, file = lockFile) {
+  if (held.has(file)) return work();
   mkdirSync(dirname(file), { recursive: true });
   for (;;) {
     try {
@@ -56,13 +63,16 @@ export async function locked(work, file = lockFile) {
     } catch (e) {
       if (e.code !== 'EEXIST') throw e;
       const holder = Number(read(file));
-      if (holder && !alive(holder)) rmSync(file, { force: true });
+      // A process that was killed may have had our number.
+      if (holder && (holder === process.pid || !alive(holder))) rmSync(file, { force: true });
       else await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
+  held.add(file);
   try {
     return await work();
   } finally {
+    held.delete(file);
     rmSync(file, { force: true });
   }
 }

@@ -1,4 +1,4 @@
-// timeout: 300 s, alone
+// timeout: 300 s, urgent
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { suite } from 'uvu';

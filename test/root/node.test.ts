@@ -1,5 +1,5 @@
 // gate: out, it waits for seconds
-// timeout: 120 s, alone
+// timeout: 120 s, urgent
 // How a node of a cluster stays one, by what Redis answers and when.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

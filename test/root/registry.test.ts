@@ -1,4 +1,4 @@
-// timeout: 120 s, alone
+// timeout: 120 s, urgent
 // The registry of nodes and homes on a real Redis: what one script at a time keeps true.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { suite } from 'uvu';

@@ -1,4 +1,4 @@
-// timeout: 600 s, alone
+// timeout: 600 s, urgent
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions of scenarios
 // A conversation in a simulated room: espeak-ng speaks as a person does, the hub hears it through its microphone, a
 // scenario runs, and its answer is heard in the room and recognised. ingle-audio, ingle-scenario and ingle-api are real.
