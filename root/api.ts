@@ -82,8 +82,6 @@ async function ownerOf(a: Asked): Promise<Session> {
 /** The session of a sid, from the browser it belongs to. */
 const browserSession = (a: Asked & { body: { sid: string } }) =>
   counted(a, sessionOf(a.root, a.body.sid, cookieOf(a)));
-/** Answers are objects of ours; their schemas name them and no more. */
-const said = async (work: Promise<object>) => ({ ...(await work) }) as Record<string, unknown>;
 
 /** HEAD would spend a ticket, and ask a hub, for nothing. */
 function getOnly(req: Request): void {
@@ -106,7 +104,7 @@ const answers: Answers = {
   },
   async issueCode(a) {
     const { hub, claims } = await hubOf(a, 'device-code');
-    return said(issueCode(a.root, hub, wishOf(claims, a.req.ip)));
+    return issueCode(a.root, hub, wishOf(claims, a.req.ip));
   },
   async verify(a) {
     const { root, req, body: b } = a;
@@ -114,14 +112,13 @@ const answers: Answers = {
     if (code === undefined || (b.device_code !== undefined && b.code !== undefined))
       throw new IngleError('invalid_request', 'Give "device_code".', { pointer: '/device_code' });
     await browserSession(a);
-    return said(verifyCode(root, b.sid, typedIn(req, code, b.ticket)));
+    return verifyCode(root, b.sid, typedIn(req, code, b.ticket));
   },
-  registrationChallenge: async (a) => said(registrationChallenge(a.root, await browserSession(a))),
-  registrationFinish: async (a) =>
-    said(registrationFinish(a.root, await browserSession(a), a.body.credential)),
-  loginChallenge: async (a) => said(loginChallenge(a.root, await browserSession(a))),
+  registrationChallenge: async (a) => registrationChallenge(a.root, await browserSession(a)),
+  registrationFinish: async (a) => registrationFinish(a.root, await browserSession(a), a.body.credential),
+  loginChallenge: async (a) => loginChallenge(a.root, await browserSession(a)),
   loginFinish: async (a) =>
-    said(loginFinish(a.root, await browserSession(a), a.body.credential, placeOf(a.req.ip))),
+    loginFinish(a.root, await browserSession(a), a.body.credential, placeOf(a.req.ip)),
   async logout(a) {
     const { sid } = a.body;
     const session = await ownerOf(a);
@@ -176,7 +173,7 @@ const answers: Answers = {
     const { sid, e2e_pubkey, hub_id } = a.body;
     const session = await ownerOf(a);
     if (session.sid !== sid) throw new IngleError('forbidden', 'The token is of another session.');
-    return said(offer(a.root, session, e2e_pubkey, hub_id));
+    return offer(a.root, session, e2e_pubkey, hub_id);
   },
   async accept(a) {
     const { sid, hub_id, hub_e2e_pubkey } = a.body;
@@ -185,8 +182,7 @@ const answers: Answers = {
     await accept(a.root, hub.hub_id, sid, hub_e2e_pubkey);
     return { ok: true };
   },
-  enrol: ({ root, req, body: b }) =>
-    said(enrol(root, b.sign_pub, b.e2e_pub, b.proof, req.header(POW_HEADER))),
+  enrol: ({ root, req, body: b }) => enrol(root, b.sign_pub, b.e2e_pub, b.proof, req.header(POW_HEADER)),
   async renew(a) {
     const { hub } = await hubOf(a, 'renew');
     return { hub_id: hub.hub_id, ...(await certify(a.root, hub)) };
@@ -194,12 +190,12 @@ const answers: Answers = {
   async rotate(a) {
     const { e2e_pub, sign_pub, signature } = a.body;
     const { hub } = await hubOf(a, 'rotate');
-    return said(rotate(a.root, hub, e2e_pub, sign_pub ?? hub.sign_pub, signature));
+    return rotate(a.root, hub, e2e_pub, sign_pub ?? hub.sign_pub, signature);
   },
   async joinSubnet(a) {
     const { device_code, ticket } = a.body;
     const { hub } = await hubOf(a, 'subnet-join');
-    return said(joinSubnet(a.root, hub, typedIn(a.req, device_code, ticket)));
+    return joinSubnet(a.root, hub, typedIn(a.req, device_code, ticket));
   },
   async admitMember(a) {
     const { hub } = await hubOf(a, 'subnet-admit');

@@ -4,6 +4,7 @@ import { random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { DEVICE_CODE_TTL } from '../firmware/protocol/limits.ts';
 import { isTicket, passkeyName } from '../firmware/protocol/pairing/ticket.ts';
+import type { Verified } from '../firmware/protocol/sign-in.ts';
 import { seconds } from './clock.ts';
 import { clientKey, placeOf } from './limit.ts';
 import type { Hub, Session } from './records/records.ts';
@@ -203,13 +204,19 @@ export async function tried<A>(
 }
 
 /** Looks the code up, among those with this ticket or of hubs on this network if one is given; counts a wrong one. */
-async function take(root: Root, sid: string, code: string, among: Among, place: string) {
+async function take(
+  root: Root,
+  sid: string,
+  code: string,
+  among: Among,
+  place: string,
+): Promise<Verified | undefined> {
   const now = seconds();
   const { ticket = '', network = '' } = among;
   const exp = now + PREAUTH_TTL;
   const taken = await root.records.codes.take({ sid, code, ticket, network, place, now, exp });
   if (!taken) return undefined;
   const { owner_id, subnet_id, hub_id } = taken.hub;
-  const again = approvesPasskey(taken.scope) ? { new_passkey: true } : {};
+  const again = approvesPasskey(taken.scope) ? ({ new_passkey: true } as const) : {};
   return { ok: true, owner_id, subnet_id, hub_id, ...again };
 }

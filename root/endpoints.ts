@@ -3,6 +3,8 @@ import * as T from 'typebox';
 import { asked, asking, became, entry, ownedHub, passkey, signIn } from '../firmware/protocol/account.ts';
 import type { Area } from '../firmware/protocol/endpoint/endpoint.ts';
 import type { Described } from '../firmware/protocol/endpoint/openapi.ts';
+import { certified, enrolled, issued, joined } from '../firmware/protocol/enrolment.ts';
+import { creation, entered, registered, requested, routed, verified } from '../firmware/protocol/sign-in.ts';
 import type { ProofPurpose } from '../firmware/protocol/wire.ts';
 import type { Limits } from './root.ts';
 
@@ -53,7 +55,7 @@ export const rootApi = rootArea({
     limit: 'hub',
     doc: 'A device code for the hub to show.',
     body: T.Object({}, strict),
-    answer: some,
+    answer: issued,
     errors: ['unauthenticated'],
   },
   verify: {
@@ -63,7 +65,7 @@ export const rootApi = rootArea({
     limit: 'verify',
     doc: 'Takes a device code for the session. `code` is the old name of `device_code`.',
     body: T.Object({ device_code: maybe, code: maybe, ticket: maybe, sid: text }, strict),
-    answer: some,
+    answer: verified,
     errors: ['invalid_device_code', 'unauthenticated', 'conflict'],
   },
   registrationChallenge: {
@@ -73,7 +75,7 @@ export const rootApi = rootArea({
     limit: 'webauthn',
     doc: 'Options for making a passkey.',
     body: withSid,
-    answer: some,
+    answer: creation,
     errors: ['unauthenticated', 'conflict', 'forbidden'],
   },
   registrationFinish: {
@@ -83,7 +85,7 @@ export const rootApi = rootArea({
     limit: 'webauthn',
     doc: 'Registers the passkey that was made.',
     body: withCredential,
-    answer: some,
+    answer: registered,
     errors: ['assertion_failed', 'unauthenticated', 'conflict', 'forbidden'],
   },
   loginChallenge: {
@@ -93,7 +95,7 @@ export const rootApi = rootArea({
     limit: 'webauthn',
     doc: 'Options for signing in with a passkey.',
     body: withSid,
-    answer: some,
+    answer: requested,
     errors: ['registration_required', 'unauthenticated', 'conflict', 'forbidden'],
   },
   loginFinish: {
@@ -103,7 +105,7 @@ export const rootApi = rootArea({
     limit: 'webauthn',
     doc: 'Signs in; answers the session token.',
     body: withCredential,
-    answer: some,
+    answer: entered,
     errors: ['assertion_failed', 'unauthenticated', 'conflict', 'forbidden'],
   },
   logout: {
@@ -344,7 +346,7 @@ export const rootApi = rootArea({
     limit: 'session',
     doc: "Asks the hub to take this session's browser; `hub_id`: another hub of the owner, which the session leads to from now.",
     body: T.Object({ sid: text, e2e_pubkey: maybe, hub_id: maybe }, strict),
-    answer: some,
+    answer: routed,
     errors: ['unauthenticated', 'forbidden', 'not_found', 'hub_offline', 'conflict'],
   },
   accept: {
@@ -364,7 +366,7 @@ export const rootApi = rootArea({
     limit: 'enrol',
     doc: 'Enrols a hub by its keys; the same key gets the same place.',
     body: T.Object({ sign_pub: text, e2e_pub: text, proof: text }, strict),
-    answer: some,
+    answer: enrolled,
     errors: ['unauthenticated', 'conflict'],
   },
   renew: {
@@ -374,7 +376,7 @@ export const rootApi = rootArea({
     limit: 'hub',
     doc: 'A new certificate.',
     body: T.Object({}, strict),
-    answer: some,
+    answer: certified,
     errors: ['unauthenticated'],
   },
   rotate: {
@@ -384,7 +386,7 @@ export const rootApi = rootArea({
     limit: 'hub',
     doc: "Takes a hub's new keys, signed by the old one.",
     body: T.Object({ e2e_pub: text, sign_pub: maybe, signature: text }, strict),
-    answer: some,
+    answer: certified,
     errors: ['unauthenticated', 'conflict'],
   },
   joinSubnet: {
@@ -394,7 +396,7 @@ export const rootApi = rootArea({
     limit: 'verify',
     doc: 'Takes a device code for a hub: it may then ask the hub of the code to let it into its subnet.',
     body: withCode,
-    answer: some,
+    answer: joined,
     errors: ['invalid_device_code', 'unauthenticated', 'conflict'],
   },
   admitMember: {

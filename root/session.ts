@@ -2,6 +2,7 @@
 import { fromBase64url, random, toBase64url } from '../firmware/protocol/bytes.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { SESSION_IDLE } from '../firmware/protocol/limits.ts';
+import type { Opened } from '../firmware/protocol/sign-in.ts';
 import { seconds } from './clock.ts';
 import { isSplit } from './config.ts';
 import { digest, sameText } from './digest.ts';
@@ -77,7 +78,11 @@ const stageOf = async (root: Root, s: Session) =>
   (await root.ways.live(s).catch(() => undefined))?.stage ?? s.stage;
 
 /** Makes a sid for a browser; or says the stage of `resume` when that is a live sid of this browser. */
-export async function openSession(root: Root, cookie: string, resume: string | undefined) {
+export async function openSession(
+  root: Root,
+  cookie: string,
+  resume: string | undefined,
+): Promise<{ body: Opened; cookie: string | undefined }> {
   if (resume !== undefined && cookie !== '') {
     const old = await root.records.sessions.find(resume, seconds());
     if (old && sameText(old.cookie, digest(cookie)))

@@ -1,6 +1,7 @@
 // What the application asks of root over HTTP.
 import { fromBody, IngleError } from '../firmware/protocol/errors.ts';
 import { BROWSER_HEADER } from '../firmware/protocol/page.ts';
+import type { Opened } from '../firmware/protocol/sign-in.ts';
 import { root } from './root.ts';
 import { keepSession, type Session, session } from './sid.ts';
 
@@ -54,6 +55,6 @@ export async function openSession(): Promise<Session> {
 
 /** A session beside the tab's own. */
 export async function newSession(): Promise<Session> {
-  const { sid, browser } = await post<{ sid: string; browser?: string }>('/v1/session', {});
+  const { sid, browser } = await post<Opened>('/v1/session', {});
   return { sid, browser };
 }

@@ -1,5 +1,6 @@
 // Signing in at root: the code, then the passkey.
 import { IngleError } from '../firmware/protocol/errors.ts';
+import type { Creation, Entered, Requested, Verified } from '../firmware/protocol/sign-in.ts';
 import { connect, endSession, isInsecure } from './connection.ts';
 import { checkStorage, readAll } from './database.ts';
 import { errorOf, loaded, noticeOf, showEntry } from './entrance.ts';
@@ -25,7 +26,7 @@ export async function verify(code: string, secret: string | null, access?: Sessi
     const { sid, browser } = aside ? await newSession() : await openSession();
     const ticket = access?.mode === 'link' ? await ticketOf(access.psk) : undefined;
     const send = (headers?: Record<string, string>) =>
-      post<{ owner_id: string; subnet_id: string; hub_id: string; new_passkey?: boolean }>(
+      post<Verified>(
         '/v1/owner/login/verify',
         { device_code: code, sid, ...(ticket ? { ticket } : {}) },
         undefined,
@@ -97,10 +98,7 @@ const CHALLENGE_FRESH = 240_000;
 async function loginChallenge(): Promise<unknown> {
   const s = await openSession();
   try {
-    const r = await post<{ publicKeyCredentialRequestOptions: unknown }>(
-      '/v1/owner/webauthn/login/challenge',
-      { sid: s.sid },
-    );
+    const r = await post<Requested>('/v1/owner/webauthn/login/challenge', { sid: s.sid });
     return r.publicKeyCredentialRequestOptions;
   } catch (e) {
     // A sid that only waited and is over is replaced without a word; one that a code was spent on is not.
@@ -124,10 +122,7 @@ export async function register(from: 'register' | 'nopasskey' = 'register'): Pro
   try {
     const { sid } = await openSession();
     const { createPasskey } = await loaded(import('./passkey.ts'));
-    const o = await post<{ publicKeyCredentialCreationOptions: unknown }>(
-      '/v1/owner/webauthn/registration/challenge',
-      { sid },
-    );
+    const o = await post<Creation>('/v1/owner/webauthn/registration/challenge', { sid });
     stay();
     const credential = await createPasskey(o.publicKeyCredentialCreationOptions, sid);
     await post('/v1/owner/webauthn/registration/finish', { sid, credential });
@@ -152,14 +147,7 @@ export async function login(): Promise<void> {
     const { sid } = await openSession();
     stay();
     const credential = await signInAtRoot(options, sid);
-    const r = await post<{
-      session_jwt: string;
-      browser_key_id: string;
-      public_key: string;
-      owner_id: string;
-      subnet_id: string;
-      hub_id: string;
-    }>('/v1/owner/webauthn/login/finish', { sid, credential });
+    const r = await post<Entered>('/v1/owner/webauthn/login/finish', { sid, credential });
     const { session_jwt, browser_key_id, owner_id, subnet_id, hub_id } = r;
     const passkey = { id: credential.id, public_key: r.public_key };
     const entered = { session_jwt, browser_key_id, owner_id, subnet_id, hub_id, passkey };

@@ -1,4 +1,5 @@
 // What root answers a hub, read by its shape; undefined for what is not of it. Pure.
+import type { Certified, Enrolled, Issued, Joined } from '../protocol/enrolment.ts';
 import { DEVICE_CODE_TTL } from '../protocol/limits.ts';
 import { readCertificate } from './proof.ts';
 import type { Identity } from './rows.ts';
@@ -17,9 +18,10 @@ export interface DeviceCode {
   taken_ago: number | undefined;
 }
 
-type Said = Record<string, unknown>;
+/** What has a name of root's answers, and may be anything. */
+type Said<A> = { readonly [field in keyof A]?: unknown };
 
-export function certificateOf({ certificate }: Said) {
+export function certificateOf({ certificate }: Said<Certified>) {
   if (typeof certificate !== 'string' || certificate.length > 4096) return undefined;
   try {
     return { certificate, ...readCertificate(certificate) };
@@ -28,7 +30,7 @@ export function certificateOf({ certificate }: Said) {
   }
 }
 
-export function offerOf(said: Said, root_url: string): Offered | undefined {
+export function offerOf(said: Said<Enrolled>, root_url: string): Offered | undefined {
   const { owner_id, subnet_id, hub_id, app_url, parted } = said;
   if (!isId(owner_id) || !isId(subnet_id) || !isId(hub_id) || !isOrigin(app_url)) return undefined;
   const note = typeof parted === 'string' && parted.length <= 512 ? { note: parted } : {};
@@ -36,7 +38,7 @@ export function offerOf(said: Said, root_url: string): Offered | undefined {
   return certified && { ...certified, ...{ owner_id, subnet_id, hub_id, app_url }, root_url, ...note };
 }
 
-export function deviceCodeOf({ device_code, expires_in, taken_ago }: Said): DeviceCode | undefined {
+export function deviceCodeOf({ device_code, expires_in, taken_ago }: Said<Issued>): DeviceCode | undefined {
   if (typeof device_code !== 'string' || !/^\d{3}-?\d{3}$/.test(device_code)) return undefined;
   if (!Number.isSafeInteger(expires_in) || (expires_in as number) < 1) return undefined;
   return {
@@ -46,7 +48,7 @@ export function deviceCodeOf({ device_code, expires_in, taken_ago }: Said): Devi
   };
 }
 
-export const hubIdOf = ({ hub_id }: Said): string | undefined => (isId(hub_id) ? hub_id : undefined);
+export const hubIdOf = ({ hub_id }: Said<Joined>): string | undefined => (isId(hub_id) ? hub_id : undefined);
 
 export const keysOf = (said: unknown): RootKeys | undefined =>
   Array.isArray((said as RootKeys | null)?.keys) ? (said as RootKeys) : undefined;
