@@ -6,7 +6,7 @@
 // A suite that cannot run here (no root rights, no Chromium) says why and is counted as skipped.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { basename, dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
@@ -54,15 +54,9 @@ const files = suites('test')
 /** What runs only where its own name is given, and not by that of its folder. */
 const isLeft = (file) => headOf(file).apart && !only.some((o) => basename(file).includes(basename(o)));
 
-let passed = 0;
-let failed = 0;
-let skipped = 0;
-const broken = [];
-const told = [];
-
-// npm's packages, Debian's and our own bundles, side by side.
+// npm's packages and Debian's, side by side.
 await Promise.all([
-  install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages'), bundle),
+  install((s) => console.log(s ? `  still installing, ${s} s` : 'Installing packages')),
   !args.includes('--no-setup') && installNeeds(files.filter((f) => !isLeft(f))),
 ]);
 /** esbuild is one of them. */
@@ -76,6 +70,23 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.exit(130);
   });
 const tethered = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
+
+let passed = 0;
+let failed = 0;
+let skipped = 0;
+const broken = [];
+const told = [];
+// Where no file runs the bundles, nothing is built for it.
+const wantsBundles = files.some((f) => /\bdist\/|house\.ts/.test(readFileSync(f, 'utf8')));
+if (wantsBundles && !args.includes('--no-build'))
+  try {
+    await build((what) => console.log(`built ${what}`));
+  } catch (e) {
+    // Much can be tested without the bundles; what cannot says so itself.
+    failed++;
+    broken.push('the build');
+    console.log(`FAIL ${e.message}`);
+  }
 
 /** What starts no program, in a few processes: to start one takes longer than most of these files. */
 const pure = new Set(
@@ -98,8 +109,9 @@ const sharing = Math.min(4, Math.ceil(together.length / 12));
 const URGENT = -10;
 const mayHurry = (() => {
   try {
+    const now = getPriority();
     setPriority(URGENT);
-    setPriority(0);
+    setPriority(now);
     return true;
   } catch {
     return false;
@@ -160,20 +172,6 @@ if (left.length) console.log(`Not run, as they run only by name: ${left.join(' '
 if (skipped) console.log(`${skipped} skipped; the reasons stand above.`);
 console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
 process.exit(failed ? 1 : 0);
-
-async function bundle() {
-  // Where no file runs the bundles, nothing is built for it.
-  const wantsBundles = files.some((f) => /\bdist\/|house\.ts/.test(readFileSync(f, 'utf8')));
-  if (!wantsBundles || args.includes('--no-build')) return;
-  try {
-    await build((what) => console.log(`built ${what}`));
-  } catch (e) {
-    // Much can be tested without the bundles; what cannot says so itself.
-    failed++;
-    broken.push('the build');
-    console.log(`FAIL ${e.message}`);
-  }
-}
 
 /**
  * A suite says in its first lines how long it may take, and whether it goes before others (it hears or measures, and

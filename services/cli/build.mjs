@@ -46,15 +46,8 @@ function alive(pid) {
   }
 }
 
-/** Lock files this process holds. */
-const held = new Set();
-
-/**
- * One process at a time: whoever makes the lock file works, the others wait for it. Builders and installers share one;
- * an installer may build meanwhile.
- */
+/** One process at a time: whoever makes the lock file works, the others wait for it. Builders and installers share one. */
 export async function locked(work, file = lockFile) {
-  if (held.has(file)) return work();
   mkdirSync(dirname(file), { recursive: true });
   for (;;) {
     try {
@@ -63,16 +56,13 @@ export async function locked(work, file = lockFile) {
     } catch (e) {
       if (e.code !== 'EEXIST') throw e;
       const holder = Number(read(file));
-      // A process that was killed may have had our number.
-      if (holder && (holder === process.pid || !alive(holder))) rmSync(file, { force: true });
+      if (holder && !alive(holder)) rmSync(file, { force: true });
       else await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
-  held.add(file);
   try {
     return await work();
   } finally {
-    held.delete(file);
     rmSync(file, { force: true });
   }
 }

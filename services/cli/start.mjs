@@ -138,25 +138,22 @@ if (major < 20 || (major === 20 && minor < 9))
 const options = parse();
 needDbus();
 try {
-  let first = true;
-  const making = () =>
-    build((what) => {
-      if (first) say(t('Building', 'Сборка'));
-      first = false;
-      say(`  ${what}`);
-    });
-  await install(
-    (seconds) =>
-      say(
-        seconds === 0
-          ? t(
-              'Installing packages; the first time takes a minute or two',
-              'Устанавливаются пакеты; в первый раз это минута-другая',
-            )
-          : t(`  still installing, ${seconds} s`, `  всё ещё устанавливаются, ${seconds} с`),
-      ),
-    making,
+  await install((seconds) =>
+    say(
+      seconds === 0
+        ? t(
+            'Installing packages; the first time takes a minute or two',
+            'Устанавливаются пакеты; в первый раз это минута-другая',
+          )
+        : t(`  still installing, ${seconds} s`, `  всё ещё устанавливаются, ${seconds} с`),
+    ),
   );
+  let first = true;
+  await build((what) => {
+    if (first) say(t('Building', 'Сборка'));
+    first = false;
+    say(`  ${what}`);
+  });
 } catch (e) {
   fail(e.message, 70, 'internal');
 }
