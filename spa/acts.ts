@@ -2,7 +2,7 @@
 import type { Own } from '../firmware/ui/own.ts';
 import type { Doing, Pages } from './doing.ts';
 import type { Drawing, Rows } from './drawing.ts';
-import { failed } from './entrance.ts';
+import { failed, loaded } from './entrance.ts';
 import type { Icon } from './store.ts';
 
 export interface Acts extends Pick<Drawing, 'act' | 'rows'> {
@@ -24,7 +24,7 @@ export function openActs(
   const again: Rows['again'] = new Map();
   let doing: Doing | undefined;
   const load = async (): Promise<Doing> => {
-    const { openDoing } = await import('./doing.ts');
+    const { openDoing } = await loaded(import('./doing.ts'));
     doing ??= openDoing(icon, again, state, changed, own.page);
     return doing;
   };

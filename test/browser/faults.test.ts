@@ -4,7 +4,17 @@ import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { House } from '../../services/cli/house/house.ts';
-import { approve, at, launch, online, type Phone, pairByLink, phone, press } from '../lab/browser/phone.ts';
+import {
+  approve,
+  at,
+  launch,
+  online,
+  openStatus,
+  type Phone,
+  pairByLink,
+  phone,
+  press,
+} from '../lab/browser/phone.ts';
 import { startHouse } from '../lab/house.ts';
 import { started } from '../lab/started.ts';
 
@@ -129,21 +139,40 @@ test('a wait that is left before the prompt is there opens none', async () => {
 });
 
 test('a service that never answers ends the wait in 20 seconds, with a way to try again', async () => {
-  const p = await phone(browser);
-  await p.page.goto(house.origin);
-  await at(p.page, 'entry');
-  let hangs = true;
-  await p.page.route('**/v1/**', (route) => (hangs ? undefined : route.continue()));
-  const code = await house.issueCode({ newPasskey: true });
-  const field = p.page.getByLabel('Code from the hub');
-  await field.fill(`${code.device_code} ${code.secret}`);
-  await press(p.page, 'Continue');
-  await says(p, 'Checking…');
-  await says(p, 'No answer. Try again in a moment');
-  hangs = false;
-  await press(p.page, 'Continue');
-  await at(p.page, 'register');
-  await p.close();
+  const paired = await phone(browser);
+  // The application's parts come from the service until the browser keeps them.
+  await inject(paired, 'ServiceWorkerContainer.prototype.register = () => new Promise(() => {})');
+  await pairByLink(paired, house, { newPasskey: true });
+  await openStatus(paired.page);
+  await Promise.all([typed(), pressed(paired)]);
+
+  async function typed() {
+    const p = await phone(browser);
+    await p.page.goto(house.origin);
+    await at(p.page, 'entry');
+    let hangs = true;
+    await p.page.route('**/v1/**', (route) => (hangs ? undefined : route.continue()));
+    const code = await house.issueCode({ newPasskey: true });
+    const field = p.page.getByLabel('Code from the hub');
+    await field.fill(`${code.device_code} ${code.secret}`);
+    await press(p.page, 'Continue');
+    await says(p, 'Checking…');
+    await says(p, 'No answer. Try again in a moment');
+    hangs = false;
+    await press(p.page, 'Continue');
+    await at(p.page, 'register');
+    await p.close();
+  }
+  async function pressed(p: Phone) {
+    const held: (() => Promise<void>)[] = [];
+    await p.page.route('**/assets/doing-*', (route) => void held.push(() => route.continue()));
+    await press(p.page, 'Refresh');
+    await says(p, 'That took too long. Try again');
+    for (const go of held.splice(0)) await go();
+    await press(p.page, 'Refresh');
+    await says(p, /Refreshed .*, once/);
+    await p.close();
+  }
 });
 
 test('while codes are guessed everywhere, a person is told to type theirs near the hub, in their language', async () => {
