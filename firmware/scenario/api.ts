@@ -3,6 +3,7 @@ import * as T from 'typebox';
 import { SAYS } from '../protocol/endpoint/check.ts';
 import { ok } from '../system/api.ts';
 import { localArea } from '../system/local-api.ts';
+import { changed, failure, job, letter, line, listed, offered, rehearsed, rules, run } from './answers.ts';
 import { reportSchema } from './errand.ts';
 
 const closed = { additionalProperties: false };
@@ -21,15 +22,9 @@ const runId = T.String({
 });
 const user = T.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'A person; "me" is who asks.' });
 const anyObject = (description: string) => T.Unsafe<Record<string, unknown>>({ type: 'object', description });
-const list = (description: string) => T.Array(anyObject(description));
-const time = (description: string) =>
-  T.Union([T.Number({ description: `${description}, Unix milliseconds.` }), T.Null()]);
 const priority = T.Enum(['LOW', 'NORM', 'HIGH']);
 const version = T.String({ minLength: 1, maxLength: 64, pattern: '^[0-9A-Za-z.+-]+$' });
 
-const run = anyObject(
-  'A run: run_id, scenario_id, version, user, priority, state, instance, current_step, started_at, finished_at, error, origin, waits.',
-);
 const ioOverride = T.Object(
   {
     in: T.Optional(T.Array(T.String({ maxLength: 20 }), { maxItems: 8 })),
@@ -52,7 +47,7 @@ export const scenariosApi = localArea({
     path: '/api/scenarios/prototypes',
     who: 'token',
     doc: 'The scenarios that the caller may start, with their versions, parameters, slots and triggers.',
-    answer: T.Object({ prototypes: list('A prototype; `says` has sentences that begin it, by language.') }),
+    answer: T.Object({ prototypes: T.Array(listed) }),
     errors: ['timeout'],
   },
   use: {
@@ -70,11 +65,7 @@ export const scenariosApi = localArea({
     who: 'owner',
     doc: 'The versions of a scenario that are on the hub, the newest last, and what the use of each would make of what people changed.',
     params: { id: pathId },
-    answer: T.Object({
-      versions: list(
-        'version, used, publisher (empty: unsigned, or of the image), installed_at (Unix milliseconds; 0: of the image), changes (of each person: user, name, problems with pointer, code, says, repaired).',
-      ),
-    }),
+    answer: T.Object({ versions: T.Array(offered) }),
     errors: ['not_found', 'forbidden', 'timeout'],
   },
   install: {
@@ -125,9 +116,7 @@ export const scenariosApi = localArea({
     who: 'household',
     doc: 'What somebody changed of a scenario, and the scenario that comes of it.',
     params: { user, id: pathId },
-    answer: anyObject(
-      'user, id, implementation, rev, problems, effective, left_out (steps), readme (the English one), readmes (by language).',
-    ),
+    answer: changed,
     errors: ['forbidden', 'not_found', 'timeout'],
   },
   change: {
@@ -156,7 +145,7 @@ export const scenariosApi = localArea({
       },
       closed,
     ),
-    answer: anyObject('As it is now.'),
+    answer: changed,
     errors: ['forbidden', 'not_found', 'conflict', 'timeout'],
     command: true,
   },
@@ -189,7 +178,7 @@ export const scenariosApi = localArea({
     doc: 'What a start would do, step by step, without doing it.',
     params: { id: pathId },
     body: T.Object({ ctx: T.Optional(anyObject('What the run would be given.')) }, closed),
-    answer: T.Object({ steps: list('step, does, action, args.') }),
+    answer: T.Object({ steps: T.Array(rehearsed) }),
     errors: starting,
     safe: true,
   },
@@ -227,9 +216,7 @@ export const scenariosApi = localArea({
     path: '/api/scenarios/dead-letters',
     who: 'household',
     doc: 'Runs that failed, the newest first.',
-    answer: T.Object({
-      letters: list('id, run_id, scenario_id, user, at, step, error, replayed_by, from_step.'),
-    }),
+    answer: T.Object({ letters: T.Array(letter) }),
     errors: ['forbidden', 'timeout'],
   },
   replay: {
@@ -278,16 +265,14 @@ export const scenariosApi = localArea({
     doc: 'How a run stands, and its journal.',
     query: { run_id: runId },
     answer: T.Object({
-      state: T.String(),
+      state: run.properties.state,
       scenario_id: T.String(),
-      current_step: T.Union([T.String(), T.Null()]),
-      started_at: T.Number({ description: 'Unix milliseconds.' }),
-      finished_at: time('When it ended'),
-      error: T.Optional(anyObject('code, message, step.')),
+      current_step: run.properties.current_step,
+      started_at: run.properties.started_at,
+      finished_at: run.properties.finished_at,
+      error: T.Optional(failure),
       run,
-      journal: list(
-        'n, at, step_name, status, latency_ms, kind, error; of a wait due and by, of an error again, of an order what.',
-      ),
+      journal: T.Array(line),
     }),
     errors: ['not_found', 'timeout'],
   },
@@ -348,9 +333,7 @@ export const scenariosApi = localArea({
     path: '/api/schedule/list',
     who: 'household',
     doc: 'Jobs, and when each fires in the next week.',
-    answer: T.Object({
-      jobs: list('job_id, scenario_id, user, cron, at, zone, ctx, enabled, missed, next_at, times, origin.'),
-    }),
+    answer: T.Object({ jobs: T.Array(job) }),
     errors: ['timeout'],
   },
   recognize: {
@@ -438,7 +421,7 @@ export const scenariosApi = localArea({
     path: '/api/intent/rules',
     who: 'owner',
     doc: "The owner's rules, lists and bindings, those of the hub, and phrases that nothing understood.",
-    answer: anyObject('rules, lists, bindings, house, unmatched.'),
+    answer: rules,
     errors: ['forbidden', 'timeout'],
   },
   teach: {

@@ -1,13 +1,8 @@
 // What a scenario would do, without doing it: actions give nothing, events come, times pass. Pure.
+import type { Rehearsed } from './answers.ts';
 import { openCourse } from './course.ts';
 import type { Value } from './expression.ts';
 import type { Program } from './program.ts';
-
-export interface Rehearsed {
-  [key: string]: Value;
-  step: string;
-  does: string;
-}
 
 const MOST = 200;
 

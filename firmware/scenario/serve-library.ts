@@ -1,6 +1,7 @@
 // Prototypes and what people change of them, for io.ingle.Scenario1.
 import { IngleError } from '../protocol/errors.ts';
 import { pickLanguage } from '../text/i18n.ts';
+import type { Changed, Listed, Offered } from './answers.ts';
 import { saidIn } from './fault.ts';
 import { type Asker, mayManage, mayStart, userOf } from './household.ts';
 import type { ImplementationRow, PrototypeRow } from './library.ts';
@@ -22,7 +23,7 @@ function listed(
   { id, version, prototype, publisher }: PrototypeRow,
   { user, locale }: Asker,
   chosen: Record<string, string>,
-): object {
+): Listed {
   const { implementation, rev, problems } = p.library.implementation(userOf(prototype, user), id);
   const { name, doc, icon, roles, params, paramDocs, slots, triggers, multiUser, io, policy } = prototype;
   const bound = implementation.bindings?.slots ?? {};
@@ -72,8 +73,9 @@ export function libraryMethods(p: Parts) {
     );
     const effective = library.effective(of, id).scenario;
     // Applications from before readmes had languages know one text.
-    const told = { readme: readme['en'], readmes: readme };
-    return { implementation: dict({ ...row, implementation, effective, left_out, ...told }) };
+    const told = { readme: readme['en'] ?? '', readmes: readme };
+    const answer: Changed = { ...row, implementation, effective, left_out, ...told };
+    return { implementation: dict(answer) };
   };
   return {
     async Prototypes({ asker }) {
@@ -105,15 +107,17 @@ export function libraryMethods(p: Parts) {
     async Versions({ asker, id }) {
       const { locale } = askerFrom(asker);
       const versions = await Promise.all(
-        library.offered(id).map(async ({ changes, ...of }) => ({
-          ...of,
-          changes: await Promise.all(
-            changes.map(async ({ user, problems }) => ({
-              ...{ user, name: (await p.o.askerOf(user))?.name ?? null },
-              problems: told(problems, locale ?? p.o.locale),
-            })),
-          ),
-        })),
+        library.offered(id).map(
+          async ({ changes, ...of }): Promise<Offered> => ({
+            ...of,
+            changes: await Promise.all(
+              changes.map(async ({ user, problems }) => ({
+                ...{ user, name: (await p.o.askerOf(user))?.name ?? null },
+                problems: told(problems, locale ?? p.o.locale),
+              })),
+            ),
+          }),
+        ),
       );
       return { versions: versions.map(dict) };
     },

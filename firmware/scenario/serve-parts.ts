@@ -73,7 +73,7 @@ export interface Parts {
 
 export const json = (dict: Record<string, Variant>): Record<string, Value> =>
   fromVariant(dict) as Record<string, Value>;
-export const dict = (value: object): Record<string, Variant> =>
+export const dict = <V extends object>(value: V): Record<string, Variant> =>
   toDict(JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
 export const askerFrom = ({
   user,

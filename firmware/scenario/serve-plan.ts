@@ -1,5 +1,6 @@
 // The schedule, for io.ingle.Scenario1.
 import { IngleError } from '../protocol/errors.ts';
+import type { Job } from './answers.ts';
 import { nextTime } from './cron.ts';
 import { HOUSE } from './household.ts';
 import type { JobRow } from './records.ts';
@@ -39,7 +40,7 @@ export function planMethods(p: Parts) {
       jobs: schedule
         .list()
         .filter((j) => user === '' || j.user === user || j.user === HOUSE)
-        .map((j) => dict({ ...j, times: timesOf(j, until) })),
+        .map((j) => dict<Job>({ ...j, times: timesOf(j, until) })),
     }),
   } satisfies Partial<Methods>;
 }

@@ -1,9 +1,11 @@
 // Runs, their journals and dead letters, for io.ingle.Scenario1.
 import { exposition } from '../observe/exposition.ts';
 import { IngleError } from '../protocol/errors.ts';
+import type { Letter, Line, Run } from './answers.ts';
 import { isTimeKnown } from './clock.ts';
 import { isResumable, type RunView } from './engine.ts';
 import type { Report } from './errand.ts';
+import type { Value } from './expression.ts';
 import { compileSource } from './household.ts';
 import type { RunRow } from './records.ts';
 import { rehearse } from './rehearse.ts';
@@ -16,7 +18,7 @@ function shownRun({
   row,
   instance,
   waits,
-}: Pick<RunView, 'row' | 'instance'> & Partial<Pick<RunView, 'waits'>>): object {
+}: Pick<RunView, 'row' | 'instance'> & Partial<Pick<RunView, 'waits'>>): Run {
   const { ctx: _, program: _p, chain: _c, ...rest } = row;
   return { ...rest, instance, waits: waits ?? null };
 }
@@ -47,7 +49,9 @@ export function runMethods(p: Parts) {
       const start = await household.startOf(id, askerFrom(asker), askingFrom(json(asking)));
       const o = { scenario_id: id, ctx: start.ctx, now: p.o.clock.wall() };
       return {
-        steps: rehearse(compileSource(start.source), o).map((step) => dict(unopened(step) as object)),
+        steps: rehearse(compileSource(start.source), o).map((step) =>
+          dict(unopened(step as object as Value) as object),
+        ),
       };
     },
     async Order({ run_id, what, user }) {
@@ -71,7 +75,7 @@ export function runMethods(p: Parts) {
     async Run({ run_id }) {
       const view = await own(run_id, '');
       const journal = (await records.journal(run_id)).map(({ n, at, step_name, status, latency_ms, entry }) =>
-        dict({
+        dict<Line>({
           n,
           at,
           step_name,
@@ -91,7 +95,7 @@ export function runMethods(p: Parts) {
       const letters = await records.letters();
       const journals = await Promise.all(letters.map(({ run_id }) => records.journal(run_id)));
       const may = (i: number) => isResumable(journals[i]!.map((row) => row.entry));
-      return { letters: letters.map((l, i) => dict({ ...l, from_step: l.step !== null && may(i) })) };
+      return { letters: letters.map((l, i) => dict<Letter>({ ...l, from_step: l.step !== null && may(i) })) };
     },
     async Replay({ id, from }) {
       if (from !== 'start' && from !== 'step')

@@ -3,6 +3,7 @@ import type { RuleSet } from '../intent/schema.ts';
 import { forget, stillUnmatched, teach, type Unmatched, withUnmatched } from '../intent/teacher.ts';
 import { IngleError } from '../protocol/errors.ts';
 import { type Language, languages, pickLanguage } from '../text/i18n.ts';
+import type { Rules } from './answers.ts';
 import type { Ways } from './builtin.ts';
 import type { Value } from './expression.ts';
 import { type Asker, type Asking, SAID } from './household.ts';
@@ -183,7 +184,13 @@ export function saidMethods(p: Parts) {
     },
     async Rules() {
       const unmatched = await keptUnmatched(records);
-      return { rules: dict({ ...(await keptRules(records)), unmatched, house: houseRules.rules }) };
+      return {
+        rules: dict<Rules>({
+          ...(await keptRules(records)),
+          unmatched: [...unmatched],
+          house: [...houseRules.rules],
+        }),
+      };
     },
     async SetRules({ rules }) {
       const { bindings = {}, lists = {}, rules: own = [] } = json(rules) as unknown as Partial<KeptRules>;

@@ -3,6 +3,17 @@ import type { Caller } from '../../firmware/documents/acl.ts';
 import { utf8 } from '../../firmware/protocol/bytes.ts';
 import { bind, type Handlers } from '../../firmware/protocol/endpoint/router.ts';
 import { IngleError } from '../../firmware/protocol/errors.ts';
+import type {
+  Changed,
+  Job,
+  Letter,
+  Line,
+  Listed,
+  Offered,
+  Rehearsed,
+  Rules,
+  Run,
+} from '../../firmware/scenario/answers.ts';
 import { scenariosApi } from '../../firmware/scenario/api.ts';
 import { readPrototype } from '../../firmware/scenario/bundle.ts';
 import { scenario1 } from '../../firmware/scenario/contract.ts';
@@ -37,7 +48,8 @@ const teller = {
   capabilities: { ui: { title: 'Scenarios', titles: { en: 'Scenarios', ru: 'Сценарии' } } },
 } as unknown as Manifest;
 
-const plain = (dict: unknown) => fromVariant(dict) as Record<string, unknown>;
+/** What the service makes of its own types, on the other end of the bus. */
+const plain = <R = Record<string, unknown>>(dict: unknown) => fromVariant(dict) as R;
 const away = (e: unknown): never => {
   throw isAbsent(e)
     ? new IngleError(
@@ -83,7 +95,7 @@ function libraryHandlers(o: ScenariosOfApi) {
     return service.Install(given, CALL_MS).catch(away);
   };
   const listed = async (asked: Asked) =>
-    (await service.Prototypes({ asker: askerOf(asked) }, CALL_MS).catch(away)).prototypes.map(plain);
+    (await service.Prototypes({ asker: askerOf(asked) }, CALL_MS).catch(away)).prototypes.map(plain<Listed>);
   return {
     prototypes: async (asked) => ({ prototypes: await listed(asked) }),
     async use({ body }) {
@@ -92,7 +104,7 @@ function libraryHandlers(o: ScenariosOfApi) {
     },
     async versions(asked) {
       const of = { asker: askerOf(asked), id: idOf(asked.params.id) };
-      return { versions: (await service.Versions(of, CALL_MS).catch(away)).versions.map(plain) };
+      return { versions: (await service.Versions(of, CALL_MS).catch(away)).versions.map(plain<Offered>) };
     },
     async install({ body }) {
       const bytes = typeof body === 'string' ? utf8(body) : body;
@@ -119,7 +131,7 @@ function libraryHandlers(o: ScenariosOfApi) {
     },
     async sync(asked) {
       const updated: { id: string; version: string }[] = [];
-      for (const p of (await listed(asked)) as { id: string; version: string; versions: string[] }[]) {
+      for (const p of await listed(asked)) {
         const version = p.versions.at(-1)!;
         if (version === p.version) continue;
         await service.Use({ id: p.id, version }, CALL_MS).catch(away);
@@ -136,7 +148,7 @@ function libraryHandlers(o: ScenariosOfApi) {
       const { implementation } = await service
         .Implementation({ asker: askerOf(asked), user, id: idOf(asked.params.id) }, CALL_MS)
         .catch(away);
-      return plain(implementation);
+      return plain<Changed>(implementation);
     },
     async change(asked) {
       const user = whose(asked, asked.params.user);
@@ -145,12 +157,12 @@ function libraryHandlers(o: ScenariosOfApi) {
       const { implementation: now } = await service
         .Implementation({ asker: askerOf(asked), user, id }, CALL_MS)
         .catch(away);
-      const before = plain(now)['implementation'] as { rewriteVersion: number };
+      const before = plain<Changed>(now).implementation;
       const next = { ...before, ...sent, rewriteVersion: before.rewriteVersion + 1 };
       const { implementation } = await service
         .Change({ asker: askerOf(asked), user, id, implementation: toDict(next), rev }, CALL_MS)
         .catch(away);
-      return plain(implementation);
+      return plain<Changed>(implementation);
     },
   } satisfies Partial<Handling>;
 }
@@ -166,7 +178,7 @@ function runHandlers(o: ScenariosOfApi) {
     return { ok: true } as const;
   };
   const runsOf = async (user: string, scenario_id = '') =>
-    (await service.Runs({ scenario_id, user, limit: 100 }, CALL_MS).catch(away)).runs.map(plain);
+    (await service.Runs({ scenario_id, user, limit: 100 }, CALL_MS).catch(away)).runs.map(plain<Run>);
   return {
     async run(asked) {
       const { user, ioOverride } = asked.body;
@@ -180,7 +192,7 @@ function runHandlers(o: ScenariosOfApi) {
       const { steps } = await service
         .Rehearse({ id: idOf(asked.params.id), asker: askerOf(asked), asking }, CALL_MS)
         .catch(away);
-      return { steps: steps.map(plain) };
+      return { steps: steps.map(plain<Rehearsed>) };
     },
     async instances(asked) {
       const [instances, { metrics }] = await Promise.all([
@@ -200,7 +212,7 @@ function runHandlers(o: ScenariosOfApi) {
     },
     async deadLetters(asked) {
       forManagers(asked);
-      return { letters: (await service.DeadLetters({}, CALL_MS).catch(away)).letters.map(plain) };
+      return { letters: (await service.DeadLetters({}, CALL_MS).catch(away)).letters.map(plain<Letter>) };
     },
     async replay(asked) {
       forManagers(asked);
@@ -224,21 +236,14 @@ function runHandlers(o: ScenariosOfApi) {
       if (run_id === undefined)
         throw new IngleError('invalid_request', 'Say which run: ?run_id=<id>.', { pointer: '/run_id' });
       const { run, journal } = await service.Run({ run_id }, CALL_MS).catch(away);
-      const shown = plain(run) as Record<'state' | 'scenario_id' | 'user', string> & Record<string, never>;
+      const shown = plain<Run>(run);
       if (reach(asked) !== '' && shown.user !== asked.owner_id)
         throw new IngleError('not_found', 'There is no such run.');
-      const { state, scenario_id } = shown;
-      const { current_step, started_at, finished_at, error } = shown;
+      const { state, scenario_id, current_step, started_at, finished_at, error } = shown;
       return {
-        ...{
-          state,
-          scenario_id,
-          current_step: current_step ?? null,
-          started_at: started_at!,
-          finished_at: finished_at ?? null,
-        },
+        ...{ state, scenario_id, current_step, started_at, finished_at },
         ...(error ? { error } : {}),
-        ...{ run: shown, journal: journal.map(plain) },
+        ...{ run: shown, journal: journal.map(plain<Line>) },
       };
     },
     cancel: (asked) => order(asked, asked.body.run_id, 'stop'),
@@ -274,7 +279,7 @@ function planHandlers(o: ScenariosOfApi) {
     async jobs(asked) {
       const until = Date.now() + WEEK_MS;
       return {
-        jobs: (await service.Jobs({ user: reach(asked), until }, CALL_MS).catch(away)).jobs.map(plain),
+        jobs: (await service.Jobs({ user: reach(asked), until }, CALL_MS).catch(away)).jobs.map(plain<Job>),
       };
     },
     async recognize(asked) {
@@ -297,7 +302,7 @@ function planHandlers(o: ScenariosOfApi) {
         .catch(away);
       return { ...rest, state: state as VoiceState, unspoken: unspoken.map(plain) };
     },
-    rules: async () => plain((await service.Rules({}, CALL_MS).catch(away)).rules),
+    rules: async () => plain<Rules>((await service.Rules({}, CALL_MS).catch(away)).rules),
     async teach({ body: { phrase, scenario_id } }) {
       await service.Teach({ phrase, scenario_id: idOf(scenario_id) }, CALL_MS).catch(away);
       return { ok: true };

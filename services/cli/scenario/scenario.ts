@@ -1,6 +1,9 @@
 // `ingle scenario …`: scenarios of the hub over its local API, and those of an author as files.
 import { basename } from 'node:path';
+import type { Answer } from '../../../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
+import type { Changed } from '../../../firmware/scenario/answers.ts';
+import type { scenariosApi } from '../../../firmware/scenario/api.ts';
 import type { Language } from '../../../firmware/text/i18n.ts';
 import type { Command } from '../args.ts';
 import { type AskJson, type At, jsonAsker } from '../hub/ask.ts';
@@ -9,12 +12,13 @@ import { plain, when } from '../show.ts';
 import { checkFile, newFolder, packageOf, packFolder } from './file.ts';
 import { ctxOf, paramOf, scenarioId, timeOf } from './given.ts';
 import { dotted, type Given, type On } from './on.ts';
-import { type Line, listed, type Run, runLine, stepLine, tellRun, texts, weekOf } from './shown.ts';
+import { listed, runLine, stepLine, tellRun, texts, weekOf } from './shown.ts';
 import { scenarioTextOf, type Text } from './text.ts';
 import { remove, rollBack, toldVersions, update, use } from './versions.ts';
 
 export type ScenarioCommand = Extract<Command, `scenario ${string}`>;
 
+type Api = typeof scenariosApi;
 type Work = (on: On, first: string, second: string) => Promise<void>;
 
 /** A segment of a path, which may not lead to another. */
@@ -24,11 +28,6 @@ function segment(id: string): string {
   return id;
 }
 
-interface Impl {
-  rev: number;
-  implementation: { params?: Record<string, unknown> };
-  effective: { params?: Record<string, unknown> };
-}
 const implPath = (id: string, t: Text) => `/api/scenarios/impl/me/${dotted(id, t)}`;
 
 const order =
@@ -52,7 +51,7 @@ async function set({ ask, say, t }: On, given: string, pair: string): Promise<vo
   const id = scenarioId(given, t);
   const [, param, text] = /^([A-Za-z][A-Za-z0-9_-]*)=(.*)$/s.exec(pair) ?? [];
   if (param === undefined) throw new IngleError('invalid_request', t('badSet'));
-  const now = await ask<Impl>('GET', implPath(id, t));
+  const now = await ask<Changed>('GET', implPath(id, t));
   const params = now.effective.params ?? {};
   if (!Object.hasOwn(params, param)) {
     const names = Object.keys(params).join(', ') || t('nothing');
@@ -73,21 +72,13 @@ async function plan({ ask, say, t, given: { values } }: On, id: string): Promise
     ...(cron === undefined ? { at: timeOf(at!, Date.now(), t) } : { cron }),
     ...(zone === undefined ? {} : { zone }),
   };
-  const { job_id } = await ask<{ job_id: string }>('POST', '/api/schedule/create', job);
+  const { job_id } = await ask<Answer<Api['createJob']>>('POST', '/api/schedule/create', job);
   say.event({ job_id });
   say.line(t('planned', { job_id }));
 }
 
 async function dead({ ask, say, t }: On): Promise<void> {
-  interface Letter {
-    id: string;
-    scenario_id: string;
-    at: number;
-    step: string | null;
-    error: { message: string };
-    replayed_by: string | null;
-  }
-  const { letters } = await ask<{ letters: Letter[] }>('GET', '/api/scenarios/dead-letters');
+  const { letters } = await ask<Answer<Api['deadLetters']>>('GET', '/api/scenarios/dead-letters');
   for (const l of letters) {
     say.event({ ...l });
     const words = { id: l.id, scenario_id: l.scenario_id, when: when(l.at / 1000) };
@@ -102,12 +93,7 @@ async function dead({ ask, say, t }: On): Promise<void> {
 }
 
 async function recognize({ ask, say, t }: On, text: string): Promise<void> {
-  const found = await ask<{
-    intent: string;
-    slots: Record<string, unknown>;
-    scenario_id: string;
-    run_id: string;
-  }>('POST', '/api/intent/recognize', { text });
+  const found = await ask<Answer<Api['recognize']>>('POST', '/api/intent/recognize', { text });
   if (found.intent === '') throw new IngleError('not_found', t('notUnderstood', { text: plain(text) }));
   say.event({ ...found });
   say.line(t('understood', { intent: found.intent }));
@@ -122,7 +108,7 @@ async function recognize({ ask, say, t }: On, text: string): Promise<void> {
 
 async function runs({ ask, say, t }: On, id: string): Promise<void> {
   const of = id === '' ? '' : `?scenario_id=${encodeURIComponent(scenarioId(id, t))}`;
-  const { runs: all } = await ask<{ runs: Run[] }>('GET', `/api/scenario/runs${of}`);
+  const { runs: all } = await ask<Answer<Api['runs']>>('GET', `/api/scenario/runs${of}`);
   for (const run of all) {
     say.event({ ...run });
     say.line(runLine(run, t));
@@ -133,7 +119,7 @@ async function runs({ ask, say, t }: On, id: string): Promise<void> {
 async function replay({ ask, say, t, given: { values } }: On, id: string): Promise<void> {
   const { from = 'start' } = values;
   if (from !== 'start' && from !== 'step') throw new IngleError('invalid_request', t('badFrom'));
-  const { run_id } = await ask<{ run_id: string }>(
+  const { run_id } = await ask<Answer<Api['replay']>>(
     'POST',
     `/api/scenarios/dead-letters/${segment(id)}/replay`,
     { from },
@@ -146,13 +132,13 @@ const work: Record<ScenarioCommand, Work> = {
   'scenario list': ({ ask, say, t, language }) => listed(ask, say, t, language),
   async 'scenario run'({ ask, say, t, given: { lists } }, id) {
     const body = { id: scenarioId(id, t), ctx: ctxOf(lists['ctx'] ?? [], t) };
-    const { run_id } = await ask<{ run_id: string }>('POST', '/api/scenario/run', body);
+    const { run_id } = await ask<Answer<Api['start']>>('POST', '/api/scenario/run', body);
     say.event({ run_id });
     say.line(t('started', { run_id }));
   },
   async 'scenario status'({ ask, say, t }, id) {
     const path = `/api/scenario/status?run_id=${segment(id)}`;
-    const { run, journal } = await ask<{ run: Run; journal: Line[] }>('GET', path);
+    const { run, journal } = await ask<Answer<Api['status']>>('GET', path);
     say.event({ run, journal });
     tellRun(run, journal, say, t);
   },
@@ -166,7 +152,7 @@ const work: Record<ScenarioCommand, Work> = {
   'scenario set': set,
   async 'scenario rehearse'({ ask, say, t, given: { lists } }, id) {
     const path = `/api/scenarios/${dotted(id, t)}/rehearse`;
-    const { steps } = await ask<{ steps: Record<string, unknown>[] }>('POST', path, {
+    const { steps } = await ask<Answer<Api['rehearse']>>('POST', path, {
       ctx: ctxOf(lists['ctx'] ?? [], t),
     });
     for (const step of steps) {
@@ -200,11 +186,7 @@ const work: Record<ScenarioCommand, Work> = {
     packFolder(folder, { key: values['key'], out: values['out'] }, { say, t, language }),
   async 'scenario install'({ ask, say, t }, file) {
     const sent = packageOf(file, { t });
-    const { id, version } = await ask<{ id: string; version: string }>(
-      'POST',
-      '/api/scenarios/install',
-      sent,
-    );
+    const { id, version } = await ask<Answer<Api['install']>>('POST', '/api/scenarios/install', sent);
     say.event({ id, version });
     say.line(t('installed', texts({ id, version })));
   },

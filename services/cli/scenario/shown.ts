@@ -1,54 +1,15 @@
 // How the hub's scenarios, their runs and their week are told.
-import { type Language, translator, type Values } from '../../../firmware/text/i18n.ts';
+import type { Answer } from '../../../firmware/protocol/endpoint/endpoint.ts';
+import type { Line, Problem, Rehearsed, Run } from '../../../firmware/scenario/answers.ts';
+import type { scenariosApi } from '../../../firmware/scenario/api.ts';
+import { type Language, translator } from '../../../firmware/text/i18n.ts';
 import { scenarioTexts } from '../../../firmware/text/scenario.ts';
 import type { AskJson } from '../hub/ask.ts';
 import type { Say } from '../say.ts';
 import { plain, when } from '../show.ts';
 import type { Text } from './text.ts';
 
-type State = 'PENDING' | 'RUNNING' | 'DONE' | 'FAILED' | 'CANCELED' | 'TIMEOUT';
-export interface Run {
-  run_id: string;
-  scenario_id: string;
-  state: State;
-  instance: string;
-  started_at: number;
-  origin: string;
-  current_step: string | null;
-  error: { message: string; step?: string } | null;
-  waits: { for: string; topic?: string; node?: string; locks?: Record<string, string> } | null;
-}
-export interface Line {
-  at: number;
-  step_name: string | null;
-  status: string | null;
-  kind: string;
-  what?: string;
-  by?: string;
-  error?: { message: string };
-}
-interface Job {
-  job_id: string;
-  scenario_id: string;
-  enabled: boolean;
-  next_at: number | null;
-  times: number[];
-}
-export interface Problem {
-  pointer: string;
-  code: string;
-  says: string;
-  values?: Values;
-}
-interface Listed {
-  id: string;
-  version: string;
-  name: unknown;
-  doc?: unknown;
-  enabled: boolean;
-  unbound: string[];
-  problems: Problem[];
-}
+type Api = typeof scenariosApi;
 
 /** Jobs that begin so often in a week are told once. */
 const OFTEN = 50;
@@ -70,11 +31,11 @@ export function problemOf({ code, says, values }: Problem, language: Language): 
     : says;
 }
 
-const jobsOf = async (ask: AskJson) => (await ask<{ jobs: Job[] }>('GET', '/api/schedule/list')).jobs;
+const jobsOf = async (ask: AskJson) => (await ask<Answer<Api['jobs']>>('GET', '/api/schedule/list')).jobs;
 
 export async function listed(ask: AskJson, say: Say, t: Text, language: Language): Promise<void> {
   const [{ prototypes }, jobs] = await Promise.all([
-    ask<{ prototypes: Listed[] }>('GET', '/api/scenarios/prototypes'),
+    ask<Answer<Api['prototypes']>>('GET', '/api/scenarios/prototypes'),
     jobsOf(ask),
   ]);
   for (const p of prototypes) {
@@ -137,18 +98,17 @@ export function tellRun(run: Run, journal: readonly Line[], say: Say, t: Text): 
 }
 
 /** A step of a rehearsal. */
-export function stepLine(s: Record<string, unknown>, t: Text): string {
-  const does = String(s['does']) as 'do' | 'undo' | 'wait' | 'skip' | 'end';
-  const args = s['args'] === undefined ? '' : ` ${JSON.stringify(s['args'])}`;
-  const topic = s['topic'] === undefined ? `${Number(s['ms'] ?? 0) / 1000} s` : String(s['topic']);
+export function stepLine(s: Rehearsed, t: Text): string {
+  const args = s.args === undefined ? '' : ` ${JSON.stringify(s.args)}`;
+  const call = `${s.action}${args}`;
   const what = {
-    do: `${s['action']}${args}`,
-    undo: `${s['action']}${args}`,
-    wait: topic,
+    do: call,
+    undo: call,
+    wait: s.topic ?? `${(s.ms ?? 0) / 1000} s`,
     skip: '',
-    end: [s['state'], (s['error'] as { message?: string } | undefined)?.message].filter(Boolean).join(', '),
-  }[does];
-  return `${plain(String(s['step']) || '-').padEnd(16)} ${t(`step_${does}`, { what: plain(what, 300) })}`;
+    end: [s.state, s.error?.message].filter(Boolean).join(', '),
+  }[s.does];
+  return `${plain(s.step || '-').padEnd(16)} ${t(`step_${s.does}`, { what: plain(what, 300) })}`;
 }
 
 export async function weekOf(ask: AskJson, say: Say, t: Text, language: Language): Promise<void> {

@@ -1,25 +1,22 @@
 // Versions of a scenario: which are there, what another one would change for people, and the way there and back.
+import type { Answer } from '../../../firmware/protocol/endpoint/endpoint.ts';
 import { IngleError } from '../../../firmware/protocol/errors.ts';
+import type { Offered } from '../../../firmware/scenario/answers.ts';
+import type { scenariosApi } from '../../../firmware/scenario/api.ts';
 import { plain, when } from '../show.ts';
 import { scenarioId } from './given.ts';
 import { dotted, type On } from './on.ts';
-import { type Problem, problemOf, texts } from './shown.ts';
+import { problemOf, texts } from './shown.ts';
 
-interface Version {
-  version: string;
-  used: boolean;
-  publisher: string;
-  installed_at: number;
-  changes: { user: string; name: string | null; problems: (Problem & { repaired: boolean })[] }[];
-}
+type Api = typeof scenariosApi;
 
 const versionsOf = async ({ ask, t }: On, id: string) =>
-  (await ask<{ versions: Version[] }>('GET', `/api/scenarios/versions/${dotted(id, t)}`)).versions;
+  (await ask<Answer<Api['versions']>>('GET', `/api/scenarios/versions/${dotted(id, t)}`)).versions;
 
 /** What a version would make of what people changed, a line each. */
 const changesOf = (
   { t, language }: On,
-  v: Version,
+  v: Offered,
   isTold: (p: { repaired: boolean }) => boolean,
 ): string[] =>
   v.changes.flatMap(({ user, name, problems }) =>
@@ -76,11 +73,7 @@ export async function rollBack(on: On, given: string): Promise<void> {
 }
 
 export async function update({ ask, say, t }: On): Promise<void> {
-  const { updated } = await ask<{ updated: { id: string; version: string }[] }>(
-    'POST',
-    '/api/scenarios/sync',
-    {},
-  );
+  const { updated } = await ask<Answer<Api['sync']>>('POST', '/api/scenarios/sync', {});
   for (const one of updated) {
     say.event(one);
     say.line(t('updated', texts(one)));
@@ -92,10 +85,7 @@ export async function remove({ ask, say, t }: On, given: string): Promise<void> 
   const id = scenarioId(given, t);
   await ask('POST', '/api/scenarios/uninstall', { id });
   say.event({ removed: id });
-  const { prototypes } = await ask<{ prototypes: { id: string; version: string }[] }>(
-    'GET',
-    '/api/scenarios/prototypes',
-  );
+  const { prototypes } = await ask<Answer<Api['prototypes']>>('GET', '/api/scenarios/prototypes');
   const left = prototypes.find((p) => p.id === id);
-  say.line(left ? t('removedTo', texts(left)) : t('removed', { id }));
+  say.line(left ? t('removedTo', texts({ id, version: left.version })) : t('removed', { id }));
 }
