@@ -1,6 +1,6 @@
 // What the hub answers of scenarios, for its API, the application and `ingle`. Times are Unix milliseconds.
 import * as T from 'typebox';
-import { type Implementation, localized, type Prototype, prototypeSchema, type Step } from './schema.ts';
+import { type Implementation, type Prototype, prototypeSchema, type Step } from './schema.ts';
 import type { InstanceState, RunState } from './states.ts';
 
 const text = (description?: string) => T.String(description ? { description } : {});
