@@ -127,18 +127,15 @@ const isAlone = (file) => folderOf(file) === 'bench' || (headOf(file).urgent && 
 const worker = async (queue) => {
   for (let batch = queue.shift(); batch; batch = queue.shift()) await test(batch);
 };
-/** Runs `count` files at a time. */
-const lanes = (some, count) => {
-  const queue = some.map((f) => [f]);
-  return Promise.all(Array.from({ length: count }, () => worker(queue)));
-};
+const queueOf = (some) => some.map((f) => [f]);
+const one = (some) => worker(queueOf(some));
 // What measures, or goes before others where it may not, has the machine to itself.
-await lanes(own.filter(isAlone), 1);
-const urgent = lanes(own.filter(isUrgent), 1);
+await one(own.filter(isAlone));
+const urgent = one(own.filter(isUrgent));
 // What is patient runs beside all others, mostly while they wait, the longest first.
 const longestFirst = (some) => some.sort((a, b) => headOf(b).seconds - headOf(a).seconds);
 const others = own.filter((f) => !isAlone(f) && !isUrgent(f));
-const patient = lanes(longestFirst(others.filter((f) => headOf(f).patient)), 1);
+const patient = one(longestFirst(others.filter((f) => headOf(f).patient)));
 const eager = others.filter((f) => !headOf(f).patient);
 await Promise.all(
   Array.from({ length: sharing }, async (_, i) => {
@@ -154,12 +151,17 @@ await Promise.all(
     } while (files.length > 0 && rest.length + dear.length > 0);
   }),
 );
-// An emulated machine keeps one processor busy: two of them run at a time, the longest first. Beside more of them
-// services did not answer in their time. Short files, those of the browser, come after them, so that neither lane ends long before the other.
+// Most files wait half of their time, so three run at a time. An emulated machine keeps one processor busy: two of them
+// run at a time, the longest first. Beside more of them services did not answer in their time. Short files, those of the
+// browser, come after them, so that neither lane ends long before the other.
 const isLast = (file) => folderOf(file) === 'browser';
-const machines = longestFirst(eager.filter(isMachine));
-const first = eager.filter((f) => !isMachine(f) && !isLast(f));
-await lanes([...first, ...machines, ...eager.filter(isLast)], 2);
+const first = queueOf(eager.filter((f) => !isMachine(f) && !isLast(f)));
+const then = queueOf([...longestFirst(eager.filter(isMachine)), ...eager.filter(isLast)]);
+await Promise.all([
+  worker(first).then(() => worker(then)),
+  worker(first).then(() => worker(then)),
+  worker(first),
+]);
 await patient;
 await urgent;
 if (files.length === 0) {
