@@ -30,10 +30,12 @@ const scope = () => `/push/${session()?.hub_id}/`;
 const isIn = (path: string) => (r: ServiceWorkerRegistration) => new URL(r.scope).pathname === path;
 const registrations = async () => (can ? navigator.serviceWorker.getRegistrations() : []);
 const own = async () => (await registrations()).find(isIn(scope()));
-/** The worker comes a moment after the page; where it does not, there are none. */
+/** A worker comes after the page with all that it keeps, over whatever network there is; milliseconds. */
+const COMING = 30_000;
+/** Where none comes there are no notifications. */
 const isServed = async () =>
   can &&
-  (await within(8000, navigator.serviceWorker.ready).then(
+  (await within(COMING, navigator.serviceWorker.ready).then(
     () => true,
     () => false,
   ));
@@ -53,7 +55,7 @@ async function registered(): Promise<ServiceWorkerRegistration> {
   const worker = r.installing ?? r.waiting;
   if (!r.active && worker)
     await within(
-      8000,
+      COMING,
       new Promise<void>((ok) => {
         const look = () => worker.state === 'activated' && ok();
         worker.addEventListener('statechange', look);

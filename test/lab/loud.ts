@@ -29,7 +29,18 @@ function tellCause(e: unknown): unknown {
 }
 
 function loud<T>(test: Test<T>): Test<T> {
-  const add = (name: string, check: Step) => test(name, watched(check, tellCause));
+  const add = (name: string, check: Step) =>
+    test(
+      name,
+      watched(check, (e) => {
+        const told = tellCause(e);
+        // uvu tells it when all tests have run, and a file that is stopped comes to no end.
+        console.error(
+          `\n  not passed: ${name}: ${told instanceof Error ? told.stack?.slice(0, 1500) : told}`,
+        );
+        return told;
+      }),
+    );
   const mine = Object.assign(add, test) as Test<T>;
   for (const when of ['before', 'after'] as const) {
     const hook = test[when];
