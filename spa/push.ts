@@ -127,12 +127,17 @@ let isHeeded = false;
 export function heedTaps(open: (icons: readonly Icon[]) => void): void {
   if (!can || isHeeded) return;
   isHeeded = true;
-  navigator.serviceWorker.addEventListener('message', ({ data }) => {
+  navigator.serviceWorker.addEventListener('message', ({ data, source }) => {
     const { path, hub } = Object(data);
+    (source as ServiceWorker | null)?.postMessage('tap heard');
     set({ linked: /^\/(?:#open\.|s\/)([a-z]\w*)/.exec(String(path))?.[1] ?? null });
     // What is another hub's opens once that one is shown.
     if (hub && hub !== session()?.hub_id) void showHub(String(hub)).catch(failed);
     else open(app().icons ?? []);
+  });
+  // One that came while the page was being loaded.
+  void registrations().then((all) => {
+    for (const { active } of all) active?.postMessage('any tap?');
   });
 }
 

@@ -61,8 +61,13 @@ worker.addEventListener('activate', (e) => {
   );
 });
 
+/** A tap that the page has not heard yet: one that is still being loaded hears nothing (push.ts). */
+let tap: { path: string; hub: string | undefined } | undefined;
+
 worker.addEventListener('message', (e) => {
   if (e.data === 'take over') void worker.skipWaiting();
+  if (e.data === 'tap heard') tap = undefined;
+  if (e.data === 'any tap?' && tap) e.source?.postMessage(tap);
 });
 
 worker.addEventListener('fetch', (e) => {
@@ -132,7 +137,8 @@ worker.addEventListener('notificationclick', (e) => {
       const [open] = await windows();
       if (!open) return worker.clients.openWindow(path);
       // A second window would only say that the application is open elsewhere; this one goes there (push.ts).
-      open.postMessage({ path, hub: hubId });
+      tap = { path, hub: hubId };
+      open.postMessage(tap);
       return open.focus();
     })(),
   );
