@@ -106,7 +106,10 @@ export function ownerSide(root: Root, gate: Gate): Side {
       if (!socket.connected) return undefined;
       // It may have changed since it was told first.
       const first = await data.online;
-      return (data.way && statusNow(data.way)) ?? first;
+      const now = data.way ? statusNow(data.way) : undefined;
+      // What it was told first is kept no longer than it is needed.
+      if (now) data.online = null;
+      return now ?? first;
     } finally {
       data.busy = false;
     }

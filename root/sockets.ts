@@ -8,9 +8,7 @@ import { hubSide } from './hub-side.ts';
 import { log } from './log.ts';
 import { ownerSide } from './owner-side.ts';
 import type { Root } from './root.ts';
-
-/** Handshake data after the handshake: the token and headers of 5,000 browsers are not worth keeping. */
-const forgotten = Object.freeze({}) as Socket['handshake'];
+import { slimmer, withoutRooms } from './slim.ts';
 
 export function openSockets(
   io: Server,
@@ -22,7 +20,9 @@ export function openSockets(
   io.use((_, go) => go(refusal(new IngleError('forbidden', 'Connect to /hub or /owner.'))));
 
   function serve(namespace: string, side: Side): void {
-    io.of(namespace).use(async (socket, go) => {
+    const space = io.of(namespace);
+    withoutRooms(space);
+    space.use(async (socket, go) => {
       try {
         const header = headerOf(socket);
         root.limits.socket.take(ipOf(header, socket.handshake.address));
@@ -33,11 +33,11 @@ export function openSockets(
       }
     });
     const dispatch = dispatcher(side.events, () => root.relay.unknown(), gate.wrote);
-    io.of(namespace).on('connection', (socket) => {
-      slim(socket, dispatch);
+    const slim = slimmer(dispatch, side.gone);
+    space.on('connection', (socket) => {
+      if (!slim(socket)) return;
       side.came(socket);
       if (root.health.draining) noticeOf(root, socket);
-      socket.on('disconnect', side.gone);
     });
   }
   serve('/hub', hubSide(root, gate));
@@ -67,12 +67,4 @@ function headerOf(socket: Socket): (name: string) => string {
     const v = socket.handshake.headers[name];
     return typeof v === 'string' ? v : '';
   };
-}
-
-/** Lets go of what a socket keeps only for its handshake, and routes its events through `dispatch`. */
-export function slim(socket: Socket, dispatch: (this: Socket, args: unknown[]) => void): void {
-  const inner = socket as unknown as { handshake: unknown; dispatch: unknown; conn: { request: unknown } };
-  inner.handshake = forgotten;
-  inner.conn.request = undefined;
-  inner.dispatch = dispatch;
 }

@@ -21,12 +21,16 @@ export function message(binary: boolean, payload: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([binary ? 0x82 : 0x81, ...head]), payload]);
 }
 
-/** Connects to a namespace, or to none (''); settles once the server has let us in. */
+/**
+ * Connects to a namespace, or to none (''); settles once the server has let us in.
+ * @param hear is told of messages until `onMessage` is set: the first may come with the word that lets us in
+ */
 export async function openLine(
   port: number,
   namespace: string,
   auth: object,
   headers: Record<string, string> = {},
+  hear: (line: Line, payload: Buffer) => void = () => {},
 ): Promise<Line> {
   const tcp = connect(port, '127.0.0.1');
   tcp.setNoDelay(true);
@@ -35,7 +39,11 @@ export async function openLine(
   tcp.write(
     `GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: localhost:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${extra.join('')}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
   );
-  const line: Line = { tcp, onMessage: () => {}, text: (t) => tcp.write(message(false, Buffer.from(t))) };
+  const line: Line = {
+    tcp,
+    onMessage: (_, payload) => hear(line, payload),
+    text: (t) => tcp.write(message(false, Buffer.from(t))),
+  };
   let rest: Buffer = Buffer.alloc(0);
   let upgraded = false;
   let inside = false;

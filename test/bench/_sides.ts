@@ -84,16 +84,18 @@ export async function ours(
   const browsers = await inGroups(count, async (i) => {
     const t = tabs[i]!;
     const from = { 'x-forwarded-for': `10.9.${i >> 8}.${i & 255}`, cookie: `ingle=${t.cookie}` };
-    const line = await openLine(root.port, '/owner', { token: t.token, sid: t.sid }, from);
+    let isUp = () => {};
     const up = new Promise<void>((resolve) => {
-      line.onMessage = (_, m) => {
-        const text = m.toString();
-        // A status asks for its acknowledgement: 42/owner,<id>["status",...]
-        const id = /^42\/owner,(\d+)\["status"/.exec(text)?.[1];
-        if (id) line.text(`43/owner,${id}[]`);
-        if (text.includes('"route":"bound"')) resolve();
-      };
+      isUp = resolve;
     });
+    const hear = (l: Line, m: Buffer) => {
+      const text = m.toString();
+      // A status asks for its acknowledgement: 42/owner,<id>["status",...]
+      const id = /^42\/owner,(\d+)\["status"/.exec(text)?.[1];
+      if (id) l.text(`43/owner,${id}[]`);
+      if (text.includes('"route":"bound"')) isUp();
+    };
+    const line = await openLine(root.port, '/owner', { token: t.token, sid: t.sid }, from, hear);
     const greeting = `42/owner,["owner.online",${JSON.stringify({ sid: t.sid, session_jwt: t.token, browser_key_id: t.key })}]`;
     line.text(greeting);
     const r = await call(

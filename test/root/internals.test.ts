@@ -10,9 +10,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openBacklog } from '../../root/backlog.ts';
 import { sendFrame } from '../../root/frames.ts';
-import { slim } from '../../root/sockets.ts';
+import { slimmer } from '../../root/slim.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
-import { within } from '../lab/wait.ts';
+import { until, within } from '../lab/wait.ts';
 
 /**
  * The versions these internals were read in. When one of them moves: read its `userver.js`, `transports-uws/websocket.js`,
@@ -130,11 +130,18 @@ test('a slim socket keeps no handshake, and its events with their reply come to 
   assert.ok(kept.conn.request, 'there is a request to let go of');
   assert.ok('headers' in kept.handshake);
   const seen: unknown[][] = [];
-  slim(server, function (this: ServerSocket, args: unknown[]) {
-    assert.ok(this === server);
-    seen.push(args);
-    (args.at(-1) as (answer: string) => void)('done');
-  });
+  let ended: ServerSocket | undefined;
+  const slim = slimmer(
+    function (this: ServerSocket, args: unknown[]) {
+      assert.ok(this === server);
+      seen.push(args);
+      (args.at(-1) as (answer: string) => void)('done');
+    },
+    function (this: ServerSocket) {
+      ended = this;
+    },
+  );
+  assert.ok(slim(server));
   assert.is(kept.conn.request, undefined);
   assert.equal(Object.keys(kept.handshake), []);
   const listened: unknown[] = [];
@@ -143,9 +150,8 @@ test('a slim socket keeps no handshake, and its events with their reply come to 
   assert.equal([seen.length, seen[0]!.slice(0, 2)], [1, ['ask', { a: 1 }]]);
   assert.equal(listened, [], 'Socket.IO routes nothing itself');
   // Leaving asks for nothing that is gone.
-  const gone = once(server as never, 'disconnect');
   client.disconnect();
-  await within(gone, 'the end');
+  await until(() => ended === server, 'the end');
 });
 
 test.run();
