@@ -6,6 +6,11 @@
 // ever waits in Engine.IO.
 import type { Namespace, Socket } from 'socket.io';
 
+/** Of Engine.IO's packets. */
+interface EnginePacket {
+  type: string;
+  data: unknown;
+}
 /** Of Engine.IO's connection (engine.io/build/socket.js). */
 interface Line {
   readyState: string;
@@ -15,7 +20,8 @@ interface Line {
   request: unknown;
   client: SlimClient;
   close(): void;
-  onPacket(packet: unknown): void;
+  pingTimeoutTimer: unknown;
+  onPacket(packet: EnginePacket): void;
   onClose(reason: string, description?: unknown): void;
   onError(e: unknown): void;
 }
@@ -94,27 +100,34 @@ const heir = <T>(theirs: object, own: T & ThisType<Own<T & Record<string, unknow
 const slimTransport = heirs((theirs) => {
   const more = (theirs as Emitter).emit;
   return heir(theirs, {
-    emit(this: Own<Transport>, type: string, ...args: unknown[]): boolean {
-      const { line } = this;
-      if (type === 'packet') line.onPacket(args[0]);
-      else if (type === 'close') line.onClose('transport close', args[0]);
-      else if (type === 'error') line.onError(args[0]);
-      else if (this._events) return more.call(this, type, ...args);
+    onPacket(this: Transport, packet: EnginePacket): void {
+      this.line.onPacket(packet);
+    },
+    emit(this: Own<Transport>, type: string, said?: unknown): boolean {
+      if (type === 'close') this.line.onClose('transport close', said);
+      else if (type === 'error') this.line.onError(said);
+      else if (this._events) return more.call(this, type, said);
       return true;
     },
   });
 });
 
 const slimLine = heirs((theirs) => {
-  const more = (theirs as Emitter).emit;
+  const [more, onPacket] = [(theirs as Emitter).emit, (theirs as Line).onPacket];
   return heir(theirs, {
-    emit(this: Own<Line>, type: string, ...args: unknown[]): boolean {
-      if (type === 'data') this.client.ondata(args[0]);
+    onPacket(this: Line, packet: EnginePacket): void {
+      // A message while no answer to a ping is awaited, which nearly all packets are.
+      if (packet.type === 'message' && this.pingTimeoutTimer === null && this.readyState === 'open')
+        this.client.ondata(packet.data);
+      else onPacket.call(this, packet);
+    },
+    emit(this: Own<Line>, type: string, said?: unknown, description?: unknown): boolean {
+      if (type === 'data') this.client.ondata(said);
       else if (type === 'close') {
         delete this.server.clients[this.id];
         this.server.clientsCount--;
-        this.client.onclose(args[0] as string, args[1]);
-      } else if (this._events) return more.call(this, type, ...args);
+        this.client.onclose(said as string, description);
+      } else if (this._events) return more.call(this, type, said, description);
       return true;
     },
     /** What is there to send goes: uWebSockets.js keeps what the network does not take yet. */
