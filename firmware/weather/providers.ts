@@ -86,24 +86,27 @@ const met: Provider = {
   ),
 };
 
+/** null: the model that is asked has no value for that hour, or none yet. */
+interface OpenMeteoHours {
+  time: number[];
+  temperature_2m: (number | null)[];
+  weather_code: (number | null)[];
+}
+
 /** https://open-meteo.com/en/docs */
 const openMeteo: Provider = {
   id: 'open-meteo',
   credit: 'Open-Meteo.com',
   url: ({ lat, lon }) =>
     `https://api.open-meteo.com/v1/forecast?latitude=${cut(lat)}&longitude=${cut(lon)}&hourly=temperature_2m,weather_code&forecast_days=3&timeformat=unixtime`,
-  read: reading(
-    (json: { hourly: { time: number[]; temperature_2m: number[]; weather_code: number[] } }, now) => {
-      const { time, temperature_2m, weather_code } = json.hourly;
-      return reportOf(
-        time.map((s, i) => ({
-          at: s * 1000,
-          temp_c: temperature_2m[i]!,
-          conditions: ofWmo(weather_code[i]!),
-        })),
-        now,
-      );
-    },
+  read: reading(({ hourly }: { hourly: OpenMeteoHours }, now) =>
+    reportOf(
+      hourly.time.flatMap((s, i) => {
+        const [temp_c, code] = [hourly.temperature_2m[i], hourly.weather_code[i]];
+        return temp_c == null || code == null ? [] : [{ at: s * 1000, temp_c, conditions: ofWmo(code) }];
+      }),
+      now,
+    ),
   ),
 };
 

@@ -63,6 +63,19 @@ const all = (q: TestFetch): TestFetched => {
 };
 const place = { name: 'Oslo', lat: 59.912731234, lon: 10.74609 };
 
+test('hours for which a provider has no values yet are left out', () => {
+  const [, provider] = providers;
+  const some = openMeteo();
+  const temperature_2m: (number | null)[] = some.hourly.temperature_2m.map((t, i) => (i > 4 ? null : t));
+  const weather_code: (number | null)[] = some.hourly.weather_code.map((c, i) => (i > 3 ? null : c));
+  const now = hour + 60_000;
+  const report = provider!.read({ ...some, hourly: { ...some.hourly, temperature_2m, weather_code } }, now);
+  assert.is(report.temp_c, -1.5);
+  assert.is(report.forecast.length, 3);
+  const none = { ...some.hourly, temperature_2m: some.hourly.temperature_2m.map(() => null) };
+  assert.throws(() => provider!.read({ ...some, hourly: none }, now), 'not known');
+});
+
 test('until a place is set the weather is made up, nobody is asked, and the screen says so', async () => {
   const { s, asked } = await begin(all);
   assert.equal(asked, []);
