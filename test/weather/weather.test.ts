@@ -71,7 +71,7 @@ test('hours for which a provider has no values yet are left out', () => {
   const now = hour + 60_000;
   const report = provider!.read({ ...some, hourly: { ...some.hourly, temperature_2m, weather_code } }, now);
   assert.is(report.temp_c, -1.5);
-  assert.is(report.forecast.length, 3);
+  assert.is(report.forecast?.length, 3);
   const none = { ...some.hourly, temperature_2m: some.hourly.temperature_2m.map(() => null) };
   assert.throws(() => provider!.read({ ...some, hourly: none }, now), 'not known');
 });
