@@ -112,7 +112,8 @@ const draws: Draws = {
     if (!Array.isArray(items) || items.length === 0) return n.none ? draw(n.none, d, depth + 1) : null;
     return items.slice(0, EACH).map((row: unknown, i) => draw(n.child, inRow(d, row, i), depth + 1));
   },
-  table: (n, d, depth) => (isLazy(n.rows) ? part(Paged, n, d) : table(n, d, draw, depth)),
+  table: (n, d, depth) =>
+    isLazy(n.rows) ? part(Paged, n, d) : html`<${Guard} stamp=${n}>${table(n, d, draw, depth)}<//>`,
   chart: (n, d) => part(Chart, n, d),
   button: (n, d) => part(Press, n, d),
   input: (n, d) => part(Input, n, d),

@@ -85,6 +85,30 @@ window.drawAll = async (list) => {
   }
   return bad;
 };
+/** Draws a table of so many rows, and notes how many stand there whenever that changes; \`meanwhile\` comes after the first. */
+window.longTable = async (count, meanwhile) => {
+  render(null, app);
+  const rows = Array.from({ length: count }, (_, i) => ({ id: 'r' + i, n: 'n' + i }));
+  const node = { is: 'table', title: 'Long', columns: [{ key: 'n', label: 'N' }], rows: { path: ['state', 'rows'] } };
+  const tree = { tree: 1, from: 'test', needs: [], main: [node, { is: 'title', text: 'after it' }] };
+  draw(tree, { rows });
+  const there = () => app.querySelectorAll('tbody tr').length;
+  const turns = [there()];
+  const first = app.querySelector('tbody tr');
+  if (meanwhile === 'change') draw(tree, { rows: rows.map((r, i) => ({ ...r, n: 'new' + i })) });
+  if (meanwhile === 'shrink') draw(tree, { rows: rows.slice(0, 3) });
+  if (meanwhile === 'leave') render(null, app);
+  for (let quiet = 0; quiet < 20; quiet++) {
+    if (there() !== turns.at(-1)) [quiet] = [0, turns.push(there())];
+    await pass();
+  }
+  return {
+    turns,
+    kept: first === app.querySelector('tbody tr'),
+    said: [...app.querySelectorAll('tbody td')].map((e) => e.textContent),
+    end: app.lastElementChild?.lastElementChild?.textContent,
+  };
+};
 `;
 
 interface Blocked {
@@ -173,6 +197,32 @@ test('a part that is not known, one that breaks and one beyond all bounds are ea
   assert.match(text, /first[\s\S]*Not supported here: hologram[\s\S]*last/);
   assert.ok((await p.locator('.v-note').count()) >= 4);
   assert.ok((await p.locator('#app *').count()) < 40_000);
+  await p.close();
+});
+
+test('a long table comes in turns, with whatever changes meanwhile', async () => {
+  const p = await browser.newPage();
+  await p.goto(site.url);
+  type Long = Record<'turns', number[]> & { kept: boolean; said: string[]; end?: string };
+  const long = (count: number, meanwhile?: string): Promise<Long> =>
+    p.evaluate(
+      ([n, m]) => (window as unknown as { longTable(n: number, m?: string): Promise<Long> }).longTable(n, m),
+      [count, meanwhile] as const,
+    );
+  const some = (count: number, word: string) => Array.from({ length: count }, (_, i) => word + i);
+  const whole = await long(1000);
+  assert.equal(whole, {
+    ...{ turns: [200, 400, 600, 800, 1000], kept: true, said: some(1000, 'n'), end: 'after it' },
+  });
+  assert.equal((await long(200)).turns, [200]);
+  assert.equal((await long(201)).turns, [200, 201]);
+  assert.equal((await long(1500)).said, some(1000, 'n'));
+  const changed = await long(500, 'change');
+  assert.equal(changed, { turns: [200, 400, 500], kept: true, said: some(500, 'new'), end: 'after it' });
+  const shrunk = await long(500, 'shrink');
+  assert.equal([shrunk.turns, shrunk.said], [[200, 3], some(3, 'n')]);
+  assert.equal((await long(500, 'leave')).turns, [200, 0]);
+  assert.equal(await p.evaluate(() => (window as unknown as { ran: string[] }).ran), []);
   await p.close();
 });
 
