@@ -46,17 +46,19 @@ const place = async (h: House) => {
 
 test('a hub joins by a link, registers, and is shown as here on both sides', async ({ a, b }) => {
   const alone = await place(b);
-  const told: object[] = [];
+  const told: { state: string }[] = [];
   const bus = await connect(a.bus);
-  await bus.subscribe('node.online', (_, p) => void told.push(p as object));
+  await bus.subscribe('node.online', (_, p) => void told.push(p as (typeof told)[number]));
   const { link } = await (await uplink(a)).InviteHub({});
   const joined = await (await uplink(b)).JoinSubnet({ invite: link, confirmed: false });
   const lead = await place(a);
   assert.equal(joined, { owner_id: lead.owner_id, subnet_id: lead.subnet_id, hub: lead.hub_id });
   assert.equal(await place(b), { ...lead, hub_id: alone.hub_id });
   await until(async () => (await stateOf(a, alone.hub_id)) === 'here', 'the member to be here');
-  await until(() => told.length > 1, 'the topic node.online');
-  assert.equal(told, [
+  await until(() => told.at(-1)?.state === 'here', 'the topic node.online');
+  // With a beat of a second, a busy machine may miss it for three before it is heard first.
+  const heard = told.filter(({ state }) => state !== 'gone');
+  assert.equal(heard, [
     { hub_id: alone.hub_id, state: 'joined', online: false },
     { hub_id: alone.hub_id, state: 'here', online: true },
   ]);
