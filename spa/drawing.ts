@@ -49,8 +49,8 @@ export interface Drawing {
   skill?: string;
   /** What draws nodes that the renderer does not bring, by their `is`. */
   more?: ReadonlyMap<string, (n: never, d: Drawing) => unknown>;
-  /** Columns by which the table at hand can be put in order. */
-  order?: { now: Asked['sort']; by(c: Column): void };
+  /** Draws the head of a column by which the table at hand can be put in order. */
+  head?(c: Column): unknown;
 }
 
 /** The drawing of one row. One with an id is known by it wherever it moves. */

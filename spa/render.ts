@@ -56,7 +56,7 @@ const Chart = later('v-bone-chart', () => import('./chart.ts').then((m) => m.Cha
 const Tabs = later('', () => import('./tabs.ts').then((m) => m.Tabs));
 const Form = later('', () => import('./form.ts').then((m) => m.sheet.then(() => m.Form)));
 const Input = later('', () => import('./form.ts').then((m) => m.sheet.then(() => m.Input)));
-const Paged = later('v-bone-chart', () => import('./rows.ts').then((m) => m.sheet.then(() => m.Paged)));
+const Many = later('v-bone-chart', () => import('./rows.ts').then((m) => m.sheet.then(() => m.Many)));
 const Beyond = later('v-bone-chart', () => import('./beyond.ts').then((m) => m.sheet.then(() => m.Beyond)));
 
 export function View({ tree, drawing }: { tree: Tree; drawing: Drawing }) {
@@ -112,8 +112,7 @@ const draws: Draws = {
     if (!Array.isArray(items) || items.length === 0) return n.none ? draw(n.none, d, depth + 1) : null;
     return items.slice(0, EACH).map((row: unknown, i) => draw(n.child, inRow(d, row, i), depth + 1));
   },
-  table: (n, d, depth) =>
-    isLazy(n.rows) ? part(Paged, n, d) : html`<${Guard} stamp=${n}>${table(n, d, draw, depth)}<//>`,
+  table: (n, d, depth) => (!isLazy(n.rows) && table(n, d, draw, depth)) || part(Many, n, d),
   chart: (n, d) => part(Chart, n, d),
   button: (n, d) => part(Press, n, d),
   input: (n, d) => part(Input, n, d),

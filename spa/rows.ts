@@ -1,16 +1,17 @@
-// A table whose rows are asked for page by page: put in order, searched, asked again; an answer that was overtaken counts
-// for nothing.
+// Tables with a life of their own. One whose rows are asked for page by page: put in order, searched, asked again; an
+// answer that was overtaken counts for nothing. And one with so many rows that they are drawn in turns.
 export { sheet } from './nodes.css';
 
 import { html } from 'htm/preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { toIngleError } from '../firmware/protocol/errors.ts';
 import { translator } from '../firmware/text/i18n.ts';
 import { spaRowsTexts } from '../firmware/text/spa-rows.ts';
 import type { Column, Lazy, Value } from '../firmware/ui/tree.ts';
-import { evaluate } from '../firmware/ui/value.ts';
+import { evaluate, isLazy } from '../firmware/ui/value.ts';
 import { type Asked, bounds, type Part, type Rows, say } from './drawing.ts';
 import { app, useApp } from './store.ts';
+import { rowOf, TURN, table } from './table.ts';
 import { t as common, errorText } from './text.ts';
 
 /** Pages that are shown again at once, while they are asked for anew. */
@@ -24,7 +25,7 @@ const t = (key: keyof (typeof spaRowsTexts)['en'], values?: Record<string, strin
 
 const isObject = (v: unknown): v is object => v !== null && typeof v === 'object' && !Array.isArray(v);
 
-export const Paged: Part<'table'> = ({ n, d, draw }) => {
+const Paged: Part<'table'> = ({ n, d, draw }) => {
   const lazy = n.rows as Lazy;
   const { link } = useApp();
   const [typed, type] = useState('');
@@ -100,6 +101,10 @@ export const Paged: Part<'table'> = ({ n, d, draw }) => {
       if (now?.key !== c.key) return { key: c.key, descending: false };
       return now.descending ? undefined : { key: c.key, descending: true };
     });
+  const head = (c: Column) => {
+    const now = sort?.key === c.key ? (sort.descending ? 'descending' : 'ascending') : 'none';
+    return html`<th scope="col" aria-sort=${now}><button type="button" class="v-sort" onClick=${() => by(c)}>${say(c.label, d)}</button></th>`;
+  };
   const go = (to: number) => setAt({ about, page: to });
   const { total } = answer.page;
   const got = answer.page.rows.slice(0, pageSize);
@@ -122,7 +127,7 @@ export const Paged: Part<'table'> = ({ n, d, draw }) => {
           },
           {
             ...d,
-            order: { now: sort, by },
+            head,
             // It is drawn again by itself.
             left: { parts: bounds.parts },
             scope: { ...d.scope, row: { rows: got }, budget: { steps: bounds.steps } },
@@ -140,3 +145,29 @@ export const Paged: Part<'table'> = ({ n, d, draw }) => {
     }
   </div>`;
 };
+
+/** Rows of one table. */
+const ROWS = 1000;
+
+/** The rows of a long table, turn by turn; those that are drawn are kept until the drawing is another one. */
+const Turns: Part<'table'> = ({ n, d, draw }) => {
+  const [to, more] = useState(TURN);
+  const kept = useMemo(() => {
+    const { head: _, ...own } = d;
+    return { own, body: [] as unknown[] };
+  }, [d]);
+  const { own, body } = kept;
+  const rows = evaluate(n.rows as Value, d.scope) as unknown[];
+  while (body.length < Math.min(rows.length, to, ROWS)) {
+    const row = rowOf(n, own, draw, 0, rows[body.length], body.length);
+    if (!row) break;
+    body.push(row);
+  }
+  useEffect(() => {
+    if (body.length === to) setTimeout(more, 0, to + TURN);
+  }, [to, body.length]);
+  return table(n, d, draw, 0, [...body]);
+};
+
+/** A table that is more than what one turn draws of its state. */
+export const Many: Part<'table'> = (p) => html`<${isLazy(p.n.rows) ? Paged : Turns} ...${p} />`;

@@ -15,9 +15,7 @@ const rare =
   /\/(spa\/prove|firmware\/protocol\/(pairing\/puzzle|noise\/seal)|firmware\/text\/spa-prove)\.ts$/;
 /** What a skill's first screen is drawn with. */
 const screen =
-  /\/spa\/(skill|screen|acts|drawing|op|table|render|chart)\.ts$|\/firmware\/(ui\/(overlay|value|tree|chart)|text\/spa-chart)\.ts$/;
-/** What few screens have: small parts that come together, as each by itself would be dearer than it is. */
-const nodes = /\/spa\/(form|tabs)\.ts$/;
+  /\/spa\/(skill|screen|acts|drawing|op|table|render|tabs|chart)\.ts$|\/firmware\/(ui\/(overlay|value|tree|chart)|text\/spa-chart)\.ts$/;
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const bytesOf = (file) => Buffer.from(file.type === 'chunk' ? file.code : file.source);
 
@@ -69,8 +67,7 @@ export async function page(dir, out, { define, onwarn }) {
         // A piece of some hundred bytes costs more by itself than with another that is loaded anyway.
         experimentalMinChunkSize: 700,
         // But what hardly any visit needs would then be everybody's: the puzzle of a surge, the sealed secret (D35).
-        manualChunks: (id) =>
-          rare.test(id) ? 'rare' : screen.test(id) ? 'screen' : nodes.test(id) ? 'nodes' : undefined,
+        manualChunks: (id) => (rare.test(id) ? 'rare' : screen.test(id) ? 'screen' : undefined),
         onlyExplicitManualChunks: true,
         assetFileNames: 'assets/[name]-[hash][extname]',
       },
