@@ -6,7 +6,7 @@ import { type Drawing, inRow, type Of, say, words } from './drawing.ts';
 import { t } from './text.ts';
 
 /** Rows that are drawn at once; more of them would hold the page up, and come in turns (rows.ts). */
-export const TURN = 200;
+export const TURN = 500;
 
 type Draw = (n: Node, d: Drawing, depth: number) => unknown;
 
