@@ -20,6 +20,8 @@ test('on a machine with nothing a benchmark gets the packages of what it uses, a
   for (const p of ['python3-numpy', 'python3-scipy']) assert.ok(audio.packages.includes(p), p);
   assert.not(audio.packages.includes('chromium'));
   assert.not(audio.bundles);
+  // Without its bundle root would be measured with what compiles it.
+  for (const name of ['relay', 'idle', 'flood']) assert.ok(needs(name).bundles, name);
   const bundle = needs('bundle');
   assert.ok(bundle.bundles);
   for (const p of ['dbus-daemon', 'chromium']) assert.ok(bundle.packages.includes(p), p);

@@ -1,7 +1,7 @@
 // A real root process, hubs and browsers for the tests of root and for its benches.
 import type { ChildProcess } from 'node:child_process';
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
@@ -29,6 +29,11 @@ export { until };
 /** The sockets of hubs and tabs that were opened. */
 const sockets = new Set<Socket>();
 
+/** What Node is told where root is installed (root/ops/ingle-root.service). */
+export const nodeFlags = /^ExecStart=\S+ (--.*) \S+$/m
+  .exec(readFileSync('root/ops/ingle-root.service', 'utf8'))![1]!
+  .split(' ');
+
 export type RootProcess = Awaited<ReturnType<typeof startRoot>>;
 
 /**
@@ -46,7 +51,7 @@ export async function startRoot(env: Record<string, string> = {}, command: strin
   let child: ChildProcess;
   let log = '';
   async function launch(program = programOf('root/main.ts')) {
-    const line = [...command, process.execPath, ...program];
+    const line = [...command, process.execPath, ...nodeFlags, ...program];
     child = tether(line[0]!, line.slice(1), {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {

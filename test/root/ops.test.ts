@@ -11,6 +11,7 @@ import { readConfig } from '../../root/config.ts';
 import { freePort } from '../../services/cli/house/runtime.ts';
 import { child, ended } from '../lab/child.ts';
 import { tried, until } from '../lab/wait.ts';
+import { nodeFlags } from './kit.ts';
 
 const test = suite('operating root');
 const unit = 'root/ops/ingle-root.service';
@@ -91,6 +92,14 @@ test('what the Containerfile copies is enough to start root, with its own settin
     await ended(root, 'SIGKILL', 'root');
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test('Node is told the same by the unit, the container and npm', () => {
+  const [, ...words] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(read('root/ops/Containerfile'))![1]!) as string[];
+  assert.equal(words.slice(0, -1), nodeFlags);
+  const { scripts } = JSON.parse(read('root/package.json')) as { scripts: { start: string } };
+  assert.ok(scripts.start.endsWith(` node ${nodeFlags.join(' ')} dist/root/main.js`));
+  assert.ok(read('root/README.md').includes(`\nnode ${nodeFlags.join(' ')} dist/root/main.js --origin`));
 });
 
 interface Service {
