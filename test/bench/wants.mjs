@@ -9,6 +9,8 @@ export function wantsOf(sources, file) {
   const all = [...reached(graphOf(sources), file)];
   return {
     files: all.filter((f) => /^test\/(bench|lab)\//.test(f)),
-    bundles: all.some((f) => f === 'test/lab/house.ts' || f === 'test/lab/program.ts' || f === 'test/size.ts'),
+    bundles: all.some(
+      (f) => f === 'test/lab/house.ts' || f === 'test/lab/program.ts' || f === 'test/size.ts',
+    ),
   };
 }
