@@ -104,22 +104,19 @@ export function openExchanges(admit: Admit) {
     if (r instanceof Promise) r.catch(errorResponse).then((r) => end(x, r));
     else end(x, r);
   }
-  /** Gathers the body, and goes on with it. */
-  function gather(x: Exchange, { maxBody, isReadAtOnce = false }: Admitted): void {
-    arrivals.expect(x);
-    gatherBody(x, isReadAtOnce, {
-      grown: (size) => places.makeRoom(x, size, maxBody),
-      // What still comes of it is dropped, and takes no place from others meanwhile.
-      refused: () => leave(x),
-      dropped: () => arrivals.forget(x),
-      whole(body) {
-        arrivals.forget(x);
-        x.isGathered = true;
-        perform(x, body);
-        x.isGathered = false;
-      },
-    });
-  }
+  /** What becomes of bodies; one for all, as to make it costs as much as to route. */
+  const gathering: Gathering = {
+    grown: (x, size) => places.makeRoom(x, size, x.admitted!.maxBody),
+    // What still comes of it is dropped, and takes no place from others meanwhile.
+    refused: leave,
+    dropped: arrivals.forget,
+    whole(x, body) {
+      arrivals.forget(x);
+      x.isGathered = true;
+      perform(x, body);
+      x.isGathered = false;
+    },
+  };
 
   /** Takes a place. @returns what goes on with the body, unless the answer is there already or needs none */
   function letIn(x: Exchange, head: Head): Admitted | undefined {
@@ -155,7 +152,8 @@ export function openExchanges(admit: Admit) {
         if (x.isTaken) wait(x);
       } else {
         wait(x);
-        gather(x, admitted);
+        arrivals.expect(x);
+        gatherBody(x, admitted.isReadAtOnce ?? false, gathering);
       }
     },
     requests: (): number => places.requests(),
@@ -191,34 +189,35 @@ function exchangeOf(res: HttpResponse, head: Head): Exchange {
   };
 }
 
-/**
- * @param o.grown throws where there is no room for so many bytes
- * @param o.refused is called when there was no room
- * @param o.dropped is called once such a body has come to its end, or is not waited for any longer
- * @param o.whole gets the body; one that is read at once is uWebSockets' own memory, which takes it back after this call
- */
-function gatherBody(
-  x: Exchange,
-  isReadAtOnce: boolean,
-  o: { grown(size: number): void; refused(): void; dropped(): void; whole(body: Uint8Array): void },
-): void {
+interface Gathering {
+  /** Throws where there is no room for so many bytes. */
+  grown(x: Exchange, size: number): void;
+  /** There was no room. */
+  refused(x: Exchange): void;
+  /** Such a body has come to its end, or is not waited for any longer. */
+  dropped(x: Exchange): void;
+  /** One that is read at once is uWebSockets' own memory, which takes it back after this call. */
+  whole(x: Exchange, body: Uint8Array): void;
+}
+
+function gatherBody(x: Exchange, isReadAtOnce: boolean, o: Gathering): void {
   let parts: Uint8Array[] = [];
   let size = 0;
   function grow(to: number): void {
     try {
-      if (!x.isRefused) o.grown(to);
+      if (!x.isRefused) o.grown(x, to);
     } catch (e) {
       // All of it but its end: with that the connection would end, and who still sends might never read the answer.
       x.isRefused = true;
       parts = [];
       x.res.cork(() => beginAnswer(x.res, errorResponse(e), x.isHead));
-      o.refused();
+      o.refused(x);
     }
   }
   function drop(isLast: boolean): void {
     if (!isLast && size <= MAX_DROPPED) return;
     x.aborted = true;
-    o.dropped();
+    o.dropped(x);
     // Whoever sends more than that is heard no longer.
     x.res.cork(() => void x.res.end(undefined, !isLast));
   }
@@ -228,9 +227,9 @@ function gatherBody(
     size += chunk.byteLength;
     grow(size);
     if (x.isRefused) return drop(isLast);
-    const isAll = isLast && isReadAtOnce && parts.length === 0;
-    if (chunk.byteLength > 0) parts.push(isAll ? new Uint8Array(chunk) : copyOf(chunk));
-    if (isLast) o.whole(parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? nothing));
+    if (isLast && isReadAtOnce && parts.length === 0) return o.whole(x, new Uint8Array(chunk));
+    if (chunk.byteLength > 0) parts.push(copyOf(chunk));
+    if (isLast) o.whole(x, parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? nothing));
   });
 }
 

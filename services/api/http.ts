@@ -51,13 +51,9 @@ const bytes = (text: string) => new TextEncoder().encode(text).buffer as ArrayBu
 
 const named = (...names: string[]) => names.map((name) => ({ name, key: bytes(name) }));
 /** The headers of any request: to look for one costs a call, there or not. */
-const ofAll = named(
-  'x-service-token',
-  'x-ingle-principal',
-  'idempotency-key',
-  'last-event-id',
-  'content-length',
-);
+const ofAll = named('x-service-token', 'x-ingle-principal', 'idempotency-key', 'content-length');
+/** Where a stream goes on. */
+const ofReads = named('last-event-id');
 /** Says that there is a body where no length does. */
 const ofUnknownLength = named('transfer-encoding');
 const ofSockets = named('sec-websocket-key', 'sec-websocket-protocol', 'sec-websocket-extensions');
@@ -78,12 +74,14 @@ export function readHead(req: HttpRequest, isSocket = false): Head {
   };
   read(ofAll);
   if (headers['content-length'] === undefined) read(ofUnknownLength);
+  const method = req.getCaseSensitiveMethod();
+  if (method === 'GET') read(ofReads);
   if (isSocket) read(ofSockets);
   const path = req.getUrl();
   for (const { below, names } of ofPaths) if (path.startsWith(below)) read(names);
   const query = req.getQuery();
   return {
-    method: req.getCaseSensitiveMethod(),
+    method,
     path,
     query: query ? new URLSearchParams(query) : noQuery,
     headers,
