@@ -22,7 +22,8 @@ function path(points: readonly number[]): string {
 
 /** @param live what is shown is as the hub has it now */
 export function Told({ of, live }: { of: Glance | undefined; live: boolean }) {
-  if (!of) return null;
+  // Its place is kept, so that no name moves once there is something to tell.
+  if (!of) return html`<span class="told" />`;
   const { value, spark, alert } = of;
   const line = alert ?? of.line;
   const now = value !== undefined && shown(value);

@@ -125,6 +125,21 @@ for (const [name, options] of looks)
       }),
     );
     assert.equal(cut, []);
+    // Names stand at one height, also of tiles that tell nothing, and a spark line is in sight whole or not at all.
+    const tiles = await page.locator('.tile .open').evaluateAll((all) =>
+      all.map((e) => {
+        const box = (of: Element) => of.getBoundingClientRect();
+        const spark = e.querySelector('.spark');
+        const [line, now] = spark ? [box(spark), box(spark.parentElement!)] : [];
+        return {
+          below: Math.round(box(e).bottom - box(e.querySelector('.title')!).bottom),
+          isCut: !!line && line.top < now!.bottom && (line.top < now!.top || line.bottom > now!.bottom),
+        };
+      }),
+    );
+    assert.ok(tiles.length > 4);
+    assert.is(new Set(tiles.map((x) => x.below)).size, 1, JSON.stringify(tiles));
+    assert.not(tiles.some((x) => x.isCut), JSON.stringify(tiles));
     await press(page, 'Меню');
     await press(page, 'Выйти');
     await at(page, 'login');
