@@ -139,7 +139,10 @@ for (const [name, options] of looks)
     );
     assert.ok(tiles.length > 4);
     assert.is(new Set(tiles.map((x) => x.below)).size, 1, JSON.stringify(tiles));
-    assert.not(tiles.some((x) => x.isCut), JSON.stringify(tiles));
+    assert.not(
+      tiles.some((x) => x.isCut),
+      JSON.stringify(tiles),
+    );
     await press(page, 'Меню');
     await press(page, 'Выйти');
     await at(page, 'login');
