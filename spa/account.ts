@@ -30,7 +30,7 @@ export function Account() {
   const [all, setAll] = useState<All | null>(null);
   const [trouble, setTrouble] = useState('');
   const [busy, setBusy] = useState(false);
-  const box = useFocusInside();
+  const box = useFocusInside(trouble);
   const asked = useRef(0);
   const shown = useRef(0);
   const load = async () => {

@@ -1,8 +1,12 @@
 // The focus stays in the window when what had it goes: keys are heard there.
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
-export function useFocusInside() {
+/** @param trouble what was not done and why: its note comes into sight, as what was pressed may be far below it */
+export function useFocusInside(trouble?: unknown) {
   const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (trouble) box.current?.querySelector('.bad')?.scrollIntoView({ block: 'nearest' });
+  }, [trouble]);
   useLayoutEffect(() => {
     if (document.activeElement === document.body)
       box.current?.closest<HTMLElement>('.window')?.focus({ preventScroll: true });
@@ -16,15 +20,11 @@ export function keepInside(e: KeyboardEvent, box: HTMLElement): void {
     ...box.querySelectorAll<HTMLElement>(
       'button:not([disabled]), select, input, textarea, a[href], summary, iframe, [tabindex="0"]',
     ),
-  ].filter((x) => x.offsetParent !== null);
+  ].filter((x) => x.offsetParent);
   const [first, last] = [all[0], all.at(-1)];
-  if (!first || !last) {
-    e.preventDefault();
-    return;
-  }
   const at = document.activeElement;
-  if (e.shiftKey ? at === first || at === box : at === last) {
+  if (!first || (e.shiftKey ? at === first || at === box : at === last)) {
     e.preventDefault();
-    (e.shiftKey ? last : first).focus();
+    (e.shiftKey ? last : first)?.focus();
   }
 }

@@ -61,10 +61,7 @@ export function Hubs() {
   const [atHome, setAtHome] = useState(true);
   const [awaited, wait] = useState<Expected | null>(null);
   const [trouble, setTrouble] = useState('');
-  const box = useFocusInside();
-  const told = useRef<HTMLDivElement>(null);
-  // What was pressed may be far below it.
-  useEffect(() => told.current?.scrollIntoView({ block: 'nearest' }), [trouble]);
+  const box = useFocusInside(trouble);
   const show = ({ nodes: next, stage: at, at_home }: Awaited<ReturnType<typeof hub.list>>) => {
     setNodes(next);
     // A hub that is older tells members by their role only.
@@ -104,7 +101,7 @@ export function Hubs() {
   return html`${gate.question}<div class="v-stack manage" ref=${box} hidden=${gate.shut}>
     <p class="soft">${say('lead')}</p>
     ${asked.away && html`<div class="note warn" role="status">${glyph('offline')}<span>${say('offline')}</span></div>`}
-    ${trouble && html`<div class="note bad" role="alert" ref=${told}>${glyph('info')}<span>${trouble}</span></div>`}
+    ${trouble && html`<div class="note bad" role="alert">${glyph('info')}<span>${trouble}</span></div>`}
     ${awaited && html`<${Waiting} code=${awaited.code} came=${comer(nodes, awaited.then)} close=${() => wait(null)} />`}
     <${List} nodes=${nodes} still=${still} letGo=${letGo} />
     ${

@@ -34,7 +34,7 @@ export function People() {
   const [people, setPeople] = useState<Person[] | null>(null);
   const [awaited, wait] = useState<Awaited | null>(null);
   const [trouble, setTrouble] = useState('');
-  const box = useFocusInside();
+  const box = useFocusInside(trouble);
 
   const show = (next: Person[]) => {
     setPeople(next);

@@ -337,6 +337,29 @@ test('the page of access shows who is signed in, names a passkey, ends a sign-in
   await close(page);
 });
 
+test('a name that root does not take, as it stands still, is told in sight and stays to be sent again', async () => {
+  const { page } = desk;
+  await openPage(page, 'Access');
+  const hub = access(page).locator('[data-hub]');
+  await hub.getByRole('button', { name: /^Rename/ }).click();
+  const field = hub.getByRole('textbox');
+  await field.fill('House on the hill');
+  house.kill('root', 'SIGSTOP');
+  await field.press('Enter');
+  const why = access(page).getByRole('alert').getByText('does not answer');
+  await why.waitFor();
+  const box = (await why.boundingBox())!;
+  const body = (await access(page).locator('.body').boundingBox())!;
+  assert.ok(box.y >= body.y && box.y + box.height <= body.y + body.height, 'the reason is in sight');
+  assert.is(await field.inputValue(), 'House on the hill');
+  house.kill('root', 'SIGCONT');
+  await online(page);
+  await hub.getByRole('button', { name: 'Save' }).click();
+  await hub.getByRole('heading', { name: 'House on the hill' }).waitFor();
+  await why.waitFor({ state: 'detached' });
+  await close(page);
+});
+
 test('a command line is let in by its code and the passkey, after one has seen who asks, and is signed out again', async () => {
   const { page } = desk;
   const own = access(page);
