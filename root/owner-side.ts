@@ -1,6 +1,7 @@
 // The namespace /owner: browsers with a session, and hubs that lead to the hub of their subnet.
 import type { Socket } from 'socket.io';
 import * as T from 'typebox';
+import { fromBase64url } from '../firmware/protocol/bytes.ts';
 import { checked } from '../firmware/protocol/endpoint/check.ts';
 import { IngleError } from '../firmware/protocol/errors.ts';
 import { memberSid } from '../firmware/protocol/subnet.ts';
@@ -23,13 +24,16 @@ interface OwnerData {
   cookie: string;
   busy: boolean;
   way: Way | null;
-  /** A browser's session, until its way is looked for. */
+  /** A browser's session, and the frame that begins its handshake, until its way is looked for. */
   session: Session | null;
+  first: { frame: Uint8Array; ctr: number } | null;
   /** How the route was when the way was there. */
   online: Promise<RouteStatus> | null;
   /** A hub: where it leads. */
   member?: { hub_id: string; owner_id: string; subnet_id: string };
 }
+
+const fresh = { busy: false, way: null, session: null, first: null, online: null };
 
 /** What is said in the handshakes and events. */
 const text = T.String();
@@ -37,9 +41,24 @@ const maybe = T.Optional(text);
 const only = { additionalProperties: false };
 const said = {
   member: T.Object({ certificate: text, proof: text }, only),
-  owner: T.Object({ session_jwt: maybe, token: maybe, sid: maybe, browser: maybe }, only),
+  owner: T.Object(
+    {
+      ...{ session_jwt: maybe, token: maybe, sid: maybe, browser: maybe },
+      first: T.Optional(T.Object({ frame: text, ctr: T.Number() }, only)),
+    },
+    only,
+  ),
   online: T.Object({ sid: text, session_jwt: text, browser_key_id: text }, only),
 };
+
+/** @throws IngleError `invalid_request` */
+function bytesOf(frame: string): Uint8Array {
+  try {
+    return fromBase64url(frame);
+  } catch {
+    throw new IngleError('invalid_request', 'The first frame is not base64url.');
+  }
+}
 
 export function ownerSide(root: Root, gate: Gate): Side {
   const { ways } = root;
@@ -56,13 +75,13 @@ export function ownerSide(root: Root, gate: Gate): Side {
     if (away > 0) throw tooMany(away);
     const { hub_id, owner_id, subnet_id } = found.via;
     const member = { hub_id, owner_id, subnet_id };
-    const none = { busy: false, way: null, session: null, online: null };
-    socket.data = { sid, cookie: sid, ...none, member } satisfies OwnerData;
+    socket.data = { ...fresh, sid, cookie: sid, member } satisfies OwnerData;
     gate.admit(socket.conn, 'browser', owner_id, sid);
   }
 
   async function browserComes(socket: Socket, header: (name: string) => string): Promise<void> {
     const auth = checked(said.owner, socket.handshake.auth);
+    const first = auth.first ? { ...auth.first, frame: bytesOf(auth.first.frame) } : null;
     const token = auth.session_jwt ?? auth.token;
     const cookie = browserOf(root, header('cookie'), auth.browser ?? '');
     // The gate knows a cookie before the handshake; a secret comes with it.
@@ -73,18 +92,24 @@ export function ownerSide(root: Root, gate: Gate): Side {
     if (auth.sid !== undefined && auth.sid !== sid)
       throw new IngleError('unauthenticated', 'The token is of another session.');
     if (session.hub_id !== null) await steer(root, socket, session.hub_id, 'browser');
-    socket.data = { sid, cookie, busy: false, way: null, session, online: null } satisfies OwnerData;
+    socket.data = { ...fresh, sid, cookie, session, first } satisfies OwnerData;
     gate.admit(socket.conn, 'browser', cookie, cookie);
   }
 
-  /** Looks for the way of a browser's session, and says how its route is. */
+  /** Looks for the way of a browser's session, says how its route is, and passes its first frame on. */
   async function browserUp(socket: Socket, data: OwnerData, session: Session): Promise<RouteStatus> {
+    const { first } = data;
+    data.first = null;
     try {
       const { way, status } = await ways.browserUp(session, socket);
       data.way = way;
       // It went while its hub's home was looked for.
       if (!socket.connected) ways.browserDown(way, socket);
-      else gate.owns(socket.conn, session.owner_id!);
+      else {
+        gate.owns(socket.conn, session.owner_id!);
+        // Only where the browser has just been told that the route is bound: else it begins anew once that is so (D172).
+        if (first && status.route === 'bound') ways.toHub(way, socket, { sid: data.sid, ...first });
+      }
       return status;
     } catch (e) {
       // Its hub's home is not found just now: it comes back, and may come to another node.

@@ -5,6 +5,7 @@ import { pinnedHub, read } from './database.ts';
 import { loaded, noticeOf, showEntry, showLogin } from './entrance.ts';
 import type { LinkEvents } from './link.ts';
 import { post } from './rest.ts';
+import { fall, hold, tell } from './rising.ts';
 import { dropSession, type Session, session } from './sid.ts';
 import { app, noDesktop, type Page, set, show } from './store.ts';
 
@@ -18,8 +19,8 @@ let shown: string | undefined;
 /** Opens the link of a signed-in session; the desktop shows at once where its icons are known. */
 export async function connect(): Promise<void> {
   const mine = ++opening;
+  fall();
   setLink(null);
-  globalThis.ingleEarly?.hello();
   // All that a visit to the desktop needs, now, and not each part once the one before is here.
   Promise.all([import('./link.ts'), import('./icons.ts'), import('./sync.ts')]).catch(() => {});
   try {
@@ -38,16 +39,19 @@ export async function connect(): Promise<void> {
       hubName: pin?.name || app().hubName,
       insecure,
     });
-    if (known) await desktop(known.hub_id);
-    else show({ at: 'connecting', step: 'hub' });
-    const { openLink } = await loaded(import('./link.ts'));
-    const opened = await openLink(events(mine));
-    if (mine !== opening) return opened.close();
-    setLink(opened);
-    if (app().page.at === 'desktop') await startDesk();
+    await Promise.all([meet(mine), known ? desktop(known.hub_id) : show({ at: 'connecting', step: 'hub' })]);
   } catch (e) {
     if (mine === opening) await stuck(e);
   }
+}
+
+/** Opens the link; whichever comes last, it or the desktop, starts the desktop. */
+async function meet(mine: number): Promise<void> {
+  const { openLink } = await loaded(import('./link.ts'));
+  const link = await openLink(events(mine));
+  if (mine !== opening) return link.close();
+  setLink(link);
+  if (app().page.at === 'desktop') await startDesk();
 }
 
 /** A step that did not succeed says so, with a way on. */
@@ -63,21 +67,26 @@ export async function stuck(e: unknown): Promise<void> {
 /** What the link of the connection `mine` brings. */
 function events(mine: number): LinkEvents {
   return {
-    answered: (lag) => set({ lag, heardAt: Date.now() }),
+    answered: (lag) => tell({ lag, heardAt: Date.now() }),
     near: () => {
       if (mine === opening) import('./icons.ts').then((m) => m.join()).catch(() => {});
     },
     state(state, direct) {
       if (mine !== opening) return;
-      if (state !== app().link || direct !== app().direct) set({ link: state, direct });
-      const at = app().page.at;
+      const { link, page } = app();
+      const { at } = page;
+      if (state === 'up' && link === 'connecting' && at === 'desktop') hold({ link: state, direct });
+      else {
+        fall();
+        if (state !== link || direct !== app().direct) set({ link: state, direct });
+      }
       if (state === 'up' && (at === 'connecting' || at === 'approve'))
         void desktop(session()?.hub_id).catch(stuck);
       else if (state === 'connecting' && at === 'connecting') show({ at, step: 'prove' });
       else if (at === 'connecting') show({ at, step: 'hub' });
     },
     asks: () => show({ at: 'approve' }),
-    hub: (hubName) => set({ hubName }),
+    hub: (hubName) => hubName !== app().hubName && set({ hubName }),
     refused: (e) => stopLink(refusedAs(e)),
     alarm: (reason) => stopLink({ at: 'alarm', reason }),
     unanswered: () => stopLink({ at: 'refused', notice: 'no_answer' }),
@@ -102,6 +111,7 @@ function refusedAs(e: IngleError): Page {
 
 function closeLink(): void {
   opening++;
+  fall();
   setLink(null);
   set({ link: 'connecting', open: null, managing: null });
 }

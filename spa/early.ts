@@ -12,10 +12,6 @@ export interface Early {
   session_jwt: string;
   /** What has come over it meanwhile. */
   got: MessageEvent[];
-  /** Tells root whose it is; not before this tab is the one that is open (tab.ts). */
-  hello(): void;
-  /** The packet that `hello` has sent, or will when the socket is open: Socket.IO need not send it again. */
-  said?: string;
 }
 
 /** Until it is given back, milliseconds: this tab may turn out not to be the one. */
@@ -26,26 +22,14 @@ const early = (): Early | undefined => {
   if (location.hash) return undefined;
   const s = JSON.parse(sessionStorage.getItem('ingle.session') ?? 'null') as Session | null;
   if (!s?.session_jwt) return undefined;
-  const { session_jwt, browser } = s;
-  for (const href of INGLE_DESKTOP) {
-    const link = document.createElement('link');
-    link.rel = 'modulepreload';
-    link.href = href;
-    document.head.append(link);
-  }
   const root = document.querySelector<HTMLMetaElement>('[name=ingle-root]')?.content || location.origin;
   const ws = new WebSocket(`${root.replace('http', 'ws')}/socket.io/?at=&EIO=4&transport=websocket`);
   ws.binaryType = 'arraybuffer';
   const got: MessageEvent[] = [];
   ws.onmessage = (e) => got.push(e);
-  const it: Early = {
-    ...{ ws, session_jwt, got },
-    hello() {
-      it.said = `40/owner,${JSON.stringify({ session_jwt, browser })}`;
-      if (ws.readyState === 1) ws.send(it.said);
-      else ws.addEventListener('open', () => ws.send(it.said!));
-    },
-  };
+  const it: Early = { ws, session_jwt: s.session_jwt, got };
+  for (const href of INGLE_DESKTOP)
+    document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }));
   setTimeout(() => {
     if (globalThis.ingleEarly === it) ws.close();
   }, UNUSED);

@@ -9,8 +9,8 @@ export const LATE = 1800;
 export const LOST = 6000;
 
 export interface HeartbeatOptions {
-  /** Sends the question. */
-  ask(): void;
+  /** Sends the question, unless that is `done`. */
+  ask(done: boolean): void;
   /** No answer in time; one may still come. */
   late(): void;
   /** None for so long that the way itself is in doubt. */
@@ -28,14 +28,15 @@ export function heartbeat(o: HeartbeatOptions) {
     timers = [];
     asked = Infinity;
   }
-  function beat(): void {
+  function beat(done = false): void {
     stop();
-    asked = performance.now();
+    // A question that was asked before may be answered now.
+    asked = done ? 0 : performance.now();
     timers = [setTimeout(o.late, LATE), setTimeout(o.lost, LOST)];
-    o.ask();
+    o.ask(done);
   }
   return {
-    /** Asks now, and from then on. */
+    /** Asks now, and from then on. @param done the first question has been sent already */
     beat,
     stop,
     /** An answer that took `ms`; one to an earlier question says nothing of now. */

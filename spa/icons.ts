@@ -18,6 +18,7 @@ import { currentLink } from './current.ts';
 import { erase, readAll, write } from './database.ts';
 import { failed } from './entrance.ts';
 import { openLinked } from './open.ts';
+import { rise } from './rising.ts';
 import { session } from './sid.ts';
 import { type App, app, follow, type Icon, set, toast } from './store.ts';
 import type { Room } from './sync.ts';
@@ -90,8 +91,11 @@ let due: ReturnType<typeof setTimeout> | undefined;
 /** What skills tell was read since the documents were joined. */
 let hasRead = false;
 
+/** In which what belongs together comes, milliseconds. */
+const SOON = 30;
+
 /** Reads the documents when nothing came for a moment, so that what belongs together shows together. */
-function readSoon(after = 30): void {
+function readSoon(after = SOON): void {
   clearTimeout(due);
   due = setTimeout(() => void read().catch(failed), after);
 }
@@ -103,6 +107,7 @@ async function read(): Promise<void> {
     Partial<ManagerView>,
     Partial<Arrangement>,
   ];
+  if (isJoined()) rise();
   if (isLive()) hear(state.said ?? []);
   if (state?.available)
     set({
@@ -162,7 +167,9 @@ async function meet(): Promise<void> {
   if (!link?.up) return;
   try {
     const { id, role } = await link.request<Answer<typeof peopleApi.me>>('GET', '/v1/me');
-    if (id !== app().mine) leave();
+    const { mine } = app();
+    // A hub that is older does not know who `me` is.
+    if (id !== mine && (mine || !isJoined())) leave();
     set({ mine: id, role });
     keepOn();
     await join();
@@ -173,12 +180,14 @@ async function meet(): Promise<void> {
   }
 }
 
-/** Joins the desktop's documents, where it is known whose they are. */
+/** Joins the desktop's documents; the hub knows whose they are. */
 export async function join(): Promise<void> {
   const { joinRoom } = await import('./sync.ts');
   const { mine, page } = app();
-  if (mine && rooms.length === 0 && page.at === 'desktop')
-    rooms = documents.map((doc) => joinRoom(`${mine}/${doc}`, currentLink, () => readSoon()));
+  if (rooms.length > 0 || page.at !== 'desktop') return;
+  // The first time nothing follows that belongs to them.
+  const changed = () => readSoon(hasRead || !isJoined() ? SOON : 0);
+  rooms = documents.map((doc) => joinRoom(`${mine ?? 'me'}/${doc}`, currentLink, changed));
 }
 
 function leave(): void {
@@ -219,6 +228,7 @@ export async function startIcons(): Promise<void> {
       if (isLive() && !document.hidden) keepOn();
     }, REFRESH);
   } else wasUp = false;
+  if (currentLink()?.near()) await join();
   set({ pending: (await changes()).pending.length });
   await onChange();
 }

@@ -14,7 +14,7 @@ import { reserveCounter, type Session, session, startCounter } from './sid.ts';
 /** A session that is signed in and leads to a hub. */
 export type Signed = Session & { session_jwt: string; hub_id: string };
 
-export interface LineEvents extends Omit<RouteEvents, 'bound' | 'frame'> {
+export interface LineEvents extends Omit<RouteEvents, 'bound' | 'frame' | 'opening'> {
   /** A channel begins: all that it tells is still to come. */
   begun(channel: Channel, mode: Access['mode']): void;
   /** A frame comes, before the channel has it. */
@@ -56,7 +56,8 @@ export function openLine(s: Signed, key: KeyPair, pin: Pin | undefined, on: Line
     },
     {
       ...on,
-      // Where nothing needs root, nothing was lost with it.
+      // A pairing begins once the hub is there, as each of its tries counts. Where nothing needs root, nothing was lost with it.
+      opening: () => access?.mode === 'known' && !ways?.settled && shake(),
       bound: (secret) => (isSealed() ? void unsealed(secret) : ways?.settled || shake()),
       frame(frame, ctr) {
         on.frame(frame);
@@ -67,10 +68,11 @@ export function openLine(s: Signed, key: KeyPair, pin: Pin | undefined, on: Line
     },
   );
 
-  function shake(): void {
+  /** Begins a handshake. */
+  function shake(): true {
     if (channel) {
       channel.restart();
-      return;
+      return true;
     }
     startCounter(sid);
     channel = initiator({
@@ -84,6 +86,7 @@ export function openLine(s: Signed, key: KeyPair, pin: Pin | undefined, on: Line
     });
     tunnel = tunnelClient(channel);
     on.begun(channel, access!.mode);
+    return true;
   }
 
   /** Takes the sealed secret root hands over; a new one begins a new channel. */

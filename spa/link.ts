@@ -214,6 +214,14 @@ export async function openLink(on: LinkEvents): Promise<Link> {
   const inTurn = (work: () => void | Promise<void>) => {
     turn.add(work).catch(on.trouble);
   };
+  const view = reach({
+    ...on,
+    route: () => line.route,
+    open: isOpen,
+    admitted: isIn,
+    direct: () => line.direct(),
+    beat: () => line.channel()?.beat(),
+  });
   const line = openLine(s as Signed, await browserKey(), pin, {
     ...on,
     changed() {
@@ -224,14 +232,6 @@ export async function openLink(on: LinkEvents): Promise<Link> {
     },
     begun: listen,
     frame: suspect.frame,
-  });
-  const view = reach({
-    ...on,
-    route: () => line.route,
-    open: isOpen,
-    admitted: isIn,
-    direct: line.direct,
-    beat: () => line.channel()?.beat(),
   });
 
   function listen(channel: Channel, mode: Access['mode']): void {

@@ -33,9 +33,9 @@ export function reach(o: ReachOptions) {
   let asked = 0;
   let shaking: ReturnType<typeof setTimeout> | undefined;
   const pulse = heartbeat({
-    ask() {
+    ask(done) {
       asked = performance.now();
-      o.beat();
+      if (!done) o.beat();
     },
     late() {
       late = true;
@@ -49,8 +49,8 @@ export function reach(o: ReachOptions) {
     },
   });
   /** On becoming visible, and with each new channel, at once; never while nobody looks. */
-  function look(): void {
-    if (!document.hidden && o.open()) pulse.beat();
+  function look(done = false): void {
+    if (!document.hidden && o.open()) pulse.beat(done);
     else pulse.stop();
   }
   function network(e: Event): void {
@@ -88,7 +88,7 @@ export function reach(o: ReachOptions) {
   const events = [
     [window, 'offline', network],
     [window, 'online', network],
-    [document, 'visibilitychange', look],
+    [document, 'visibilitychange', () => look()],
   ] as const;
   for (const [of, name, f] of events) of.addEventListener(name, f as EventListener);
 
@@ -100,7 +100,8 @@ export function reach(o: ReachOptions) {
     opened(first: boolean): void {
       late = false;
       serving ||= first;
-      look();
+      // A handshake ends with a question of its own.
+      look(true);
     },
     /** The hub says whether what serves its skills answers. */
     serves(ok: boolean): void {

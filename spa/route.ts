@@ -1,20 +1,30 @@
 // The socket to root, and the route through it to the hub: offered, bound, bound anew when either end comes back.
 import { io, type Socket, WebSocket as WebSocketTransport } from 'socket.io-client';
+import { toBase64url } from '../firmware/protocol/bytes.ts';
 import { toIngleError } from '../firmware/protocol/errors.ts';
 import { heedRoot } from '../firmware/protocol/heed.ts';
 import { EMPTY_FRAME } from '../firmware/protocol/limits.ts';
-import type { BrowserToRoot, RootToBrowser, RouteStatus } from '../firmware/protocol/wire.ts';
+import {
+  type BrowserToRoot,
+  frameKind,
+  type RootToBrowser,
+  type RouteStatus,
+} from '../firmware/protocol/wire.ts';
 import { post } from './rest.ts';
 import { root } from './root.ts';
 import { session } from './sid.ts';
 
 /** A hub that is there answers an offer sooner, milliseconds. */
 const UNANSWERED = 3000;
+/** Root says sooner by itself how the route is, unless it is older, milliseconds. */
+const UNSAID = 1000;
 
 export interface RouteEvents {
   /** The socket or the status changed. */
   changed(): void;
-  /** The route is bound, or bound anew: whoever was there before holds no keys any more. */
+  /** A connection is being made. @returns whether a handshake begins, whose first frame goes along (D172) */
+  opening(): boolean;
+  /** The route is bound, or bound anew: whoever was there before holds no keys any more. Not where the first frame has gone along. */
   bound(sealedSecret: string | undefined): void;
   frame(frame: Uint8Array, ctr: number): void;
   /** Root no longer knows the session. */
@@ -49,6 +59,26 @@ export interface RouteOptions {
 /** Root no longer takes the session. */
 const isOut = (code?: string) => code === 'unauthenticated' || code === 'forbidden';
 
+/** Asks root for the route. */
+function openOffers(
+  { sid, e2e_pubkey, session_jwt }: RouteOptions,
+  signedOut: () => void,
+  isClosed: () => boolean,
+) {
+  const ask = () => post('/v1/browser/pairing/offer', { sid, e2e_pubkey }, session_jwt);
+  /** Until root has answered. */
+  async function put(): Promise<void> {
+    try {
+      await ask();
+    } catch (e) {
+      const error = toIngleError(e);
+      if (isOut(error.code)) signedOut();
+      else if (!isClosed()) setTimeout(put, 1000);
+    }
+  }
+  return { ask, put };
+}
+
 /** A hub that had too many to answer at once dropped the question: it is put again, for as long as it `waits`. */
 function patience(ask: () => Promise<void>): (waits: boolean) => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -81,8 +111,6 @@ function wakes(socket: Socket, renew: () => void): () => void {
 
 /** Takes up the socket that the page has asked for already (early.ts), where it is this session's. */
 class Early extends WebSocketTransport {
-  private said: string | undefined;
-
   override createSocket(uri: string, ...rest: [string | string[] | undefined, Record<string, unknown>]) {
     const early = globalThis.ingleEarly;
     globalThis.ingleEarly = undefined;
@@ -91,7 +119,6 @@ class Early extends WebSocketTransport {
       ws?.close();
       return super.createSocket(uri, ...rest);
     }
-    this.said = early.said;
     // Once the transport listens; where it is still to open, nothing has come over it.
     if (ws.readyState === 1)
       queueMicrotask(() => {
@@ -100,49 +127,84 @@ class Early extends WebSocketTransport {
       });
     return ws;
   }
-
-  override doWrite(packet: unknown, data: string | ArrayBuffer): void {
-    if (data === this.said) this.said = undefined;
-    else super.doWrite(packet as never, data as never);
-  }
 }
+
+/**
+ * What this browser says of itself when it connects, and with it the frame that begins its handshake: that spares a
+ * round trip (D172).
+ */
+function openGreeting(session_jwt: string, opening: () => boolean) {
+  /** The newest such frame that waits for a connection, and who waits for it. */
+  let first: { frame: string; ctr: number } | undefined;
+  let greet: (() => void) | undefined;
+  /** One is on its way here; one has gone to root, which has said nothing since. */
+  let begun = false;
+  let gone = false;
+  /** A root that is older takes none. */
+  let takes = true;
+  return {
+    prepare(): void {
+      begun = opening();
+    },
+    auth(this: void, say: (auth: object) => void): void {
+      greet = () => {
+        gone = takes && first !== undefined;
+        say({ session_jwt, browser: session()?.browser, first: gone ? first : undefined });
+        greet = first = undefined;
+        begun = false;
+      };
+      if (first || !(begun || opening())) greet();
+    },
+    take(frame: Uint8Array, ctr: number): void {
+      first = { frame: toBase64url(frame), ctr };
+      gone = false;
+      greet?.();
+    },
+    refused(): void {
+      takes = false;
+    },
+    /** Root says how the route is. @returns whether it has just passed the frame on, if the route is bound */
+    heard(): boolean {
+      const was = gone;
+      gone = false;
+      return was;
+    },
+  };
+}
+
+const connecting = {
+  transports: [Early],
+  query: { at: '' },
+  reconnectionDelay: 200,
+  reconnectionDelayMax: 1000,
+  randomizationFactor: 0.3,
+  timeout: 5000,
+};
 
 /** Opens the route of a signed-in session and keeps it open until `close`. */
 export function openRoute(o: RouteOptions, on: RouteEvents): Route {
-  const { sid, session_jwt, browser_key_id, e2e_pubkey } = o;
+  const { sid, session_jwt, browser_key_id } = o;
   let generation = -1;
   /** Root has said on this socket how the route is: with its answer to owner.online, or before that (D172). */
   let greeted = false;
+  let asked = false;
   let closed = false;
   let acknowledged = 0;
   let status: RouteStatus = { route: 'none', hub_online: false, lag_ms: null, generation: 0 };
 
+  const greeting = openGreeting(session_jwt, on.opening);
   const socket: Socket<RootToBrowser, BrowserToRoot> = io(`${root}/owner`, {
-    transports: [Early],
-    query: { at: '' },
-    auth: { session_jwt, browser: session()?.browser },
-    reconnectionDelay: 200,
-    reconnectionDelayMax: 1000,
-    randomizationFactor: 0.3,
-    timeout: 5000,
+    ...connecting,
+    auth: greeting.auth,
   });
   const forget = heedRoot(socket);
-  const ask = () => post('/v1/browser/pairing/offer', { sid, e2e_pubkey }, session_jwt);
-
+  // While the socket is on its way.
+  greeting.prepare();
   /** Where it was refused for now, as by a root whose database is away: Socket.IO would not ask again by itself. */
   const again = () => setTimeout(() => closed || socket.active || socket.connect(), pause());
 
-  async function offer(): Promise<void> {
-    try {
-      await ask();
-    } catch (e) {
-      const error = toIngleError(e);
-      if (isOut(error.code)) on.signedOut();
-      else if (!closed) setTimeout(offer, 1000);
-    }
-  }
   async function whyEnded(): Promise<void> {
-    const then = await ask().then(
+    const then = await offers.ask().then(
       () => on.elsewhere,
       (e) => (toIngleError(e).code === 'unavailable' ? () => socket.connect() : on.signedOut),
     );
@@ -150,20 +212,24 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     if (!closed) then();
   }
 
-  const unanswered = patience(offer);
+  const offers = openOffers(o, on.signedOut, () => closed);
+  const unanswered = patience(offers.put);
   const isWhole = (s: Partial<RouteStatus>) => s.route === 'bound' && !(o.wantsSecret() && !s.sealed_secret);
   function routed(next: RouteStatus): void {
     status = next;
+    const isBegun = greeting.heard();
     if (greeted && next.route === 'bound' && next.hub_online && next.generation !== generation) {
       generation = next.generation;
-      on.bound(next.sealed_secret);
+      if (!isBegun) on.bound(next.sealed_secret);
     }
     unanswered(greeted && next.route === 'waiting' && next.hub_online);
     on.changed();
   }
 
-  socket.on('connect', () => {
-    [generation, greeted] = [-1, false];
+  /** Asks root how the route is, once a connection, where it has not said that by itself. */
+  function ask(): void {
+    if (greeted || asked || !socket.connected) return;
+    asked = true;
     socket.emit('owner.online', { sid, session_jwt, browser_key_id }, (ack) => {
       if (!ack.ok) {
         if (isOut(ack.error)) return on.signedOut();
@@ -174,12 +240,18 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
       greeted = true;
       // A route that is bound already stays: asking again would bind it anew and break the handshake under way.
       if (isWhole(ack)) routed({ ...status, ...ack });
-      else void offer();
+      else void offers.put();
     });
-    on.changed();
+  }
+  socket.on('connect', () => {
+    generation = -1;
+    greeted = asked = false;
+    setTimeout(ask, UNSAID);
   });
   socket.on('connect_error', (e: Error & { data?: { error?: string } }) => {
-    if (isOut(e.data?.error)) on.signedOut();
+    const error = e.data?.error;
+    if (error === 'invalid_request') greeting.refused();
+    if (isOut(error)) on.signedOut();
     else if (!socket.active) again();
     on.changed();
   });
@@ -191,6 +263,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   socket.on('status', (next, ack) => {
     ack?.();
     greeted ||= isWhole(next);
+    ask();
     routed(next);
   });
   socket.on('relay.to_browser', (m) => {
@@ -211,6 +284,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
       return acknowledged;
     },
     send(frame, ctr) {
+      if (!socket.connected && frame[0] === frameKind.ik1) return greeting.take(frame, ctr);
       const m = { sid, frame, ctr };
       if (frame.length !== EMPTY_FRAME) socket.emit('relay.to_hub', m);
       else

@@ -42,14 +42,15 @@ const messages = rate(200, 40);
 /** Rights that end with time are looked at so often while anybody is joined, milliseconds. */
 const EXPIRE_MS = 5000;
 
-function keyOf(path: string): DocumentKey {
+/** @param me whom `me/` stands for, so that nobody has to ask who they are before they join (D172) */
+function keyOf(path: string, me?: string): DocumentKey {
   let text: string;
   try {
     text = decodeURIComponent(path.slice('/sync/'.length));
   } catch {
     throw new IngleError('invalid_request', 'The room is not well encoded.');
   }
-  return parseKey(text);
+  return parseKey(me === undefined ? text : text.replace(/^me\//, `${me}/`));
 }
 
 /** @param o.messages another rate than a hub's, where something else is measured */
@@ -153,7 +154,7 @@ function connector(
       if (socket) close(socket, e);
     }
     async function join(): Promise<void> {
-      const admitted: Joined = { ...(await rights.admit(keyOf(path), caller)), until };
+      const admitted: Joined = { ...(await rights.admit(keyOf(path, caller?.owner_id), caller)), until };
       const opened = await o.library.open(admitted.text);
       if (over || !socket) return;
       // Another desktop may be in force since.

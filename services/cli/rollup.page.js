@@ -11,11 +11,20 @@ import esbuild from 'rollup-plugin-esbuild';
 import { minify } from 'terser';
 
 const target = 'es2022';
-const rare =
-  /\/(spa\/prove|firmware\/protocol\/(pairing\/puzzle|noise\/seal)|firmware\/text\/spa-prove)\.ts$/;
-/** What a skill's first screen is drawn with. */
-const screen =
-  /\/spa\/(skill|screen|acts|drawing|op|table|render|tabs|chart)\.ts$|\/firmware\/(ui\/(overlay|value|tree|chart)|text\/spa-chart)\.ts$/;
+/** What is loaded together and so is one file: each costs a request, and a name in those that ask for it. */
+const together = {
+  // What hardly any visit needs would otherwise be everybody's: the puzzle of a surge, the sealed secret (D35).
+  rare: /\/(spa\/prove|firmware\/protocol\/(pairing\/puzzle|noise\/seal)|firmware\/text\/spa-prove)\.ts$/,
+  // What a skill's first screen is drawn with.
+  screen:
+    /\/spa\/(skill|screen|acts|drawing|op|table|render|tabs|chart)\.ts$|\/firmware\/(ui\/(overlay|value|tree|chart)|text\/spa-chart)\.ts$/,
+  // The desktop itself.
+  desktop:
+    /\/(spa\/(desktop|icons|attention|arrange|glance|menu|grid|stale|focus|window|gate)|firmware\/protocol\/tunnel\/outbox)\.ts$/,
+  // Small pieces that several parts of every desktop share.
+  shared:
+    /\/(spa\/(key|elevate|open|part)|firmware\/(ui\/arranged|protocol\/(noise\/(hash|x25519)|pairing\/ticket)))\.ts$/,
+};
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const bytesOf = (file) => Buffer.from(file.type === 'chunk' ? file.code : file.source);
 
@@ -66,8 +75,7 @@ export async function page(dir, out, { define, onwarn }) {
         chunkFileNames: 'assets/[name]-[hash].js',
         // A piece of some hundred bytes costs more by itself than with another that is loaded anyway.
         experimentalMinChunkSize: 700,
-        // But what hardly any visit needs would then be everybody's: the puzzle of a surge, the sealed secret (D35).
-        manualChunks: (id) => (rare.test(id) ? 'rare' : screen.test(id) ? 'screen' : undefined),
+        manualChunks: (id) => Object.keys(together).find((name) => together[name].test(id)),
         onlyExplicitManualChunks: true,
         assetFileNames: 'assets/[name]-[hash][extname]',
       },
