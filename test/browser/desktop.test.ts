@@ -197,6 +197,50 @@ test('a visit asks for its socket before the application is there, and a copy of
   await copy.close();
 });
 
+/**
+ * Notes what a page says to root of its handshake: a first message (kind 1) in the greeting, or by itself. A root that is
+ * older refuses a greeting with one; one that lies says that the route is bound and passes nothing on.
+ */
+const meddle = `{
+  const is = sessionStorage.getItem('meddle');
+  window.begun = { greeted: 0, alone: 0, asked: 0 };
+  const Real = WebSocket;
+  window.WebSocket = class extends Real {
+    send(data) {
+      if (typeof data !== 'string' && new Uint8Array(data.buffer ?? data)[0] === 1) window.begun.alone++;
+      if (String(data).includes('owner.online')) window.begun.asked++;
+      const has = String(data).startsWith('40/owner') && data.includes('"first"');
+      if (has) window.begun.greeted++;
+      if (has && is === 'older') {
+        const no = '44/owner,{"message":"invalid_request","data":{"error":"invalid_request","message":"No."}}';
+        setTimeout(() => this.dispatchEvent(new MessageEvent('message', { data: no })));
+      } else if (has && is === 'lying') super.send(data.replace(/,"first":\\{[^}]*\\}/, ''));
+      else super.send(data);
+    }
+  };
+}`;
+type Begun = { greeted: number; alone: number; asked: number };
+
+test('a handshake begins with the greeting, and by itself where root does not pass that on', async () => {
+  const { page } = p;
+  await page.addInitScript(meddle);
+  const visit = async (how: string): Promise<Begun> => {
+    await page.evaluate((is) => sessionStorage.setItem('meddle', is), how);
+    await page.reload();
+    await at(page, 'desktop');
+    await online(page);
+    await page.locator('.tile .told').first().waitFor();
+    return page.evaluate(() => (window as unknown as { begun: Begun }).begun);
+  };
+  assert.equal(await visit(''), { greeted: 1, alone: 0, asked: 0 });
+  const older = await visit('older');
+  assert.equal([older.greeted, older.alone], [1, 1]);
+  const lying = await visit('lying');
+  assert.is(lying.greeted, 1);
+  assert.ok(lying.alone > 0);
+  await page.evaluate(() => sessionStorage.removeItem('meddle'));
+});
+
 test('without a network the shell opens and says how old it is', async () => {
   await p.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await p.page.reload();

@@ -61,8 +61,9 @@ async function sendPacket(d: Draw, p: Person): Promise<void> {
 /** Asks for a namespace with drawn papers. @returns what refused it */
 async function knock(port: number, d: Draw, p: Person): Promise<string> {
   const known = knownTo(p);
-  const names = ['hub_id', 'certificate', 'proof', 'session_jwt', 'token', 'sid', 'browser'];
-  const right: Body = { certificate: p.hub.certificate, token: p.tab.token, ...known };
+  const names = ['hub_id', 'certificate', 'proof', 'session_jwt', 'token', 'sid', 'browser', 'first'];
+  const first = { frame: d.pick(['AQID', 'A', '']), ctr: d.pick([7, -1, 2 ** 60]) };
+  const right: Body = { certificate: p.hub.certificate, token: p.tab.token, first, ...known };
   const auth = Object.fromEntries(
     names
       .filter(() => d.chance(2))

@@ -365,7 +365,7 @@ export async function newTab(
     async stage(): Promise<string> {
       return (await tab.post('/v1/session', { sid: tab.sid })).body.stage;
     },
-    socket(o: { announce?: boolean; at?: string } = {}): Socket & { last?: RouteStatus } {
+    socket(o: { announce?: boolean; at?: string; first?: object } = {}): Socket & { last?: RouteStatus } {
       const s = io(`${root.url}/owner`, {
         transports: ['websocket'],
         forceNew: true,
@@ -373,7 +373,7 @@ export async function newTab(
         reconnectionDelayMax: 200,
         ...hints(o),
         extraHeaders: { ...(cookie ? { cookie } : {}), 'x-forwarded-for': from['x-forwarded-for'] },
-        auth: (cb) => cb({ token: tab.token, sid: tab.sid, browser }),
+        auth: (cb) => cb({ token: tab.token, sid: tab.sid, browser, first: o.first }),
       }) as Socket & { last?: RouteStatus };
       sockets.add(s);
       s.on('status', (m: RouteStatus, ack?: () => void) => {

@@ -2,6 +2,7 @@
 import { io, type Socket } from 'socket.io-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { toBase64url } from '../../firmware/protocol/bytes.ts';
 import type { RouteStatus } from '../../firmware/protocol/wire.ts';
 import { ask, bound, heard, newHub, newTab, type RootProcess, signedIn, startRoot, until } from './kit.ts';
 
@@ -129,6 +130,60 @@ test('a browser hears of its route by itself, and frames pass before it has anno
   assert.equal([said.route, said.hub_online], ['bound', true]);
   next.close();
   x.close();
+});
+
+test('a first frame that comes with the greeting is passed on where the route is bound, once, and nowhere else', async ({
+  root,
+}) => {
+  const x = await heardBoth(root);
+  const first = (ctr: number, bytes: Uint8Array = frame()) => ({ frame: toBase64url(bytes), ctr });
+  const whole: { sid: string; frame: Uint8Array; ctr: number }[] = [];
+  x.line.on('relay.to_hub', (m) => whole.push(m));
+  const greeted = async (given: object) => {
+    const s = x.tab.socket({ announce: false, first: given });
+    await until(() => s.last?.route, 'its route');
+    // What root made of the frame has been made of it by then.
+    await ask(s, 'relay.to_hub', null);
+    return s;
+  };
+  const one = await greeted(first(3, new Uint8Array([1, 2, 255])));
+  await until(() => whole.length === 1, 'the frame');
+  assert.equal([whole[0]!.sid, whole[0]!.ctr], [x.tab.sid, 3]);
+  assert.equal([...whole[0]!.frame], [1, 2, 255]);
+  // Its number is used, and a connection that comes back brings it again.
+  one.disconnect().connect();
+  await heard(one, 'status');
+  one.emit('relay.to_hub', { sid: x.tab.sid, frame: frame(), ctr: 4 });
+  await until(() => x.atHub.includes(4), 'the next');
+  assert.equal(x.atHub, [3, 4]);
+  for (const bad of [first(3), first(-1), first(5.5), first(2 ** 53), first(9, new Uint8Array(0))])
+    (await greeted(bad)).close();
+  (await greeted(first(9, new Uint8Array(65_536)))).close();
+  assert.equal(x.atHub, [3, 4]);
+
+  // Root keeps none for a hub that is not there: its browser begins anew once the route is bound.
+  x.line.close();
+  const early = x.tab.socket({ announce: false, first: first(20) });
+  await until(() => early.last?.hub_online === false, 'that the hub is away');
+  const back = x.hub.socket();
+  back.on('relay.to_hub', (m: { ctr: number }) => x.atHub.push(m.ctr));
+  await until(() => early.last?.route === 'bound', 'the route');
+  early.emit('relay.to_hub', { sid: x.tab.sid, frame: frame(), ctr: 21 });
+  await until(() => x.atHub.includes(21), 'what follows');
+  assert.equal(x.atHub, [3, 4, 21]);
+  for (const s of [one, early, back]) s.close();
+  x.close();
+});
+
+test('a greeting with a first frame that is none is refused in the one shape', async ({ root }) => {
+  const { tab } = await signedIn(root);
+  for (const first of ['x', 7, [], {}, { frame: 'AQ' }, { frame: 7, ctr: 1 }, { frame: 'AQID', ctr: '1' }])
+    assert.is(await refused(tab.socket({ first } as never)), 'invalid_request', JSON.stringify(first));
+  for (const text of ['A', '+', 'AQI=', 'AR', 'ы'])
+    assert.is(await refused(tab.socket({ first: { frame: text, ctr: 1 } })), 'invalid_request', text);
+  const other = await newTab(root);
+  assert.is(await refused(other.socket({ first: { frame: 'AQID', ctr: 1 } })), 'unauthenticated');
+  assert.ok(root.alive());
 });
 
 test('counters outlive both sockets', async ({ root }) => {

@@ -85,6 +85,31 @@ test("y-websocket's provider reads a skill's view and state, in every spelling o
   view.end();
 });
 
+test('a room of `me` is one of whoever asks, each to their own, and a room token knows none', async ({
+  hub,
+}) => {
+  const mine = join(hub, 'me/hub_status/state:main', {});
+  await mine.synced();
+  assert.ok(mine.content()['cpu'] !== undefined);
+  const key = (owner: string) => `${owner}/hub_status/state:device/phone7`;
+  const own = join(hub, key('me'), { browser: 'phone7' });
+  const named = join(hub, key('o1'), { browser: 'phone7' });
+  await Promise.all([own.synced(), named.synced()]);
+  own.doc.getMap('content').set('by', 'me');
+  await until(
+    tried(() => named.content()['by'] === 'me'),
+    'what was written there',
+  );
+  // Somebody else's is another one, and the owner's is not theirs to open.
+  const guest = { owner_id: 'p2', household: 'o1', role: 'adult', browser: 'phone7' } as const;
+  assert.ok(await join(hub, key('o1'), guest).closed);
+  assert.ok(await join(hub, key('me'), guest).closed, 'an admin skill is not for guests');
+  // Of anybody else's it opens nothing, however it is spelled.
+  for (const room of ['me/../o1/hub_status/state:main', 'me//hub_status/state:main', 'me', 'me/'])
+    assert.is(await (await bare(hub, room)).closed, 4400, room);
+  for (const one of [mine, own, named]) one.end();
+});
+
 test('a watched state moves by itself', async ({ hub }) => {
   const a = join(hub, 'o1/hub_status/state:main', {});
   await a.synced();

@@ -13,7 +13,7 @@ test.before.each(() => {
   mock.timers.enable({ apis: ['setTimeout'] });
   mock.method(performance, 'now', () => now);
   pulse = heartbeat({
-    ask: () => said.push('ask'),
+    ask: (done) => said.push(done ? 'asked' : 'ask'),
     late: () => said.push('late'),
     lost: () => said.push('lost'),
     answered: (ms) => said.push(`${ms} ms`),
@@ -36,6 +36,18 @@ test('one question at a time, the next a pause after the answer', () => {
   assert.equal(said, ['ask', '30 ms']);
   pass(1);
   assert.equal(said, ['ask', '30 ms', 'ask']);
+});
+
+test('a question that went with the handshake is the first one, and its answer counts', () => {
+  pass(200);
+  pulse.beat(true);
+  pass(30);
+  pulse.heard(230);
+  pass(PAUSE);
+  assert.equal(said, ['asked', '230 ms', 'ask']);
+  pulse.beat(true);
+  pass(LATE);
+  assert.equal(said.slice(3), ['asked', 'late']);
 });
 
 test('a silent hub shows within four seconds, once, and a late answer counts', () => {
