@@ -42,11 +42,11 @@ test('a hub and its browsers meet, whichever nodes they came to', async ({ nodes
   p.owner.emit('relay.to_hub', { sid: p.tab.sid, frame: Buffer.from([1]), ctr: 1001 });
   await until(() => p.heard.hub.at(-1) === 1001, 'the last frame');
   assert.is(p.heard.hub.length, frames + 1);
+  // A third node knows of both.
+  assert.is(await at(c!, p.tab).stage(), 'ONLINE');
   p.owner.close();
   const next = p.tab.socket({ announce: false, first: { frame: 'AQ', ctr: 2000 } });
   await until(() => p.heard.hub.at(-1) === 2000, 'what its next connection begins with');
-  // A third node knows of both.
-  assert.is(await at(c!, p.tab).stage(), 'ONLINE');
   const offer = await at(c!, p.tab).offer();
   assert.equal(offer.body, { routed_to_hub: true });
   next.close();

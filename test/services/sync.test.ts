@@ -91,9 +91,9 @@ test('a room of `me` is one of whoever asks, each to their own, and a room token
   const mine = join(hub, 'me/hub_status/state:main', {});
   await mine.synced();
   assert.ok(mine.content()['cpu'] !== undefined);
-  const key = (owner: string) => `${owner}/hub_status/state:device/phone7`;
-  const own = join(hub, key('me'), { browser: 'phone7' });
-  const named = join(hub, key('o1'), { browser: 'phone7' });
+  const key = (owner: string) => `${owner}/hub_status/state:device/phone77`;
+  const own = join(hub, key('me'), { browser: 'phone77' });
+  const named = join(hub, key('o1'), { browser: 'phone77' });
   await Promise.all([own.synced(), named.synced()]);
   own.doc.getMap('content').set('by', 'me');
   await until(
@@ -101,7 +101,7 @@ test('a room of `me` is one of whoever asks, each to their own, and a room token
     'what was written there',
   );
   // Somebody else's is another one, and the owner's is not theirs to open.
-  const guest = { owner_id: 'p2', household: 'o1', role: 'adult', browser: 'phone7' } as const;
+  const guest = { owner_id: 'p2', household: 'o1', role: 'adult', browser: 'phone77' } as const;
   assert.ok(await join(hub, key('o1'), guest).closed);
   assert.ok(await join(hub, key('me'), guest).closed, 'an admin skill is not for guests');
   // Of anybody else's it opens nothing, however it is spelled.
