@@ -102,13 +102,15 @@ test('a room of `me` is one of whoever asks, each to their own, and a room token
   );
   // Somebody else's is another one, and the owner's is not theirs to open.
   const guest = { owner_id: 'p2', household: 'o1', role: 'adult', browser: 'phone77' } as const;
-  assert.ok(await join(hub, key('o1'), guest).closed);
-  assert.ok(await join(hub, key('me'), guest).closed, 'an admin skill is not for guests');
+  const foreign = join(hub, key('o1'), guest);
+  const theirs = join(hub, key('me'), guest);
+  assert.is((await foreign.closed).code, 4403);
+  assert.is((await theirs.closed).code, 4403, 'an admin skill is not for guests');
   // Of anybody else's it opens nothing, however it is spelled.
   for (const room of ['me//hub_status/state:main', 'me/me/hub_status/state:main', 'me', 'me/'])
     assert.is(await (await bare(hub, room)).closed, 4400, room);
   assert.is(await (await bare(hub, 'owner/me/hub_status/state:main')).closed, 4403);
-  for (const one of [mine, own, named]) one.end();
+  for (const one of [mine, own, named, foreign, theirs]) one.end();
 });
 
 test('a watched state moves by itself', async ({ hub }) => {
