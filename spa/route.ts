@@ -1,6 +1,5 @@
 // The socket to root, and the route through it to the hub: offered, bound, bound anew when either end comes back.
 import { io, type Socket, WebSocket as WebSocketTransport } from 'socket.io-client';
-import { toBase64url } from '../firmware/protocol/bytes.ts';
 import { toIngleError } from '../firmware/protocol/errors.ts';
 import { heedRoot } from '../firmware/protocol/heed.ts';
 import { EMPTY_FRAME } from '../firmware/protocol/limits.ts';
@@ -10,6 +9,7 @@ import {
   type RootToBrowser,
   type RouteStatus,
 } from '../firmware/protocol/wire.ts';
+import { openGreeting } from './greeting.ts';
 import { post } from './rest.ts';
 import { root } from './root.ts';
 import { session } from './sid.ts';
@@ -129,49 +129,6 @@ class Early extends WebSocketTransport {
   }
 }
 
-/**
- * What this browser says of itself when it connects, and with it the frame that begins its handshake: that spares a
- * round trip (D172).
- */
-function openGreeting(session_jwt: string, opening: () => boolean) {
-  /** The newest such frame that waits for a connection, and who waits for it. */
-  let first: { frame: string; ctr: number } | undefined;
-  let greet: (() => void) | undefined;
-  /** One is on its way here; one has gone to root, which has said nothing since. */
-  let begun = false;
-  let gone = false;
-  /** A root that is older takes none. */
-  let takes = true;
-  return {
-    prepare(): void {
-      begun = opening();
-    },
-    auth(this: void, say: (auth: object) => void): void {
-      greet = () => {
-        gone = takes && first !== undefined;
-        say({ session_jwt, browser: session()?.browser, first: gone ? first : undefined });
-        greet = first = undefined;
-        begun = false;
-      };
-      if (first || !(begun || opening())) greet();
-    },
-    take(frame: Uint8Array, ctr: number): void {
-      first = { frame: toBase64url(frame), ctr };
-      gone = false;
-      greet?.();
-    },
-    refused(): void {
-      takes = false;
-    },
-    /** Root says how the route is. @returns whether it has just passed the frame on, if the route is bound */
-    heard(): boolean {
-      const was = gone;
-      gone = false;
-      return was;
-    },
-  };
-}
-
 const connecting = {
   transports: [Early],
   query: { at: '' },
@@ -192,7 +149,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   let acknowledged = 0;
   let status: RouteStatus = { route: 'none', hub_online: false, lag_ms: null, generation: 0 };
 
-  const greeting = openGreeting(session_jwt, on.opening);
+  const greeting = openGreeting(() => ({ session_jwt, browser: session()?.browser }), on.opening);
   const socket: Socket<RootToBrowser, BrowserToRoot> = io(`${root}/owner`, {
     ...connecting,
     auth: greeting.auth,
