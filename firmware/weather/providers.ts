@@ -12,17 +12,22 @@ export interface Provider {
   read(json: unknown, now: number): Report;
 }
 
-const HOURS = 24;
+/** How far a report looks ahead, and the longest step of a forecast, milliseconds. */
+const [AHEAD, STEP] = [24 * 3_600_000, 6 * 3_600_000];
 const odd = () => new IngleError('unavailable', 'The weather service answered in a form that is not known.');
 
-/** A report from points in order of time: the last that has begun, and those after it. */
+/** A report from points in order of time: the last that has begun, and those of the day after it. */
 function reportOf(points: { at: number; temp_c: number; conditions: Conditions }[], now: number): Report {
   const first = Math.max(
     0,
     points.findLastIndex((p) => p.at <= now),
   );
+  if (first === points.length - 1 && points[first]!.at < now - STEP)
+    throw new IngleError('unavailable', 'The weather service answered with a forecast that is over.');
+  // Days ahead the steps are hours apart: so many hours, and not so many steps.
   const [here, ...later] = points
-    .slice(first, first + 1 + HOURS)
+    .slice(first)
+    .filter((p, i) => i === 0 || p.at <= now + AHEAD)
     .map(({ at, ...p }) => ({ ts: new Date(at).toISOString(), ...p }));
   const report = { ...here!, forecast: later };
   if (!here || faultsOf(weatherSchema, { ...report, place: '-' }).length > 0) throw odd();
@@ -63,8 +68,8 @@ const reading =
   (json, now) => {
     try {
       return read(json as never, now);
-    } catch {
-      throw odd();
+    } catch (e) {
+      throw e instanceof IngleError ? e : odd();
     }
   };
 

@@ -1,5 +1,8 @@
-// The skill `weather` against stand-ins of its providers. Their answers are written after their public documentation
-// (locationforecast 2.0, Open-Meteo's forecast and geocoding APIs), with made-up values.
+// The skill `weather` against stand-ins of its providers. MET Norway's answers with a date of their own are recorded ones
+// (recorded/); those of now, and Open-Meteo's, are written after the public documentation (locationforecast 2.0,
+// Open-Meteo's forecast and geocoding APIs), with made-up values.
+import { readFileSync } from 'node:fs';
+import { mock } from 'node:test';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { faultsOf } from '../../firmware/protocol/endpoint/check.ts';
@@ -74,6 +77,70 @@ test('hours for which a provider has no values yet are left out', () => {
   assert.is(report.forecast?.length, 3);
   const none = { ...some.hourly, temperature_2m: some.hourly.temperature_2m.map(() => null) };
   assert.throws(() => provider!.read({ ...some, hourly: none }, now), 'not known');
+});
+
+const recorded = JSON.parse(readFileSync('test/weather/recorded/met-norway.json', 'utf8'));
+const [metNorway] = providers;
+
+test('a recorded forecast is read as it was at its time: by the hour, and in steps of six hours days ahead', () => {
+  const at = (time: string) => metNorway!.read(recorded, Date.parse(time));
+  const { forecast: hours, ...now } = at('2022-08-02T16:10:00Z');
+  assert.equal(now, { ts: '2022-08-02T16:00:00.000Z', temp_c: 25.4, conditions: 'partly_cloudy' });
+  assert.is(hours!.length, 24);
+  assert.equal([hours![0]!.ts, hours!.at(-1)!.ts], ['2022-08-02T17:00:00.000Z', '2022-08-03T16:00:00.000Z']);
+  const later = at('2022-08-04T23:30:00Z');
+  assert.equal([later.ts, later.temp_c], ['2022-08-04T23:00:00.000Z', stepAt('2022-08-04T23:00:00Z')]);
+  assert.equal(
+    later.forecast!.map((p) => p.ts.slice(8, 13)),
+    ['05T00', '05T06', '05T12', '05T18'],
+  );
+  // A day at a time, from its first step to its last, nothing of it is refused, and nothing looks further than a day.
+  const seen = new Set<string>();
+  for (let t = Date.parse('2022-08-02T15:00:00Z'); t <= Date.parse('2022-08-11T18:00:00Z'); t += HOUR) {
+    const r = metNorway!.read(recorded, t);
+    seen.add(r.conditions);
+    assert.equal(faultsOf(weatherSchema, { ...r, place: 'x' }), []);
+    assert.is(r.temp_c, stepAt(r.ts));
+    for (const p of r.forecast!)
+      assert.ok(Date.parse(p.ts) > Date.parse(r.ts) && Date.parse(p.ts) <= t + 24 * HOUR);
+  }
+  assert.equal([...seen].sort(), ['clear', 'cloudy', 'partly_cloudy', 'rain']);
+});
+
+/** What the recording itself has for a time. */
+function stepAt(time: string): number {
+  const at = Date.parse(time);
+  const steps = recorded.properties.timeseries as {
+    time: string;
+    data: { instant: { details: { air_temperature: number } } };
+  }[];
+  return steps.find((s) => Date.parse(s.time) === at)!.data.instant.details.air_temperature;
+}
+
+test('a forecast that is over is no answer, and the other provider is asked', async () => {
+  assert.throws(() => metNorway!.read(recorded, Date.parse('2022-08-20T00:00:00Z')), 'is over');
+  const { s, asked } = await begin((q) => (q.url.includes('met.no') ? { body: recorded } : all(q)));
+  await s.request('POST', '/v1/place', { body: place });
+  assert.is(s.state()['temp_c'], -1.5);
+  assert.match(JSON.stringify(s.state()['note']), 'Open-Meteo');
+  assert.is(asked.length, 2);
+});
+
+test('a recorded forecast is on the screen at its time, credited to whom it is of', async () => {
+  mock.timers.enable({ apis: ['Date'], now: Date.parse('2022-08-02T16:10:00Z') });
+  try {
+    const { s } = await begin(() => ({ body: recorded }));
+    await s.request('POST', '/v1/place', { body: { name: 'Neustrelitz', lat: 53.5, lon: 13 } });
+    const state = s.state();
+    assert.equal(
+      [state['place'], state['temp_c'], state['conditions'], state['simulated']],
+      ['Neustrelitz', 25.4, 'partly_cloudy', false],
+    );
+    assert.is((state['hours'] as unknown[]).length, 24);
+    assert.match(JSON.stringify(state['note']), 'MET Norway');
+  } finally {
+    mock.timers.reset();
+  }
 });
 
 test('until a place is set the weather is made up, nobody is asked, and the screen says so', async () => {
