@@ -308,6 +308,7 @@ const always = [
   'services/cli/rollup.scenarios.js',
   'services/cli/rollup.schemas.js',
   'services/cli/rollup.sdk.js',
+  'services/cli/rollup.worker.js',
 ];
 function partOf(target) {
   const page = typeof target.input === 'object';

@@ -76,7 +76,11 @@ const Frame = withFirst<'frame'>(
   heightOf,
   (n) => n.instead,
 );
-const Vega = withFirst<'vega'>(() => import('./vega.ts').then((m) => m.VegaOf), vegaHeight, insteadOfVega);
+const Vega = withFirst<'vega'>(
+  () => import('./vega.ts').then((m) => m.loadVega()),
+  vegaHeight,
+  insteadOfVega,
+);
 
 export function Beyond({ tree, drawing, draw }: { tree: Tree; drawing: Drawing; draw: Draw }) {
   const box = useRef<HTMLDivElement>(null);

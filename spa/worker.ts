@@ -4,7 +4,7 @@ import { set } from './store.ts';
 let waiting: ServiceWorker | null = null;
 
 /** The part of Trusted Types (W3C) used here; TypeScript's DOM library has none of it. */
-interface TrustedTypes {
+export interface TrustedTypes {
   createPolicy(
     name: string,
     rules: { createScriptURL: () => string },

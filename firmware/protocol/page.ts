@@ -34,9 +34,9 @@ export function contentPolicy(api: string, own: boolean, inline: readonly string
     `frame-src 'self'${own ? '' : ` ${api}${SKILL_UI}/`}`,
     "base-uri 'none'",
     "form-action 'none'",
-    // No text becomes code or markup; the one address that does is the service worker's.
+    // No text becomes code or markup; the addresses that do are those of the service worker and of what draws charts.
     "require-trusted-types-for 'script'",
-    'trusted-types ingle',
+    'trusted-types ingle ingle-vega',
   ];
 }
 

@@ -9,6 +9,7 @@ import { nodeResolve } from '@rollup/plugin-node-resolve';
 import { build as esbuildBuild, transform } from 'esbuild';
 import esbuild from 'rollup-plugin-esbuild';
 import { minify } from 'terser';
+import { worker } from './rollup.worker.js';
 
 const target = 'es2022';
 /** What is loaded together and so is one file: each costs a request, and a name in those that ask for it. */
@@ -51,8 +52,8 @@ export async function page(dir, out, { define, onwarn }) {
         onlyX25519(),
         plainLogging(),
         noStorage(),
-        onlyCharts(),
         esbuild({ target, define, include: /\.[jt]s$/, sourceMap: false }),
+        worker('INGLE_VEGA_WORKER', 'spa/vega-worker.ts', { target, define, onwarn }),
         // Said here, as it would follow NODE_ENV: a build is the same from a test.
         nodeResolve({
           browser: true,
@@ -94,21 +95,6 @@ function noStorage() {
       id === './storage.js' && /\/node_modules\/lib0\//.test(importer ?? '') ? '\0no-storage' : null,
     load: (id) =>
       id === '\0no-storage' ? 'export const varStorage = { getItem: () => null, setItem() {} };' : null,
-  };
-}
-
-/** Parts of Vega that no chart of a document may ask for (firmware/ui/vega.ts): maps, graphs, clouds, other formats of data. */
-const unused =
-  /^(vega-(geo|projection|force|hierarchy|label|regression|voronoi|wordcloud|crossfilter)|d3-(geo|dsv|delaunay)|topojson-client)$/;
-
-/** A chart is drawn without them; what names one of their parts gets nothing. */
-function onlyCharts() {
-  return {
-    name: 'only-charts',
-    resolveId: (id, importer) =>
-      unused.test(id) && /\/node_modules\/vega/.test(importer ?? '') ? `\0unused-${id}` : null,
-    load: (id) =>
-      id.startsWith('\0unused-') ? { code: 'export default {};', syntheticNamedExports: true } : null,
   };
 }
 
@@ -274,13 +260,12 @@ function templatesIn(node) {
   return [...below, ...own];
 }
 
-/** What esbuild has made small, terser makes smaller by 3 % (gzip); of what draws Vega-Lite it would take 20 s. */
+/** What esbuild has made small, terser makes smaller by 3 % (gzip). */
 function smaller() {
   return {
     name: 'minify',
-    async renderChunk(code, chunk) {
+    async renderChunk(code) {
       const r = await transform(code, { minify: true, target, legalComments: 'none', format: 'esm' });
-      if (isVega(chunk)) return { code: r.code, map: null };
       return {
         code: (await minify(r.code, { module: true, ecma: 2020, compress: { passes: 3 } })).code,
         map: null,
@@ -344,8 +329,7 @@ function plainFiles(dir, below = '') {
  * What the worker does not bring by itself: a sandboxed frame has no worker, so its page would be kept for nothing, and
  * what draws Vega-Lite weighs more than all the rest; it is kept once it was used.
  */
-const isLate = (file) => file.fileName === 'frame.html' || (file.type === 'chunk' && isVega(file));
-const isVega = (chunk) => chunk.name === 'vega';
+const isLate = (file) => file.fileName === 'frame.html' || /^assets\/vega-worker-/.test(file.fileName);
 
 /** Writes what needs the names of all others: index.html, sw.js, build.json, and the compressed copies. */
 function finish(dir, html, entry, out, define) {

@@ -12,6 +12,10 @@ export interface Bundled {
   style: string;
 }
 
+/** An expression for the address of a script; nothing in its text ends the script it stands in. */
+const blobOf = (script: string) =>
+  `URL.createObjectURL(new Blob([${JSON.stringify(script).replaceAll('<', '\\x3c')}], { type: 'text/javascript' }))`;
+
 /**
  * Bundles a page with the application's renderer.
  * @param top the checkout
@@ -20,14 +24,14 @@ export interface Bundled {
  */
 export async function bundlePage(top: string, contents: string): Promise<Bundled> {
   const { build } = await import('esbuild');
+  const usual = { bundle: true, write: false, format: 'iife', target: 'es2022', logLevel: 'silent' } as const;
+  const charts = await build({ ...usual, entryPoints: [join(top, 'spa/vega-worker.ts')], minify: true });
   const sheets = [readFileSync(join(top, 'spa/styles.css'), 'utf8')];
   const { outputFiles } = await build({
+    ...usual,
     stdin: { contents, resolveDir: top, loader: 'ts' },
-    bundle: true,
-    write: false,
-    format: 'iife',
-    target: 'es2022',
-    logLevel: 'silent',
+    // In the application it is a file beside the page; a page by itself brings it as text.
+    banner: { js: `const INGLE_VEGA_WORKER = ${blobOf(charts.outputFiles[0]!.text)};` },
     plugins: [
       {
         // In the application a chunk brings its sheet (rollup.page.js); here all of them are there from the start.

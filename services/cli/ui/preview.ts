@@ -21,7 +21,7 @@ const themed = (style: string, theme: 'light' | 'dark') =>
 
 /** As strict as the application's own; the frames are pages of the preview itself. */
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src blob:; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types ingle-vega";
 
 const html = (style: string, language: Language) =>
   `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Ingle</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/${style}.css"></head><body><div id="app"></div><script src="/page.js"></script></body></html>`;

@@ -45,7 +45,7 @@ export async function referencePage(language: Language): Promise<string> {
   const { script, style } = await bundled(top, contents, t);
   const sheet = `${style}\n${readFileSync(join(top, 'spa/reference.css'), 'utf8')}`;
   const policy = [
-    "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; require-trusted-types-for 'script'",
+    "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; worker-src blob:; require-trusted-types-for 'script'; trusted-types ingle-vega",
     `script-src ${hashSource(script)}`,
     `style-src ${hashSource(sheet)}`,
   ].join('; ');

@@ -11,7 +11,7 @@ export interface DrawnPage {
 }
 
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; report-uri /report";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; worker-src blob:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types ingle-vega; report-uri /report";
 
 /**
  * @param contents TypeScript, as if it lay at the top of the tree; it finds `#app`
