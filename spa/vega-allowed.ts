@@ -16,8 +16,12 @@ export const attributes: ReadonlySet<string> = new Set([
 /** Names of Vega's marks: others are those of the page's own style. */
 const isClass = /^(marks|background|foreground|(mark|role)-[\w-]+)$/;
 const isId = /^\w+$/;
-/** An address; CSS may write it with escapes. */
-const isAddress = /\\|url|image|src|\(\s*["']/i;
+/** Functions of CSS that lead nowhere: turns and colours. */
+const functions =
+  /^(translate|rotate|scale|rgba?|hsla?|hwb|(ok)?lab|(ok)?lch|color|color-mix|light-dark|var|calc|min|max|clamp)$/i;
+/** With a backslash CSS writes any name. */
+const isPlain = (value: string) =>
+  !value.includes('\\') && [...value.matchAll(/([\w-]*)\s*\(/g)].every(([, name]) => functions.test(name!));
 
 /** The value that an attribute gets; undefined for none. @param own is put before each id, as a page has several drawings */
 function valueFor(name: string, value: unknown, own: string): string | undefined {
@@ -31,7 +35,7 @@ function valueFor(name: string, value: unknown, own: string): string | undefined
       .join(' ');
   const part = /^url\(#(\w+)\)$/.exec(value)?.[1];
   if (part !== undefined) return `url(#${own}${part})`;
-  return isAddress.test(value) ? undefined : value;
+  return isPlain(value) ? value : undefined;
 }
 
 /**
@@ -41,7 +45,8 @@ function valueFor(name: string, value: unknown, own: string): string | undefined
 export function allowed(given: unknown, own: string): Element_ | undefined {
   if (!Array.isArray(given)) return undefined;
   const [depth, tag, of, text] = given as unknown[];
-  if (!Number.isInteger(depth) || typeof tag !== 'string' || !tags.has(tag)) return undefined;
+  if (!Number.isInteger(depth) || Number(depth) < 0 || typeof tag !== 'string' || !tags.has(tag))
+    return undefined;
   // One drawing, and none in it.
   if ((tag === 'svg') !== (depth === 0)) return undefined;
   const entries = Object.entries(Object(of) as object).flatMap(([name, value]) => {

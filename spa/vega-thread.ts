@@ -12,15 +12,15 @@ export interface Order {
   language: string;
 }
 
-/** How long a drawing may take, in seconds that the page was awake. */
-const PATIENCE = 8;
-/** After how many seconds a worker without charts ends. */
-const IDLE = 60;
+/** How long a drawing may take, in seconds that the page is awake. */
+export const PATIENCE = 8;
+/** After how long a worker without charts ends, milliseconds. */
+export const IDLE = 60_000;
 
 export type Thread = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>;
 
-/** @param start a worker, which says 'ready' @param second how long one is, milliseconds */
-export function openThread(start: () => Thread, second = 1000) {
+/** @param start a worker; it says 'ready', and of each order the parts of its drawing and 'drawn', or 'fault' */
+export function openThread(start: () => Thread) {
   let running: Promise<Thread> | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let users = 0;
@@ -32,7 +32,7 @@ export function openThread(start: () => Thread, second = 1000) {
   }
   function rest(): void {
     clearTimeout(idle);
-    if (users === 0) idle = setTimeout(end, IDLE * second);
+    if (users === 0) idle = setTimeout(end, IDLE);
   }
   /** @throws where no worker can be started; the next one who asks tries it again */
   function ready(): Promise<Thread> {
@@ -68,7 +68,7 @@ export function openThread(start: () => Thread, second = 1000) {
         };
         thread.onerror = lost;
         // Counted, as a page that slept wakes up with all its time gone.
-        timer = setInterval(() => ++waited >= PATIENCE && lost(), second);
+        timer = setInterval(() => ++waited >= PATIENCE && lost(), 1000);
         thread.postMessage(order);
       });
     } finally {

@@ -1,22 +1,13 @@
 // The worker that draws charts in Vega-Lite: without `eval`, by an interpreter, and loading nothing. It sees no page, and
 // gives it a drawing as data.
-import { font, parse, resetSVGDefIds, textMetrics, View } from 'vega';
+import './vega-canvas.ts';
+import { parse, resetSVGDefIds, View } from 'vega';
 import { expressionInterpreter } from 'vega-interpreter';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import { safeText } from '../firmware/ui/vega.ts';
 import { inHours, localeOf } from './vega-locale.ts';
 import { partsOf } from './vega-svg.ts';
 import type { Order } from './vega-thread.ts';
-
-/** What Vega exports and does not declare. */
-interface Text {
-  limit?: number;
-  fontSize?: number;
-}
-declare module 'vega' {
-  export function font(item: Text): string;
-  export const textMetrics: { width(item: Text, text: unknown): number };
-}
 
 // The DOM's types and a worker's cannot be in one program; this is what is used of the latter.
 const page = globalThis as unknown as {
@@ -53,26 +44,6 @@ const logger = (fault: () => void) => {
   return it as never;
 };
 
-/** Texts are as wide as the page draws them; where a worker has no canvas, as Vega estimates them. */
-function measure(): void {
-  const canvas = typeof OffscreenCanvas === 'undefined' ? undefined : new OffscreenCanvas(1, 1);
-  const context = canvas?.getContext('2d');
-  if (!context) return;
-  let now = '';
-  textMetrics.width = (item, text) => {
-    if (item.fontSize !== undefined && !(Number(item.fontSize) > 0)) return 0;
-    const wanted = font(item);
-    // To read a font takes longer than to measure with it.
-    if (wanted !== now) {
-      now = wanted;
-      context.font = wanted;
-    }
-    const { width } = context.measureText(String(text ?? '').trim());
-    // What is wider is drawn shorter.
-    return item.limit !== undefined && item.limit > 0 ? Math.min(width, item.limit) : width;
-  };
-}
-
 /** @throws what Vega-Lite says of a specification that is none, and where the drawing fails */
 async function svgOf({ spec, rows, config, width, height, language }: Order): Promise<string> {
   const faults: true[] = [];
@@ -94,7 +65,6 @@ async function svgOf({ spec, rows, config, width, height, language }: Order): Pr
   return svg;
 }
 
-measure();
 page.onmessage = async ({ data }) => {
   try {
     for (const part of partsOf(await svgOf(data))) page.postMessage(part);

@@ -27,12 +27,19 @@ addEventListener('unhandledrejection', (e) => window.ran.push('rejected ' + e.re
 new PerformanceObserver((list) => {
   for (const e of list.getEntries()) window.moved += e.value;
 }).observe({ type: 'layout-shift' });
-/** Turns of the page's work wait until the test lets them through. */
+/** Turns of the page's work, those that a worker's message begins too, wait until the test lets them through. */
 const after = setTimeout;
 const pause = () => new Promise((done) => after(done, 60));
 const waiting = [];
+let isHeld = false;
+window.setTimeout = (f, ms) => (isHeld && !ms ? waiting.push(f) : after(f, ms));
+window.Worker = class extends Worker {
+  set onmessage(f) {
+    super.onmessage = (e) => (isHeld ? waiting.push(() => f(e)) : f(e));
+  }
+};
 window.hold = () => {
-  window.setTimeout = (f, ms) => (ms ? after(f, ms) : waiting.push(f));
+  isHeld = true;
 };
 window.letThrough = async (turns) => {
   await pause();
@@ -42,8 +49,8 @@ window.letThrough = async (turns) => {
   }
 };
 window.release = async () => {
-  window.setTimeout = after;
   await window.letThrough(Infinity);
+  isHeld = false;
 };
 window.drawNode = (node, state) => {
   const drawing = {
