@@ -35,12 +35,16 @@ export function patcher(box: Element): (parts: readonly unknown[], isGone: () =>
           gone.remove();
         }
     };
+    let hasRoot = false;
     const put = (given: unknown) => {
+      const depth = Number.isInteger(Object(given)[0]) ? Number(Object(given)[0]) : -1;
+      // One drawing, whatever follows it.
+      if (depth < 0 || (depth === 0 && hasRoot)) return;
+      close(depth + 1);
       const to = allowed(given, own);
-      const depth = Number(Object(given)[0]);
-      if (depth >= 0) close(depth + 1);
       const place = to && open[depth];
       if (!place) return;
+      hasRoot = true;
       const { next } = place;
       const stays = next?.nodeName === to[1] ? (next as SVGElement) : undefined;
       const it = stays ?? document.createElementNS('http://www.w3.org/2000/svg', to[1]);

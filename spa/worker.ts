@@ -16,27 +16,28 @@ let url: string | undefined;
 export function workerUrl(): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   const plain = '/sw.js';
-  url ??=
-    trustedTypes?.createPolicy('ingle', { createScriptURL: () => plain }).createScriptURL(plain) ?? plain;
-  return url;
+  return (url ??=
+    trustedTypes?.createPolicy('ingle', { createScriptURL: () => plain }).createScriptURL(plain) ?? plain);
 }
 
 /** Registers the worker and says when a newer build waits. */
 export function registerWorker(): void {
-  if (!('serviceWorker' in navigator)) return;
+  const { serviceWorker } = navigator;
+  // A page that is not secure has none.
+  if (!serviceWorker) return;
   let reloaded = false;
-  const had = navigator.serviceWorker.controller !== null;
-  navigator.serviceWorker.addEventListener('controllerchange', () => {
+  const had = serviceWorker.controller !== null;
+  serviceWorker.addEventListener('controllerchange', () => {
     // The first worker takes control of a page that is already right.
     if (!had || reloaded) return;
     reloaded = true;
     location.reload();
   });
-  navigator.serviceWorker
+  serviceWorker
     .register(workerUrl(), { updateViaCache: 'none' })
     .then((r) => {
       const ready = (w: ServiceWorker | null) => {
-        if (!w || !navigator.serviceWorker.controller) return;
+        if (!w || !serviceWorker.controller) return;
         waiting = w;
         set({ update: true });
       };

@@ -46,21 +46,27 @@ const draw = (tree, state) => {
   };
   render(html\`<\${View} tree=\${tree} drawing=\${drawing} />\`, app);
 };
-/** A chart is drawn a moment later, in turns of its own: the longest of them counts. */
-let current = '';
+const pass = () => new Promise((done) => setTimeout(done, 0));
+/** A chart is drawn a moment later, in turns of its own: the longest that begins between these times counts. */
+const times = [];
 new PerformanceObserver((list) => {
-  for (const { duration } of list.getEntries())
-    if (duration > window.charts.ms) Object.assign(window.charts, { ms: duration, seed: current });
+  for (const { startTime, duration } of list.getEntries()) {
+    const { seed } = times.find(({ from, to }) => from <= startTime && !(to < startTime)) ?? {};
+    if (seed !== undefined && duration > window.charts.ms) Object.assign(window.charts, { ms: duration, seed });
+  }
 }).observe({ type: 'longtask' });
 const charts = async (seed) => {
-  current = seed;
-  for (let i = 0; i < 400; i++) {
+  const time = { seed, from: performance.now() };
+  times.push(time);
+  for (let i = 0; i < 2000; i++) {
     await new Promise((done) => setTimeout(done, 5));
     if (!app.querySelector('[aria-busy], .v-vega [role="img"] > :empty')) break;
   }
+  time.to = performance.now();
   window.charts.drawn += app.querySelectorAll('.v-vega svg').length;
+  // What the test looks at is no turn of the page's.
+  await pass();
 };
-const pass = () => new Promise((done) => setTimeout(done, 0));
 window.drawAll = async (list) => {
   const bad = [];
   for (const { seed, tree, state } of list) {

@@ -1,7 +1,8 @@
-// timeout: 120 s
+// timeout: 240 s
 // Charts in Vega-Lite in a real browser under the application's own policy: drawn by an interpreter in the page's colours
 // and language, following data, width and theme, with their values as a table; and what a chart may not do.
 import { mkdirSync } from 'node:fs';
+import fc from 'fast-check';
 import type { Browser, Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -19,6 +20,7 @@ import { bounds } from './spa/drawing.ts';
 import { View } from './spa/render.ts';
 import { chooseLanguage } from './spa/text.ts';
 import { chooseTheme } from './spa/theme.ts';
+import { patcher } from './spa/vega-patch.ts';
 const app = document.getElementById('app');
 Object.assign(window, { ran: [], moved: 0, asked: [], chooseLanguage, chooseTheme });
 addEventListener('securitypolicyviolation', (e) => window.ran.push(e.violatedDirective + ' ' + e.blockedURI));
@@ -33,10 +35,29 @@ const pause = () => new Promise((done) => after(done, 60));
 const waiting = [];
 let isHeld = false;
 window.setTimeout = (f, ms) => (isHeld && !ms ? waiting.push(f) : after(f, ms));
+/** What the worker says beside the drawing; it hangs on a chart with the text "hangs". */
+const workers = (window.workers = { ended: 0, forged: undefined });
 window.Worker = class extends Worker {
   set onmessage(f) {
-    super.onmessage = (e) => (isHeld ? waiting.push(() => f(e)) : f(e));
+    super.onmessage = (e) => {
+      if (e.data === 'drawn' && workers.forged) f({ data: workers.forged });
+      return isHeld ? waiting.push(() => f(e)) : f(e);
+    };
   }
+  postMessage(order) {
+    if (!JSON.stringify(order).includes('hangs')) super.postMessage(order);
+  }
+  terminate() {
+    workers.ended++;
+    super.terminate();
+  }
+};
+/** What stands in a box that was given these drawings one after the other, the first part of each in a frame of its own. */
+window.patched = async (drawings) => {
+  const box = document.createElement('div');
+  const patch = patcher(box);
+  for (const d of drawings) await patch([d.slice(0, 3), d.slice(3)], () => false);
+  return box.innerHTML.replace(/vega\\d+-/g, '');
 };
 window.hold = () => {
   isHeld = true;
@@ -59,7 +80,7 @@ window.drawNode = (node, state) => {
     act: async () => ({ done: true }),
   };
   const after = { is: 'text', of: ['below it'] };
-  const tree = { tree: 1, from: 'test', needs: ['vega'], main: [node, after] };
+  const tree = { tree: 1, from: 'test', needs: ['vega'], main: [node, after].flat() };
   render(node && html\`<main><h1>x</h1><\${View} tree=\${tree} drawing=\${drawing} /></main>\`, app);
 };
 `;
@@ -70,6 +91,8 @@ interface Window_ {
   hold(): void;
   letThrough(turns: number): Promise<void>;
   release(): Promise<void>;
+  patched(drawings: unknown[]): Promise<string>;
+  workers: { ended: number; forged: unknown };
   moved: number;
   ran: string[];
 }
@@ -296,6 +319,93 @@ test('more rows than are drawn are said, and a spec of the worst kind draws with
   await draw(p, node(worst), { rows: many });
   await p.getByText(/Drawn are the first 250 of 30,?000 rows/).waitFor();
   await p.locator('.v-vega svg').waitFor();
+  await ended(p);
+});
+
+test('a chart that is not drawn in time is a table, and takes no other chart with it', async () => {
+  const p = await opened();
+  await draw(p, [node(bars), node({ ...bars, title: 'hangs' }), node(line)]);
+  await p.locator('.v-vega .mark-line path').waitFor();
+  assert.is(await p.locator('.v-vega').count(), 2);
+  assert.is(await barsOf(p).count(), 4);
+  await p.getByRole('columnheader', { name: 'kwh' }).waitFor();
+  assert.is(await p.evaluate(() => (window as unknown as Window_).workers.ended), 1);
+  await draw(p, [node(bars), node(line)], { rows: rows.slice(2) });
+  await until(async () => (await barsOf(p).count()) === 2, 'two bars');
+  await ended(p);
+});
+
+test('where no worker can be started a table stands there, until one can', async () => {
+  const p = await opened();
+  await p.evaluate(() => Object.assign(window, { Worker: undefined, other: window.Worker }));
+  await draw(p, node(bars));
+  await p.getByRole('columnheader', { name: 'kwh' }).waitFor();
+  assert.is(await p.locator('.v-vega').count(), 0);
+  await p.evaluate(() => Object.assign(window, { Worker: (window as unknown as { other: unknown }).other }));
+  await draw(p, null);
+  await draw(p, node(bars));
+  await barsOf(p).nth(3).waitFor();
+  await ended(p);
+});
+
+test('nothing is drawn of what a worker says beyond shapes and texts', async () => {
+  const p = await opened();
+  await p.evaluate(() => {
+    const w = window as unknown as Window_;
+    const run = { onload: 'ran.push("load")', onclick: 'x', href: 'javascript:ran.push("href")' };
+    w.workers.forged = [
+      [1, 'g', { class: 'forged mark-x v-modal', style: 'position: fixed;', ...run }, ''],
+      [2, 'script', {}, 'ran.push("script")'],
+      [2, 'a', run, ''],
+      [3, 'text', {}, 'in a link'],
+      [2, 'foreignObject', {}, ''],
+      [2, 'image', { href: '/there.png' }, ''],
+      [2, 'rect', { fill: 'url(/there.svg#x)', filter: 'url(#x)', width: '1' }, ''],
+      [0, 'svg', run, ''],
+      ...[
+        null,
+        7,
+        'svg',
+        [[]],
+        [9, 'g', {}, ''],
+        [Number.NaN, 'g'],
+        [1, 'text', null, '<script>ran.push(1)</script>'],
+      ],
+    ];
+  });
+  await draw(p, node(bars));
+  await p.locator('.v-vega svg text', { hasText: '<script>' }).waitFor();
+  const has = await p.locator('.v-vega').evaluate((chart) => {
+    const all = [...chart.querySelectorAll('[role="img"] *')];
+    const tags = [...new Set(all.map((e) => e.tagName))].sort();
+    const names = all
+      .flatMap((e) => e.getAttributeNames())
+      .filter((name) => /^(on|href|style|filter)/.test(name));
+    return { tags, names, text: chart.textContent!, forged: chart.innerHTML.match(/forged|v-modal|there/) };
+  });
+  assert.equal(has.tags, ['DIV', 'clipPath', 'defs', 'g', 'line', 'path', 'rect', 'svg', 'text']);
+  assert.equal([has.names, has.forged], [[], null]);
+  assert.not.match(has.text, /in a link/);
+  await ended(p);
+});
+
+test('a drawing put over any other is what it would be by itself', async () => {
+  const p = await opened();
+  const says = fc.constantFrom('', '1', 'none', 'red');
+  const names = fc.constantFrom('d', 'fill', 'x', 'id', 'stroke-width');
+  const tag = fc.constantFrom('g', 'path', 'text', 'linearGradient', 'script');
+  const drawing = fc.array(
+    fc.tuple(fc.nat(4), tag, fc.dictionary(names, says, { noNullPrototype: true }), says),
+    { maxLength: 40 },
+  );
+  const whole = (parts: unknown[]) => [[0, 'svg', {}, ''], ...parts];
+  const patched = (...drawings: unknown[][]) =>
+    p.evaluate((all) => (window as unknown as Window_).patched(all), drawings.map(whole));
+  // The order of attributes says nothing.
+  const sorted = (html: string) =>
+    html.replace(/ [\w-]+="[^>]*"/g, (all) => (all.match(/ [\w-]+="[^"]*"/g) ?? []).sort().join(''));
+  for (const [a, b, c] of fc.sample(fc.tuple(drawing, drawing, drawing), { numRuns: 150, seed: 7 }))
+    assert.is(sorted(await patched(a, b, c)), sorted(await patched(c)), JSON.stringify([a, b, c]));
   await ended(p);
 });
 
