@@ -16,8 +16,9 @@ let url: string | undefined;
 export function workerUrl(): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   const plain = '/sw.js';
-  return (url ??=
-    trustedTypes?.createPolicy('ingle', { createScriptURL: () => plain }).createScriptURL(plain) ?? plain);
+  url ??=
+    trustedTypes?.createPolicy('ingle', { createScriptURL: () => plain }).createScriptURL(plain) ?? plain;
+  return url;
 }
 
 /** Registers the worker and says when a newer build waits. */

@@ -75,7 +75,7 @@ test('what draws its chart is kept from its first use on; without it a plain one
       for (const name of await caches.keys()) {
         const cache = await caches.open(name);
         for (const r of await cache.keys())
-          if (r.url.includes('/assets/vega-')) {
+          if (r.url.includes('/assets/vega-worker-')) {
             count++;
             if (away) await cache.delete(r);
           }
