@@ -298,6 +298,10 @@ test('what it cannot be stands as a plain chart or a table, also where only draw
     node({ ...bars, encoding: { x: { field: 'day', type: 'nominal', scale: { type: 'nope' } } } }),
   );
   await p.getByText('below it').waitFor();
+  // What breaks in the midst of it.
+  await draw(p, node({ ...bars, transform: [{ calculate: 'datum.none.deeper', as: 'z' }] }));
+  await p.getByRole('columnheader', { name: 'kwh' }).waitFor();
+  await draw(p, null);
   await draw(p, node({ mark: 'image', encoding: bars.encoding }));
   await p.getByRole('columnheader', { name: 'kwh' }).waitFor();
   await ended(p);
@@ -386,6 +390,7 @@ test('nothing is drawn of what a worker says beyond shapes and texts', async () 
   assert.equal(has.tags, ['DIV', 'clipPath', 'defs', 'g', 'line', 'path', 'rect', 'svg', 'text']);
   assert.equal([has.names, has.forged], [[], null]);
   assert.not.match(has.text, /in a link/);
+  assert.is(await p.locator('.v-vega [role="img"] svg').count(), 1);
   await ended(p);
 });
 
