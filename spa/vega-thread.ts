@@ -13,7 +13,7 @@ export interface Order {
 }
 
 /** How long a drawing may take, in seconds that the page is awake. */
-export const PATIENCE = 8;
+export const PATIENCE = 10;
 /** After how long a worker without charts ends, milliseconds. */
 export const IDLE = 60_000;
 
