@@ -135,22 +135,33 @@ function commandOf([name, file, ...more]: string[], to: string, revoke: boolean)
   return { name, to };
 }
 
+/** @throws Error with a sentence for the operator: Node's own advises how to pass what is no use here. */
+function flagsOf(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean' },
+        to: { type: 'string' },
+        revoke: { type: 'boolean' },
+        config: { type: 'string' },
+        ...Object.fromEntries(names.map((n) => [n, { type: 'string' as const }])),
+      },
+    });
+  } catch (e) {
+    const { code, message } = e as NodeJS.ErrnoException;
+    if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw e;
+    throw new Error(`There is no option ${/'[^']*'/.exec(message)?.[0]}. --help lists all there are.`);
+  }
+}
+
 /** @throws Error with a sentence for the operator when a value makes no sense. */
 export function readConfig(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
 ): RootConfig & { help: boolean; command: Command | undefined } {
-  const { values, positionals } = parseArgs({
-    args: [...argv],
-    allowPositionals: true,
-    options: {
-      help: { type: 'boolean' },
-      to: { type: 'string' },
-      revoke: { type: 'boolean' },
-      config: { type: 'string' },
-      ...Object.fromEntries(names.map((n) => [n, { type: 'string' as const }])),
-    },
-  });
+  const { values, positionals } = flagsOf(argv);
   const given = values as Record<string, string | boolean | undefined>;
   const file = String(given['config'] ?? env[CONFIG_VARIABLE] ?? '');
   const { text, maybeEmpty, list, whole, said } = openSettings(names, given, env, file);

@@ -52,6 +52,12 @@ test('a flag counts before the environment, and that before the file, for every 
   );
 });
 
+test('a flag that there is not is told with the way to those there are', () => {
+  for (const flag of ['--prot', '--prot=1', '-x'])
+    assert.is(complaint([flag]), `There is no option '${flag.split('=')[0]}'. --help lists all there are.`);
+  assert.match(complaint(['--port']), /--port <value>/);
+});
+
 test('texts and lists come from each place', ({ dir }) => {
   const file = fileOf(dir, { host: '::1', audience: ['https://a.example', 'http://b.example/'], spa: '' });
   const config = readConfig([], { INGLE_ROOT_CONFIG: file });
