@@ -106,8 +106,10 @@ export async function curl(
   const post =
     o.post === undefined ? '' : `-H 'content-type: application/json' -d ${quote(JSON.stringify(o.post))}`;
   const host = o.host ? `-H 'Host: ${o.host}'` : '';
+  // What curl asks again for it writes anew into a file; where it prints, each answer follows the one before.
+  const into = o.flags ?? '-o $A';
   return vm.must(
-    `ip netns exec phone curl -sS -m 60 --retry 20 --retry-connrefused --retry-delay 1 ${o.flags ?? ''} ${host} ${post} 'http://10.42.0.1${path}'`,
+    `A=$(mktemp) && ip netns exec phone curl -sS -m 60 --retry 20 --retry-connrefused --retry-delay 1 ${into} ${host} ${post} 'http://10.42.0.1${path}' && cat $A && rm $A`,
   );
 }
 
