@@ -79,10 +79,10 @@ export async function forgetChanges(): Promise<void> {
   (await commands)?.closeCommands();
 }
 
-/** What `icons` and the layout come from, while the desktop is looked at. */
+/** What `icons` and the layout come from, while the desktop is looked at; first what changes most, which tiles tell. */
 const documents = [
-  'desktop/view:main',
   'desktop/state:main',
+  'desktop/view:main',
   'icon_manager/view:main',
   'icon_manager/state:main',
 ];
@@ -101,13 +101,13 @@ function readSoon(after = SOON): void {
 }
 
 async function read(): Promise<void> {
-  const [view, state, manager, arrangement] = rooms.map((r) => r.content()) as unknown as [
-    Partial<DesktopView>,
+  const [state, view, manager, arrangement] = rooms.map((r) => r.content()) as unknown as [
     Partial<DesktopState> & { said?: Told[]; read?: number },
+    Partial<DesktopView>,
     Partial<ManagerView>,
     Partial<Arrangement>,
   ];
-  if (isJoined()) rise();
+  if (isTold()) rise();
   if (isLive()) hear(state.said ?? []);
   if (state?.available)
     set({
@@ -139,6 +139,8 @@ function hear(lines: Told[]): void {
 }
 
 const isJoined = () => rooms.length > 0 && rooms.every((r) => r.live);
+/** What there is to draw at once: what tiles tell, where these are known, and else all of it. */
+const isTold = () => (app().icons ? rooms[0]?.live : isJoined());
 const isLive = () => isJoined() && app().link !== 'unserved';
 
 export async function keep(
@@ -185,8 +187,7 @@ export async function join(): Promise<void> {
   const { joinRoom } = await import('./sync.ts');
   const { mine, page } = app();
   if (rooms.length > 0 || page.at !== 'desktop') return;
-  // The first time nothing follows that belongs to them.
-  const changed = () => readSoon(hasRead || !isJoined() ? SOON : 0);
+  const changed = () => readSoon(!hasRead && isTold() ? 0 : SOON);
   rooms = documents.map((doc) => joinRoom(`${mine ?? 'me'}/${doc}`, currentLink, changed));
 }
 
