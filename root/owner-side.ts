@@ -81,7 +81,6 @@ export function ownerSide(root: Root, gate: Gate): Side {
 
   async function browserComes(socket: Socket, header: (name: string) => string): Promise<void> {
     const auth = checked(said.owner, socket.handshake.auth);
-    const first = auth.first ? { ...auth.first, frame: bytesOf(auth.first.frame) } : null;
     const token = auth.session_jwt ?? auth.token;
     const cookie = browserOf(root, header('cookie'), auth.browser ?? '');
     // The gate knows a cookie before the handshake; a secret comes with it.
@@ -91,6 +90,7 @@ export function ownerSide(root: Root, gate: Gate): Side {
     const { sid } = session;
     if (auth.sid !== undefined && auth.sid !== sid)
       throw new IngleError('unauthenticated', 'The token is of another session.');
+    const first = auth.first ? { ...auth.first, frame: bytesOf(auth.first.frame) } : null;
     if (session.hub_id !== null) await steer(root, socket, session.hub_id, 'browser');
     socket.data = { ...fresh, sid, cookie, session, first } satisfies OwnerData;
     gate.admit(socket.conn, 'browser', cookie, cookie);

@@ -44,6 +44,8 @@ export function openGreeting(who: () => object, opening: () => boolean) {
     heard(): boolean {
       const was = gone;
       gone = false;
+      // What is left over from before the connection is of a handshake that begins anew.
+      first = undefined;
       return was;
     },
   };

@@ -157,6 +157,7 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
   const forget = heedRoot(socket);
   // While the socket is on its way.
   greeting.prepare();
+  const offers = openOffers(o, on.signedOut, () => closed);
   /** Where it was refused for now, as by a root whose database is away: Socket.IO would not ask again by itself. */
   const again = () => setTimeout(() => closed || socket.active || socket.connect(), pause());
 
@@ -169,7 +170,6 @@ export function openRoute(o: RouteOptions, on: RouteEvents): Route {
     if (!closed) then();
   }
 
-  const offers = openOffers(o, on.signedOut, () => closed);
   const unanswered = patience(offers.put);
   const isWhole = (s: Partial<RouteStatus>) => s.route === 'bound' && !(o.wantsSecret() && !s.sealed_secret);
   function routed(next: RouteStatus): void {

@@ -65,6 +65,20 @@ test('the newest frame goes, and one that comes after the greeting is not of it'
   assert.is(said.length, 1);
 });
 
+test('a frame left over from one connection does not go with the next', () => {
+  const { g, said, connect, asked } = greeted(true, true);
+  g.prepare();
+  g.take(frame(1), 1);
+  connect();
+  // Root stood still for so long that the handshake has begun anew.
+  g.take(frame(2), 2);
+  g.heard();
+  connect();
+  assert.equal([said.length, asked()], [1, 2]);
+  g.take(frame(9), 9);
+  assert.equal(said[1], first(9, 9));
+});
+
 test('a root that refused one is given none any more', () => {
   const { g, said, connect } = greeted(true, true);
   g.prepare();
