@@ -11,7 +11,7 @@ import type { Column, Lazy, Value } from '../firmware/ui/tree.ts';
 import { evaluate, isLazy } from '../firmware/ui/value.ts';
 import { type Asked, bounds, type Part, type Rows, say } from './drawing.ts';
 import { app, useApp } from './store.ts';
-import { rowOf, TURN, table } from './table.ts';
+import { rowOf, table, turnOf } from './table.ts';
 import { t as common, errorText } from './text.ts';
 
 /** Pages that are shown again at once, while they are asked for anew. */
@@ -151,7 +151,8 @@ const ROWS = 1000;
 
 /** The rows of a long table, turn by turn; those that are drawn are kept until the drawing is another one. */
 const Turns: Part<'table'> = ({ n, d, draw }) => {
-  const [to, more] = useState(TURN);
+  const turn = turnOf(n);
+  const [to, more] = useState(turn);
   const kept = useMemo(() => {
     const { head: _, ...own } = d;
     return { own, body: [] as unknown[] };
@@ -164,7 +165,7 @@ const Turns: Part<'table'> = ({ n, d, draw }) => {
     body.push(row);
   }
   useEffect(() => {
-    if (body.length === to) setTimeout(more, 0, to + TURN);
+    if (body.length === to) setTimeout(more, 0, to + turn);
   }, [to, body.length]);
   return table(n, d, draw, 0, [...body]);
 };

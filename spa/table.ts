@@ -5,8 +5,8 @@ import { evaluate } from '../firmware/ui/value.ts';
 import { type Drawing, inRow, type Of, say, words } from './drawing.ts';
 import { t } from './text.ts';
 
-/** Rows that are drawn at once; more of them would hold the page up, and come in turns (rows.ts). */
-export const TURN = 500;
+/** Rows that are drawn at once; more of them would hold the page up, and come in turns (rows.ts). Wide ones are fewer. */
+export const turnOf = (n: Of<'table'>) => Math.min(500, Math.ceil(750 / Math.max(1, n.columns.length)));
 
 type Draw = (n: Node, d: Drawing, depth: number) => unknown;
 
@@ -31,7 +31,7 @@ export function table(n: Of<'table'>, given: Drawing, draw: Draw, depth: number,
   const { head, ...d } = given;
   const rows = evaluate(n.rows as Value, d.scope);
   if (!Array.isArray(rows) || !rows.length) return html`<div class="v-empty">${t('no_rows')}</div>`;
-  if (!turns && rows.length > TURN) return null;
+  if (!turns && rows.length > turnOf(n)) return null;
   const label = say(n.title, d) || n.columns.map((c) => say(c.label, d)).join(', ');
   const headOf = (c: Column) => (c.sort && head?.(c)) || html`<th scope="col">${say(c.label, d)}</th>`;
   return html`<div class="v-table" tabindex="0" role="region" aria-label=${label}>
