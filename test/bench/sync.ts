@@ -128,6 +128,9 @@ async function hocuspocus(): Promise<Side> {
   };
 }
 
+/** Updates a second for which the load is ready, as making one takes longer than sending it. */
+const READY = 40_000;
+
 /** Updates of one key that Yjs itself makes: each holds `@`, the writer in three digits and its number in seven. */
 function writer(n: number) {
   const doc = new Y.Doc();
@@ -135,16 +138,11 @@ function writer(n: number) {
   doc.on('update', (u: Uint8Array) => {
     made = u;
   });
-  let seq = 0;
-  return {
-    get seq() {
-      return seq;
-    },
-    next(): Uint8Array {
-      const text = `@${String(n).padStart(3, '0')}${String(seq++).padStart(7, '0')}`;
-      doc.getMap('content').set(`w${n}`, text);
-      return made;
-    },
+  let count = 0;
+  return (): Uint8Array => {
+    const text = `@${String(n).padStart(3, '0')}${String(count++).padStart(7, '0')}`;
+    doc.getMap('content').set(`w${n}`, text);
+    return made;
   };
 }
 
@@ -176,7 +174,16 @@ function newest(writers: number): (b: Buffer) => Int32Array {
 
 /** Rooms with their clients and writers; the newest of a writer that a client has is what it has of it. */
 function load(side: Side, rooms: { name: string; wires: Wire[]; writers: number }[]) {
-  type Author = ReturnType<typeof writer> & { wire: Wire; room: string; left: Uint16Array; at: Float64Array };
+  interface Author {
+    wire: Wire;
+    make(): Buffer;
+    /** Made, and not sent yet. */
+    ready: Buffer[];
+    /** Number of the next one that is sent. */
+    seq: number;
+    left: Uint16Array;
+    at: Float64Array;
+  }
   const MOST = 1 << 20;
   const authors: Author[][] = [];
   let done = 0;
@@ -185,14 +192,15 @@ function load(side: Side, rooms: { name: string; wires: Wire[]; writers: number 
   for (const { name, wires, writers } of rooms) {
     const own: Author[] = [];
     authors.push(own);
-    for (let i = 0; i < writers; i++)
-      own.push(
-        Object.assign(writer(i), {
-          ...{ wire: wires[i]!, room: name },
-          left: new Uint16Array(rooms.length > 1 ? 1 << 14 : MOST),
-          at: new Float64Array(rooms.length > 1 ? 1 << 14 : MOST),
-        }),
-      );
+    for (let i = 0; i < writers; i++) {
+      const wire = wires[i]!;
+      const next = writer(i);
+      own.push({
+        ...{ wire, make: () => side.frame(wire, name, next()), ready: [], seq: 0 },
+        left: new Uint16Array(rooms.length > 1 ? 1 << 14 : MOST),
+        at: new Float64Array(rooms.length > 1 ? 1 << 14 : MOST),
+      });
+    }
     const read = newest(writers);
     wires.forEach((wire, me) => {
       const seen = new Int32Array(writers).fill(-1);
@@ -215,16 +223,27 @@ function load(side: Side, rooms: { name: string; wires: Wire[]; writers: number 
     });
   }
   const send = (a: Author, others: number) => {
-    const k = a.seq % a.left.length;
-    const frame = side.frame(a.wire, a.room, a.next());
+    const k = a.seq++ % a.left.length;
+    const frame = a.ready.pop() ?? a.make();
     a.left[k] = others;
     a.at[k] = performance.now();
     a.wire.send(frame);
+  };
+  const prepare = () => {
+    const flat = authors.flat();
+    const enough = (READY * (SECONDS + 1)) / flat.length;
+    for (const a of flat) {
+      const more: Buffer[] = [];
+      while (more.length + a.ready.length < enough) more.push(a.make());
+      // The oldest stands at the end, from where they are taken.
+      a.ready = [...more.reverse(), ...a.ready];
+    }
   };
   const others = rooms[0]!.wires.length - 1;
   return {
     /** Updates a second that every other client has; `under` of each author, or one of so many rooms. */
     async throughput(under: number, busy = rooms.length): Promise<{ rate: number; cpu: number }> {
+      prepare();
       let next = 0;
       again = (a) => send(busy < rooms.length ? authors[next++ % rooms.length]![0]! : a, others);
       if (busy < rooms.length) for (; next < busy; ) send(authors[next++]![0]!, others);
