@@ -96,37 +96,116 @@ export function indexRowOf(
   };
 }
 
-/**
- * Updates of different documents are one statement, and so one way to the thread of the database and back. What is given
- * to this view, which is of a connection, goes to the two tables.
- */
-export const appendView = [
-  `CREATE TEMP VIEW IF NOT EXISTS appended
-    (key, n, data, is_whole, acl, schema, ttl_sec, updated_at, etag, rev, signature)
-   AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
-  `CREATE TEMP TRIGGER IF NOT EXISTS append INSTEAD OF INSERT ON appended BEGIN
-    DELETE FROM doc_updates WHERE new.is_whole AND key = new.key;
-    INSERT INTO doc_updates (key, n, data) SELECT new.key, new.n, new.data WHERE new.data IS NOT NULL;
-    INSERT OR REPLACE INTO docs_index (key, acl, schema, ttl_sec, updated_at, etag, rev, signature)
-      SELECT new.key, new.acl, new.schema, new.ttl_sec, new.updated_at, new.etag, new.rev, new.signature
-      WHERE new.acl IS NOT NULL;
-   END`,
-];
+const indexColumns = 'key, acl, schema, ttl_sec, updated_at, etag, rev, signature';
 
-/** Takes the rows as JSON, and their data in a row (`appended`). */
-export const appendSql = `INSERT INTO appended SELECT value->>0, value->>1, substr(?2, value->>2, value->>3), value->>4,
-  value->>5, value->>6, value->>7, value->>8, value->>9, value->>10, value->>11 FROM json_each(?1)`;
-
-/** The values of `appendSql` for what is to be appended to documents. */
-export function appendValues(all: readonly Append[]): [rows: string, data: Uint8Array] {
+/** As JSON and bytes: of each its key, its number, where its data begins and how long it is, whether that is the whole. */
+function packed(all: readonly Append[]): { rows: string; data: Uint8Array } {
   let at = 1;
   const rows = all.map(({ key, n, data, isWhole, index: i }) => {
-    const row = data ? [key, n, at, data.length, isWhole ? 1 : 0] : [key, n, null, null, 0];
-    at += data?.length ?? 0;
+    const length = data ? data.length : -1;
+    const row = [key, n, at, length, isWhole ? 1 : 0];
+    if (data) at += length;
     return i ? [...row, i.acl, i.schema, i.ttl_sec, i.updated_at, i.etag, i.rev, i.signature] : row;
   });
-  const parts = all.flatMap((a) => a.data ?? []);
-  return [JSON.stringify(rows), parts.length === 1 ? parts[0]! : Buffer.concat(parts)];
+  const parts: Uint8Array[] = [];
+  for (const { data } of all) if (data) parts.push(data);
+  return { rows: JSON.stringify(rows), data: parts.length === 1 ? parts[0]! : Buffer.concat(parts) };
+}
+
+const HEAD = 5;
+
+/** What `writeAppends` is to write, as a log has it. */
+export function encodeAppends(all: readonly Append[]): Uint8Array {
+  const { rows, data } = packed(all);
+  const size = Buffer.byteLength(rows);
+  const bytes = Buffer.allocUnsafe(HEAD + size + data.length);
+  bytes[0] = all.some((a) => a.isWhole || a.index) ? 1 : 0;
+  bytes.writeUInt32LE(size, 1);
+  bytes.write(rows, HEAD);
+  bytes.set(data, HEAD + size);
+  return bytes;
+}
+
+function unpacked(bytes: Buffer) {
+  const end = HEAD + bytes.readUInt32LE(1);
+  return { isPlain: bytes[0] === 0, rows: bytes.toString('utf8', HEAD, end), data: bytes.subarray(end) };
+}
+
+type PackedRow = [string, number, number, number, 0 | 1, ...(string | number)[]];
+
+/** The opposite of `encodeAppends`. */
+export function decodeAppends(bytes: Buffer): Append[] {
+  const { rows, data } = unpacked(bytes);
+  return (JSON.parse(rows) as PackedRow[]).map(([key, n, at, length, isWhole, ...index]) => {
+    const [acl, schema, ttl_sec, updated_at, etag, rev, signature] = index;
+    return {
+      ...{
+        key,
+        n,
+        data: length < 0 ? null : data.subarray(at - 1, at - 1 + length),
+        isWhole: isWhole === 1,
+      },
+      index:
+        acl === undefined
+          ? null
+          : ({ key, acl, schema, ttl_sec, updated_at, etag, rev, signature } as IndexRow),
+    };
+  });
+}
+
+/** Writes what `encodeAppends` has made. */
+export async function writeEncoded(tx: Transaction, bytes: Buffer, again: boolean): Promise<void> {
+  const { isPlain, rows, data } = unpacked(bytes);
+  // Updates alone, as most are, go as they lie there.
+  if (isPlain && !again) await tx.run(rowsSql, rows, data);
+  else await writeAppends(tx, decodeAppends(bytes), again);
+}
+
+const rowsSql = `INSERT INTO doc_updates (key, n, data)
+  SELECT value->>0, value->>1, substr(?2, value->>2, value->>3) FROM json_each(?1)`;
+const indexSql = `INSERT OR REPLACE INTO docs_index (${indexColumns}) SELECT value->>0, value->>5, value->>6, value->>7,
+  value->>8, value->>9, value->>10, value->>11 FROM json_each(?1)`;
+
+/**
+ * Writes updates of documents, in their order, and what the index says of them.
+ * @param again another version may have written since: nothing of it is replaced, and its numbers are taken
+ */
+export async function writeAppends(tx: Transaction, given: readonly Append[], again = false): Promise<void> {
+  const all = again ? await renumbered(tx, given) : given;
+  const wholes = new Map(all.filter((a) => a.isWhole).map((a) => [a.key, a]));
+  if (wholes.size > 0)
+    await tx.run(
+      'DELETE FROM doc_updates WHERE key IN (SELECT value FROM json_each(?))',
+      JSON.stringify([...wholes.keys()]),
+    );
+  // What a whole takes the place of need not be written first.
+  const updates = all.filter((a) => a.data && a.n >= (wholes.get(a.key)?.n ?? 0));
+  if (updates.length > 0) {
+    const { rows, data } = packed(updates);
+    await tx.run(rowsSql, rows, data);
+  }
+  const indexed = new Map(all.filter((a) => a.index).map((a) => [a.key, a]));
+  if (indexed.size > 0) await tx.run(indexSql, packed([...indexed.values()]).rows);
+}
+
+/** What is not there yet, with numbers that are free. */
+async function renumbered(tx: Transaction, all: readonly Append[]): Promise<Append[]> {
+  const next = new Map<string, number>();
+  const out: Append[] = [];
+  for (const a of all) {
+    if (!next.has(a.key)) {
+      const { newest } = (await tx.get<{ newest: number }>(
+        'SELECT max(coalesce((SELECT max(n) FROM doc_updates WHERE key = ?1), 0), coalesce((SELECT rev FROM docs_index WHERE key = ?1), 0)) AS newest',
+        a.key,
+      ))!;
+      next.set(a.key, newest + 1);
+    }
+    const free = next.get(a.key)!;
+    const n = Math.max(a.n, free);
+    out.push({ ...a, n, isWhole: false, index: n === a.n ? a.index : null });
+    if (a.data) next.set(a.key, n + 1);
+  }
+  return out;
 }
 
 export async function deleteDocument(tx: Transaction, key: string): Promise<void> {

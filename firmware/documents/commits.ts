@@ -1,8 +1,28 @@
-// What rooms have tried goes to the disk together: one statement for all that came meanwhile.
+// What rooms have tried goes to the disk together: one write for all that came meanwhile.
+import { openDeferred } from '../system/deferred.ts';
 import type { Store } from '../system/store.ts';
-import { type Append, appendSql, appendValues, appendView, type Transaction } from './archive.ts';
+import {
+  type Append,
+  decodeAppends,
+  deleteDocument,
+  encodeAppends,
+  type Loaded,
+  loadDocument,
+  type Transaction,
+  writeAppends,
+  writeEncoded,
+} from './archive.ts';
 
-export type Commits = (a: Append | null, also?: (tx: Transaction) => Promise<void>) => Promise<void>;
+export interface Commits {
+  /** Settles when it is on the disk. What comes first is written first. */
+  append(a: Append): Promise<void>;
+  /** The same together with something else to store, in a transaction of its own. */
+  with(a: Append | null, also: (tx: Transaction) => Promise<void>): Promise<void>;
+  /** Reads a document; one that is not there is empty. @throws where the tables lack something of it */
+  load(key: string): Promise<Loaded>;
+  remove(key: string): Promise<void>;
+  close(): Promise<void>;
+}
 
 interface Waiting {
   append: Append;
@@ -10,19 +30,17 @@ interface Waiting {
   reject: (e: unknown) => void;
 }
 
-/** What comes first is written first. What has something else to store beside it has a transaction of its own. */
-export function openCommits(store: Pick<Store, 'run' | 'prepare' | 'transaction'>): Commits {
+export function openCommits(store: Store): Commits {
   let waiting: Waiting[] = [];
   let isWriting = false;
-  const ready = Promise.all(appendView.map((sql) => store.run(sql)));
-  // Told at each write.
-  ready.catch(() => {});
-  const append = store.prepare(appendSql);
+  const deferred = openDeferred({ store, write: writeEncoded });
 
-  async function write(some: readonly Waiting[]): Promise<void> {
-    await ready;
-    await append(...appendValues(some.map((w) => w.append)));
-  }
+  /** Settles when the tables know all of a document. */
+  const settle = (key: string) =>
+    deferred.settle().catch((e) => {
+      const lacking = deferred.lacking()?.flatMap(decodeAppends);
+      if (!lacking || lacking.some((a) => a.key === key)) throw e;
+    });
 
   async function run(): Promise<void> {
     // What else comes in this turn of the loop goes along.
@@ -31,28 +49,37 @@ export function openCommits(store: Pick<Store, 'run' | 'prepare' | 'transaction'
       const all = waiting;
       waiting = [];
       try {
-        await write(all);
+        await deferred.add(encodeAppends(all.map((w) => w.append)));
         for (const w of all) w.resolve();
-      } catch {
-        // One that cannot be stored takes nobody along.
-        for (const w of all) await write([w]).then(w.resolve, w.reject);
+      } catch (e) {
+        for (const w of all) w.reject(e);
       }
     }
     isWriting = false;
   }
 
-  return async (a, also) => {
-    if (also)
-      return store.transaction(async (tx) => {
+  return {
+    append: (append) =>
+      new Promise<void>((resolve, reject) => {
+        waiting.push({ append, resolve, reject });
+        if (isWriting) return;
+        isWriting = true;
+        void run();
+      }),
+    with: (a, also) =>
+      store.transaction(async (tx) => {
         await also(tx);
-        if (a) await tx.run(appendSql, ...appendValues([a]));
-      });
-    if (!a) return;
-    await new Promise<void>((resolve, reject) => {
-      waiting.push({ append: a, resolve, reject });
-      if (isWriting) return;
-      isWriting = true;
-      void run();
-    });
+        if (a) await writeAppends(tx, [a]);
+      }),
+    async load(key) {
+      await settle(key);
+      return loadDocument(store, key);
+    },
+    async remove(key) {
+      // What came later to the tables would bring it back.
+      await settle(key);
+      await store.transaction((tx) => deleteDocument(tx, key));
+    },
+    close: deferred.close,
   };
 }

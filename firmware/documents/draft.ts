@@ -52,30 +52,106 @@ export interface Draft {
   restore(): Promise<void>;
 }
 
+export interface DraftOptions {
+  /** Reads the document anew, where what was tried could not be stored. */
+  reload?: (() => Promise<Y.Doc>) | undefined;
+  /** For a view document, whose tree is the hub's alone to write. */
+  compile?: Compile | undefined;
+}
+
+export const openDraft = (stored: Y.Doc, maxBytes: number, o: DraftOptions): Draft =>
+  new Tries(stored, maxBytes, o);
+
 /**
- * @param o.reload reads the document anew, where what was tried could not be stored
- * @param o.compile for a view document, whose tree is the hub's alone to write
+ * A class, as there are as many as documents that are open: an accessor in an object literal would give each a hidden class
+ * of its own in V8, and all code that meets them would look every property up (D184).
  */
-export function openDraft(
-  stored: Y.Doc,
-  maxBytes: number,
-  o: { reload?: (() => Promise<Y.Doc>) | undefined; compile?: Compile | undefined },
-): Draft {
-  let doc = stored;
+class Tries implements Draft {
+  doc: Y.Doc;
+  isSpoilt = false;
+  readonly #maxBytes: number;
+  readonly #o: DraftOptions;
   /** Not less than what the document takes, bytes; 0: not known. */
-  let size = 0;
-  let isSpoilt = false;
+  #size = 0;
+
+  constructor(stored: Y.Doc, maxBytes: number, o: DraftOptions) {
+    this.doc = stored;
+    this.#maxBytes = maxBytes;
+    this.#o = o;
+  }
+
+  take(all: readonly Trial[], from: number): { count: number; update: Uint8Array | null } {
+    let at = from;
+    const work = () => {
+      while (at < all.length && this.#takeOne(all[at]!)) at++;
+    };
+    const { change } = all[from]!;
+    // One alone that brings items (their authors are counted first) goes on as it came.
+    const isAsItCame = from === all.length - 1 && change instanceof Uint8Array && change[0] !== 0;
+    if (!isAsItCame) {
+      const update = this.#changed(work);
+      return { count: at - from, update };
+    }
+    this.#apply(work);
+    return { count: at - from, update: at > from ? change : null };
+  }
+
+  async attempt(t: Trial): Promise<Tried> {
+    const tried = await this.#tryOut(t);
+    const update = whole(tried);
+    if (!update) return tried;
+    const isNew = this.#changed(() => Y.applyUpdate(this.doc, update)) !== null;
+    return isNew ? tried : { ...tried, update: null, planted: null };
+  }
+
+  async restore(): Promise<void> {
+    if (!this.isSpoilt) return;
+    if (!this.#o.reload) throw new IngleError('internal', 'The document cannot be read again.');
+    const before = this.doc;
+    this.doc = await this.#o.reload();
+    before.destroy();
+    this.#size = 0;
+    this.isSpoilt = false;
+  }
+
+  spoil(): void {
+    this.isSpoilt = true;
+  }
 
   /** Whether there is room for `more` bytes without a look at the whole. */
-  function hasRoom(more: number): boolean {
-    if (size === 0 || size + more > maxBytes) size = Y.encodeStateAsUpdate(doc).length;
-    return size + more <= maxBytes;
+  #hasRoom(more: number): boolean {
+    if (this.#size === 0 || this.#size + more > this.#maxBytes)
+      this.#size = Y.encodeStateAsUpdate(this.doc).length;
+    return this.#size + more <= this.#maxBytes;
+  }
+
+  /** Applies a change where nothing can be wrong with it. */
+  #takeOne({ change, check }: Trial): boolean {
+    if (this.#o.compile || check || !(change instanceof Uint8Array)) return false;
+    if (!this.#hasRoom(change.length) || !isPlain(this.doc, change)) return false;
+    Y.applyUpdate(this.doc, change);
+    this.#size += change.length;
+    return true;
+  }
+
+  /** Tries a change on a copy. */
+  async #tryOut(t: Trial): Promise<Tried> {
+    if (this.#o.compile) return this.#tryView(t, this.#o.compile);
+    const { next, update } = stage(this.doc, t.change, this.#maxBytes);
+    try {
+      if (update) t.check?.(readContent(next));
+    } finally {
+      next.destroy();
+    }
+    this.#size = 0;
+    return { update, planted: null };
   }
 
   /** Tries a view's change on a copy, with the tree of what it leads to. */
-  async function tryView(t: Trial, compile: Compile): Promise<Tried> {
+  async #tryView(t: Trial, compile: Compile): Promise<Tried> {
+    const maxBytes = this.#maxBytes;
     // A view and its tree have a document's bytes each.
-    const { next, update } = stage(doc, t.change, 2 * maxBytes, true);
+    const { next, update } = stage(this.doc, t.change, 2 * maxBytes, true);
     try {
       // What changes nothing has nobody's word for what stands there; the hub itself may ask for today's tree.
       if (!update && t.change instanceof Uint8Array) return { update, planted: null };
@@ -91,94 +167,30 @@ export function openDraft(
     }
   }
 
-  /** Applies a change where nothing can be wrong with it. */
-  function takeOne({ change, check }: Trial): boolean {
-    if (o.compile || check || !(change instanceof Uint8Array)) return false;
-    if (!hasRoom(change.length) || !isPlain(doc, change)) return false;
-    Y.applyUpdate(doc, change);
-    size += change.length;
-    return true;
-  }
-
-  /** Tries a change on a copy. */
-  async function tryOut(t: Trial): Promise<Tried> {
-    if (o.compile) return tryView(t, o.compile);
-    const { next, update } = stage(doc, t.change, maxBytes);
-    try {
-      if (update) t.check?.(readContent(next));
-    } finally {
-      next.destroy();
-    }
-    size = 0;
-    return { update, planted: null };
-  }
-
   /** Changes the document by `work`, in one transaction of Yjs. */
-  function apply(work: () => void): void {
+  #apply(work: () => void): void {
     try {
-      doc.transact(work);
-      isSpoilt ||= doc.store.pendingStructs !== null || doc.store.pendingDs !== null;
+      this.doc.transact(work);
+      this.isSpoilt ||= this.doc.store.pendingStructs !== null || this.doc.store.pendingDs !== null;
     } catch (e) {
-      isSpoilt = true;
+      this.isSpoilt = true;
       throw e;
     }
   }
 
   /** @returns what the document has got by it; null: nothing */
-  function changed(work: () => void): Uint8Array | null {
+  #changed(work: () => void): Uint8Array | null {
     let made: Uint8Array | null = null;
     const note = (update: Uint8Array) => {
       made = update;
     };
+    const { doc } = this;
     doc.on('update', note);
     try {
-      apply(work);
+      this.#apply(work);
     } finally {
       doc.off('update', note);
     }
     return made;
   }
-
-  return {
-    get doc() {
-      return doc;
-    },
-    get isSpoilt() {
-      return isSpoilt;
-    },
-    take(all, from) {
-      let at = from;
-      const work = () => {
-        while (at < all.length && takeOne(all[at]!)) at++;
-      };
-      const { change } = all[from]!;
-      // One alone that brings items (their authors are counted first) goes on as it came.
-      const isAsItCame = from === all.length - 1 && change instanceof Uint8Array && change[0] !== 0;
-      if (!isAsItCame) {
-        const update = changed(work);
-        return { count: at - from, update };
-      }
-      apply(work);
-      return { count: at - from, update: at > from ? change : null };
-    },
-    async attempt(t) {
-      const tried = await tryOut(t);
-      const update = whole(tried);
-      if (!update) return tried;
-      const isNew = changed(() => Y.applyUpdate(doc, update)) !== null;
-      return isNew ? tried : { ...tried, update: null, planted: null };
-    },
-    async restore() {
-      if (!isSpoilt) return;
-      if (!o.reload) throw new IngleError('internal', 'The document cannot be read again.');
-      const before = doc;
-      doc = await o.reload();
-      before.destroy();
-      size = 0;
-      isSpoilt = false;
-    },
-    spoil() {
-      isSpoilt = true;
-    },
-  };
 }

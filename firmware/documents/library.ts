@@ -2,7 +2,7 @@
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import { compile } from '../ui/compile.ts';
-import { deleteDocument, expiredDocuments, type IndexRow, loadDocument, unindexed } from './archive.ts';
+import { expiredDocuments, type IndexRow, unindexed } from './archive.ts';
 import { openCommits } from './commits.ts';
 import { etagOf, readContent } from './content.ts';
 import { type DocumentKey, parseKey } from './key.ts';
@@ -69,10 +69,13 @@ export function openLibrary(o: {
 
   async function load(text: string): Promise<Room> {
     const key = parseKey(text);
-    const at = await loadDocument(store, text);
+    const at = await commits.load(text);
     lists.set(text, aclOf(key, at.index));
     const save = openSaving(text, at, {
-      ...{ commits, signer, now },
+      // Written out: it is read at each write (D126).
+      commits,
+      signer,
+      now,
       indexed: said(text),
       written: () => o.written?.(text),
     });
@@ -81,23 +84,13 @@ export function openLibrary(o: {
       at.doc,
       isSkillDocument(key) ? MAX_SKILL_DOCUMENT : MAX_OWNER_DOCUMENT,
       save,
-      async () => (await loadDocument(store, text)).doc,
+      async () => (await commits.load(text)).doc,
       key.doc_type === 'view' ? compile : undefined,
     );
     stir(IDLE_SEC);
-    if (key.doc_type === 'view' && at.index) await renew(text, room, at.index);
+    if (key.doc_type === 'view' && at.index) await renew(o, room, at.index);
     ready.set(text, room);
     return room;
-  }
-
-  /** A view that was stored without its tree, or with that of an older compiler, gets today's. */
-  async function renew(text: string, room: Room, { signature }: IndexRow): Promise<void> {
-    // What somebody else wrote into the store gets no signature by the way.
-    if (!signer.verify(text, etagOf(readContent(room.doc)), signature))
-      return o.log.warn('a stored view does not bear the signature of this hub', { key: text });
-    await room
-      .write(() => {})
-      .catch((cause) => o.log.warn('a view is shown as it was compiled before', { key: text, cause }));
   }
 
   function unload(text: string): boolean {
@@ -138,7 +131,7 @@ export function openLibrary(o: {
     },
     async remove(text) {
       if (!unload(text)) return false;
-      await store.transaction((tx) => deleteDocument(tx, text));
+      await commits.remove(text);
       return true;
     },
     async sweep() {
@@ -155,7 +148,19 @@ export function openLibrary(o: {
       for (const room of [...ready.values()]) await room.flush();
       await library.settle('');
       for (const room of ready.values()) room.close();
+      await commits.close();
     },
   };
   return library;
+}
+
+/** A view that was stored without its tree, or with that of an older compiler, gets today's. */
+async function renew(o: { signer: Signer; log: Log }, room: Room, { signature }: IndexRow): Promise<void> {
+  const { key } = room;
+  // What somebody else wrote into the store gets no signature by the way.
+  if (!o.signer.verify(key, etagOf(readContent(room.doc)), signature))
+    return o.log.warn('a stored view does not bear the signature of this hub', { key });
+  await room
+    .write(() => {})
+    .catch((cause) => o.log.warn('a view is shown as it was compiled before', { key, cause }));
 }

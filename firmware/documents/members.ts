@@ -19,7 +19,7 @@ export function openMembers() {
     leave: (member: Member) => void all.delete(member),
     /** To every member, or to all but one; written once for all of them. */
     show(bytes: Uint8Array, but?: Member): void {
-      const [one] = but && all.has(but) ? [but] : all;
+      const one = but && all.has(but) ? but : all.values().next().value;
       if (one?.cast) {
         one.cast(bytes);
         if (one !== but) one.send(bytes);

@@ -1,6 +1,6 @@
 // The messages of /sync: y-websocket's framing over y-protocols (sync, awareness, auth). Pure.
 import { createDecoder, hasContent, readVarUint, readVarUint8Array } from 'lib0/decoding';
-import { createEncoder, toUint8Array, writeVarString, writeVarUint, writeVarUint8Array } from 'lib0/encoding';
+import { createEncoder, toUint8Array, writeVarString, writeVarUint } from 'lib0/encoding';
 import { IngleError } from '../protocol/errors.ts';
 
 const kind = { sync: 0, awareness: 1, auth: 2, queryAwareness: 3 } as const;
@@ -24,47 +24,57 @@ export function decodeMessage(bytes: Uint8Array): ClientMessage {
   }
 }
 
+const bad = (says: string) => new IngleError('invalid_request', `The sync message ${says}.`);
+
+/** The bytes that end a message. */
+function rest(d: ReturnType<typeof createDecoder>): Uint8Array {
+  const body = readVarUint8Array(d);
+  if (hasContent(d)) throw bad('has bytes left over');
+  return body;
+}
+
 function decode(bytes: Uint8Array): ClientMessage {
-  const bad = (says: string) => new IngleError('invalid_request', `The sync message ${says}.`);
   const d = createDecoder(bytes);
-  const only = <T>(value: T): T => {
-    if (hasContent(d)) throw bad('has bytes left over');
-    return value;
-  };
   switch (readVarUint(d)) {
     case kind.sync: {
       const what = readVarUint(d);
-      const body = only(readVarUint8Array(d));
+      const body = rest(d);
       if (what === step.one) return { type: 'step1', stateVector: body };
       if (what === step.two || what === step.update)
         return { type: 'update', update: body, answer: what === step.two };
       throw bad('is of an unknown step');
     }
     case kind.awareness: {
-      const update = only(readVarUint8Array(d));
+      const update = rest(d);
       if (update.length > MAX_AWARENESS)
         throw new IngleError('too_large', 'The awareness message is too large.');
       return { type: 'awareness', update };
     }
     case kind.queryAwareness:
-      return only({ type: 'query-awareness' });
+      if (hasContent(d)) throw bad('has bytes left over');
+      return { type: 'query-awareness' };
     default:
       throw bad('is of an unknown kind');
   }
 }
 
-function message(first: number, second: number | null, body: Uint8Array): Uint8Array {
-  const e = createEncoder();
-  writeVarUint(e, first);
-  if (second !== null) writeVarUint(e, second);
-  writeVarUint8Array(e, body);
-  return toUint8Array(e);
+/** Written at once where lib0's encoder would grow and be copied: every update goes through here. */
+function message(head: readonly number[], body: Uint8Array): Uint8Array {
+  const length: number[] = [];
+  let left = body.length;
+  for (; left > 127; left >>>= 7) length.push((left & 127) | 128);
+  length.push(left);
+  const bytes = new Uint8Array(head.length + length.length + body.length);
+  bytes.set(head);
+  bytes.set(length, head.length);
+  bytes.set(body, head.length + length.length);
+  return bytes;
 }
 
-export const encodeStep1 = (stateVector: Uint8Array) => message(kind.sync, step.one, stateVector);
-export const encodeStep2 = (update: Uint8Array) => message(kind.sync, step.two, update);
-export const encodeUpdate = (update: Uint8Array) => message(kind.sync, step.update, update);
-export const encodeAwareness = (update: Uint8Array) => message(kind.awareness, null, update);
+export const encodeStep1 = (stateVector: Uint8Array) => message([kind.sync, step.one], stateVector);
+export const encodeStep2 = (update: Uint8Array) => message([kind.sync, step.two], update);
+export const encodeUpdate = (update: Uint8Array) => message([kind.sync, step.update], update);
+export const encodeAwareness = (update: Uint8Array) => message([kind.awareness], update);
 
 /** "Permission denied", with the reason. */
 export function encodeDenied(reason: string): Uint8Array {

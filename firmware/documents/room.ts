@@ -2,10 +2,11 @@
 import * as Y from 'yjs';
 import { IngleError } from '../protocol/errors.ts';
 import type { JsonObject } from './content.ts';
-import { type Compile, openDraft } from './draft.ts';
-import { type Commit, openLine, type WriteOptions } from './line.ts';
+import { type Compile, type Draft, openDraft } from './draft.ts';
+import { type Commit, Line, type WriteOptions } from './line.ts';
 import { type Member, openMembers } from './members.ts';
 import {
+  type ClientMessage,
   decodeMessage,
   encodeAwareness,
   encodeDenied,
@@ -103,16 +104,17 @@ export function makeRoom(
   const answered = new WeakSet<Member>();
   const draft = openDraft(stored, maxBytes, { reload, compile });
   let settling = 0;
-  const line = openLine(draft, commit, (update, author, planted) => {
+  const line = new Line(draft, commit, (update, author, planted) => {
     members.show(encodeUpdate(update), author);
     // Others have view and tree at once; who wrote the view alone lacks its tree.
     if (planted && author && members.all.has(author)) author.send(encodeUpdate(planted));
   });
-  const gathered = gathering(line.write);
+  const write: Room['write'] = (change, options) => line.write(change, options);
+  const gathered = gathering(write);
 
   /** Takes a refused change back where it came from. */
   async function undo(member: Member, change: Uint8Array): Promise<void> {
-    await new Promise<void>(line.greet);
+    await new Promise<void>((resolve) => line.greet(resolve));
     const update = undoing(draft.doc, change);
     if (update && members.all.has(member)) member.send(encodeUpdate(update));
   }
@@ -135,21 +137,42 @@ export function makeRoom(
     if (!member.canWrite) return refuse(member, m.update);
     if (m.answer) answered.add(member);
     const isWhole = answered.has(member);
-    return line.write(m.update, { from: member, also }).catch(async (e) => {
+    const refused = async (e: unknown) => {
       // Written while the member was away and sent before it heard step 1: its answer to that has it all.
       if (e instanceof GapError && !isWhole) return;
       if (e instanceof IngleError && e.status < 500) await undo(member, m.update);
       throw e;
-    });
+    };
+    return line.write(m.update, { from: member, also, refused });
   }
 
-  return {
+  /** What a member asks or says of itself. */
+  async function hear(member: Member, m: Exclude<ClientMessage, { type: 'update' }>): Promise<void> {
+    if (m.type === 'step1')
+      await new Promise<void>((resolve, reject) =>
+        line.greet(() => {
+          try {
+            member.send(encodeStep2(missing(draft.doc, m.stateVector)));
+            resolve();
+          } catch (e) {
+            reject(e);
+          }
+        }),
+      );
+    else if (m.type === 'query-awareness') {
+      const here = presence.all();
+      if (here) member.send(encodeAwareness(here));
+    } else {
+      const news = presence.hear(member, member.who ?? '', m.update);
+      // The sender hears itself too: y-websocket takes silence for a dead line.
+      if (news) members.show(encodeAwareness(news));
+    }
+  }
+
+  const rest: Omit<Room, 'doc'> = {
     key,
-    get doc() {
-      return draft.doc;
-    },
     members: members.all,
-    write: line.write,
+    write,
     gather: gathered.gather,
     async flush() {
       await gathered.flush();
@@ -169,27 +192,12 @@ export function makeRoom(
       const gone = presence.leave(member);
       if (gone) members.show(encodeAwareness(gone));
     },
-    async receive(member, bytes, also) {
-      const m = decodeMessage(bytes);
-      if (m.type === 'update') return update(member, m, also);
-      if (m.type === 'step1')
-        await new Promise<void>((resolve, reject) =>
-          line.greet(() => {
-            try {
-              member.send(encodeStep2(missing(draft.doc, m.stateVector)));
-              resolve();
-            } catch (e) {
-              reject(e);
-            }
-          }),
-        );
-      else if (m.type === 'query-awareness') {
-        const here = presence.all();
-        if (here) member.send(encodeAwareness(here));
-      } else {
-        const news = presence.hear(member, member.who ?? '', m.update);
-        // The sender hears itself too: y-websocket takes silence for a dead line.
-        if (news) members.show(encodeAwareness(news));
+    receive(member, bytes, also) {
+      try {
+        const m = decodeMessage(bytes);
+        return m.type === 'update' ? update(member, m, also) : hear(member, m);
+      } catch (e) {
+        return Promise.reject(e);
       }
     },
     async settle() {
@@ -208,6 +216,18 @@ export function makeRoom(
       draft.doc.destroy();
     },
   };
+  return Object.assign(new OfDraft(draft), rest);
+}
+
+/** Whose document is the draft's, which may be another one later; a class for the same reason as the draft's (D184). */
+class OfDraft {
+  readonly #draft: Draft;
+  constructor(draft: Draft) {
+    this.#draft = draft;
+  }
+  get doc(): Y.Doc {
+    return this.#draft.doc;
+  }
 }
 
 function missing(doc: Y.Doc, stateVector: Uint8Array): Uint8Array {

@@ -54,6 +54,8 @@ function indexed(key: DocumentKey, next: Y.Doc, now: number) {
   };
 }
 
+const done = Promise.resolve();
+
 /**
  * Stores the updates of a document, one at a time. Without one, and without anything else to store, it stores what the
  * index is to say.
@@ -77,10 +79,10 @@ export function openSaving(
   /** When the newest update was written, Unix seconds. */
   let written = o.now();
 
-  return async (update, next, also) => {
-    if (!update && also) return o.commits(null, also);
+  return (update, next, also) => {
+    if (!update && also) return o.commits.with(null, also);
     // Nothing that is stored.
-    if (!update && n === 1) return;
+    if (!update && n === 1) return done;
     if (update) written = o.now();
     const isWhole = update !== null && rows >= FOLD_ROWS;
     const waits = update !== null && isIndexed && !isWhole && mayWait(key);
@@ -88,12 +90,14 @@ export function openSaving(
     const newest = update ? n : n - 1;
     const index = said && indexRowOf(text, newest, next, said, o.signer);
     const data = isWhole ? Y.encodeStateAsUpdate(next) : update;
-    await o.commits({ key: text, n: newest, data, isWhole, index }, also);
-    isIndexed = true;
-    if (said) o.indexed(said);
-    if (!update) return;
-    n++;
-    rows = isWhole ? 1 : rows + 1;
-    o.written();
+    const row = { key: text, n: newest, data, isWhole, index };
+    return (also ? o.commits.with(row, also) : o.commits.append(row)).then(() => {
+      isIndexed = true;
+      if (said) o.indexed(said);
+      if (!update) return;
+      n++;
+      rows = isWhole ? 1 : rows + 1;
+      o.written();
+    });
   };
 }

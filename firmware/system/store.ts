@@ -8,15 +8,23 @@ import { openQueue } from '../protocol/queue.ts';
 export type Row = Record<string, unknown>;
 export type Value = string | number | bigint | null | Uint8Array;
 
+type Statements = Pick<Store, 'run' | 'all' | 'get'>;
+
 export interface Store {
+  /** Where it lies; undefined where it is in memory alone. */
+  readonly file: string | undefined;
   /** Runs one statement; `changes` = rows it touched. Durable when it settles (synchronous=FULL). */
   run(sql: string, ...values: Value[]): Promise<{ changes: number }>;
   all<T extends Row = Row>(sql: string, ...values: Value[]): Promise<T[]>;
   get<T extends Row = Row>(sql: string, ...values: Value[]): Promise<T | undefined>;
-  /** The same of a statement that is run often: it is parsed once. */
-  prepare(sql: string): (...values: Value[]) => Promise<{ changes: number }>;
   /** Runs `work` in one transaction, after those before it; a throw rolls it back. */
-  transaction<T>(work: (s: Pick<Store, 'run' | 'all' | 'get'>) => Promise<T>): Promise<T>;
+  transaction<T>(work: (s: Statements) => Promise<T>): Promise<T>;
+  /**
+   * Has `work` run before anything else that is asked of the store from now on, its closing included. It must not throw,
+   * and a store has one.
+   * @returns asks for `work` alone
+   */
+  before(work: (transaction: Store['transaction']) => Promise<void>): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,41 +57,32 @@ export async function openStore(file: string, migrations: readonly Migration[]):
     await raw.all(`PRAGMA ${pragma}`);
 
   // One connection, so transactions must not interleave: everything goes through one queue.
-  const queued = openQueue().add;
-  const prepared: sqlite3.Statement[] = [];
+  const turns = openQueue();
+  let first: (() => Promise<void>) | undefined;
+  const queued = <T>(work: () => Promise<T>) => turns.add(() => (first ? first().then(work) : work()));
+  const atomically: Store['transaction'] = async (work) => {
+    await raw.run('BEGIN IMMEDIATE');
+    try {
+      const result = await work(raw);
+      await raw.run('COMMIT');
+      return result;
+    } catch (e) {
+      // SQLite may have done so by itself, as on a full disk.
+      await raw.run('ROLLBACK').catch(() => {});
+      throw e;
+    }
+  };
   const store: Store = {
+    file: file === ':memory:' ? undefined : file,
     run: (sql, ...v) => queued(() => raw.run(sql, ...v)),
     all: (sql, ...v) => queued(() => raw.all(sql, ...v)) as never,
     get: (sql, ...v) => queued(() => raw.get(sql, ...v)) as never,
-    prepare(sql) {
-      let statement: sqlite3.Statement | undefined;
-      return (...v) =>
-        queued(async () => {
-          if (!statement) {
-            statement = await parsed(db, sql);
-            prepared.push(statement);
-          }
-          const one = statement;
-          return ran((done) => one.run(bind(v), done));
-        });
+    transaction: (work) => queued(() => atomically(work)),
+    before(work) {
+      first = () => work(atomically);
+      return () => queued(async () => {});
     },
-    transaction: (work) =>
-      queued(async () => {
-        await raw.run('BEGIN IMMEDIATE');
-        try {
-          const result = await work(raw);
-          await raw.run('COMMIT');
-          return result;
-        } catch (e) {
-          await raw.run('ROLLBACK');
-          throw e;
-        }
-      }),
-    close: () =>
-      queued(() => {
-        for (const statement of prepared) statement.finalize();
-        return new Promise<void>((ok, no) => db.close((e) => (e ? no(e) : ok())));
-      }),
+    close: () => queued(() => new Promise<void>((ok, no) => db.close((e) => (e ? no(e) : ok())))),
   };
   await store.transaction(async (s) => {
     const ask = async (pragma: string) => Number(Object.values((await s.get(`PRAGMA ${pragma}`))!)[0]);
@@ -116,13 +115,7 @@ function ran(run: (done: Done) => void): Promise<{ changes: number }> {
   });
 }
 
-function parsed(db: sqlite3.Database, sql: string): Promise<sqlite3.Statement> {
-  return new Promise((resolve, reject) => {
-    const statement: sqlite3.Statement = db.prepare(sql, (e) => (e ? reject(e) : resolve(statement)));
-  });
-}
-
-function plain(db: sqlite3.Database): Pick<Store, 'run' | 'all' | 'get'> {
+function plain(db: sqlite3.Database): Statements {
   return {
     run: (sql, ...values) => ran((done) => db.run(sql, bind(values), done)),
     all: (sql, ...values) =>

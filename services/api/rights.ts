@@ -79,7 +79,7 @@ export function roomRights(o: RightsParts) {
     // Who joins here looks at it: one that sleeps starts while the document is read.
     if (key.doc_type === 'state' && !houseSkills.includes(key.skill_id)) o.skills.rouse(key.skill_id);
     const ends = isPreview(key.branch) && index ? index.updated_at + index.ttl_sec : 0;
-    return { key, text, caller, ends };
+    return { key, text, caller, ends, until: undefined };
   }
 
   /** The right to write, at each write anew: what ended a moment ago is not written any more. */

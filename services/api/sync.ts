@@ -120,6 +120,29 @@ function close(socket: Socket, e: IngleError): void {
   socket.end(closeCode(e), `${e.code}: ${e.message}`);
 }
 
+/** A class, as there is one for each socket (D184). */
+class SocketMember implements Member {
+  readonly who: string;
+  readonly #socket: Socket;
+  readonly #joined: Joined;
+  readonly #rights: RoomRights;
+  constructor(socket: Socket, joined: Joined, rights: RoomRights) {
+    this.who = whose(joined.caller);
+    this.#socket = socket;
+    this.#joined = joined;
+    this.#rights = rights;
+  }
+  get canWrite(): boolean {
+    return this.#rights.mayWrite(this.#joined);
+  }
+  send(bytes: Uint8Array): void {
+    this.#socket.send(bytes);
+  }
+  cast(bytes: Uint8Array): void {
+    this.#socket.cast(this.#joined.text, bytes);
+  }
+}
+
 /** Makes the events of a socket: it joins, what came meanwhile is heard then, and at its end the room hears of it. */
 function connector(
   o: Pick<RightsParts, 'library' | 'skills' | 'desktop'> & { commands: Commands; log: Log; messages?: Rate },
@@ -139,6 +162,7 @@ function connector(
     let room: Room | undefined;
     let member: Member | undefined;
     let here: Joined | undefined;
+    let isCommand = false;
     const bucket = openBucket(most, Date.now());
     /** What came before the room was open; then undefined. */
     let early: Uint8Array[] | undefined = [];
@@ -154,24 +178,19 @@ function connector(
       if (socket) close(socket, e);
     }
     async function join(): Promise<void> {
-      const admitted: Joined = { ...(await rights.admit(keyOf(path, caller?.owner_id), caller)), until };
+      const admitted = await rights.admit(keyOf(path, caller?.owner_id), caller);
+      admitted.until = until;
       const opened = await o.library.open(admitted.text);
       if (over || !socket) return;
       // Another desktop may be in force since.
       rights.holds(admitted);
       here = admitted;
+      isCommand = here.key.skill_id === commandsSkill;
       room = opened;
-      const [s, topic] = [socket, admitted.text];
-      member = {
-        who: whose(caller),
-        get canWrite() {
-          return rights.mayWrite(admitted);
-        },
-        send: (bytes) => s.send(bytes),
-        cast: (bytes) => s.cast(topic, bytes),
-      };
+      const s = socket;
+      member = new SocketMember(s, admitted, rights);
       joined.add(s, admitted);
-      s.subscribe(topic);
+      s.subscribe(admitted.text);
       room.join(member);
       if (desktopSkills.includes(here.key.skill_id)) o.desktop.looked?.(here.key.owner_id);
       o.skills.viewersChanged(here.key.owner_id, here.key.skill_id);
@@ -179,12 +198,12 @@ function connector(
       early = undefined;
       for (const bytes of waited) hear(bytes);
     }
+    const heardOne = () => void open--;
     function hear(bytes: Uint8Array): void {
       if (over || !room || !member || !here) return;
       open++;
-      const isCommand = here.key.skill_id === commandsSkill;
       const heard = isCommand ? command(room, member, here, bytes) : room.receive(member, bytes);
-      heard.then(() => open--, fail);
+      heard.then(heardOne, fail);
     }
     return {
       open(s) {

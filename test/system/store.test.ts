@@ -75,25 +75,27 @@ test('a step that fails leaves nothing of itself', async ({ file }) => {
   assert.equal(await as(file, [lamps, added], 'b'), ['a', 'b']);
 });
 
-test('a prepared statement goes on after one that failed, is on the disk alone, and lets the file be closed', async ({
+test('what is to run before anything else does so at each call, in its order, and at the end', async ({
   file,
 }) => {
   const store = await openStore(file, [lamps]);
-  const add = store.prepare('INSERT INTO lamps (name) VALUES (?)');
-  await add('a');
-  await add('a').then(
-    () => assert.unreachable('twice'),
-    (e: Error) => assert.match(e.message, /UNIQUE/),
-  );
-  await Promise.all([add('b'), add('c')]);
-  const wrong = store.prepare('INSERT INTO nowhere VALUES (?)');
-  for (let i = 0; i < 2; i++)
-    await wrong('a').then(
-      () => assert.unreachable('no such table'),
-      (e: Error) => assert.match(e.message, /no such table/),
-    );
+  const waiting: string[] = [];
+  const ask = store.before(async (transaction) => {
+    for (const name of waiting.splice(0))
+      await transaction((tx) => tx.run('INSERT INTO lamps (name) VALUES (?)', name));
+  });
+  const names = async () => (await store.all('SELECT name FROM lamps ORDER BY name')).map((r) => r['name']);
+  waiting.push('a');
+  assert.equal(await names(), ['a']);
+  waiting.push('b');
+  assert.equal(await store.transaction(async (tx) => (await tx.all('SELECT name FROM lamps')).length), 2);
+  waiting.push('c');
+  const asked = ask();
+  await Promise.all([asked, store.run('DELETE FROM lamps WHERE name = ?', 'c')]);
+  assert.equal(await names(), ['a', 'b']);
+  waiting.push('d');
   await store.close();
-  assert.equal(await as(file, [lamps], 'd'), ['a', 'b', 'c', 'd']);
+  assert.equal(await as(file, [lamps], 'e'), ['a', 'b', 'd', 'e']);
 });
 
 test.run();

@@ -1,0 +1,276 @@
+// Writes that go into the tables later: what a kill, a torn log, a full disk or another program leave of them.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type DeferredOptions, openDeferred } from '../../firmware/system/deferred.ts';
+import { run } from '../../firmware/system/exec.ts';
+import { openStore, type Store } from '../../firmware/system/store.ts';
+import { cutOff } from '../lab/cutoff.ts';
+
+const test = suite<{ dir: string }>('deferred writes');
+test.before.each((c) => {
+  c.dir = mkdtempSync(join(tmpdir(), 'ingle-deferred-'));
+});
+test.after.each((c) => rmSync(c.dir, { recursive: true, force: true }));
+
+type Options = Partial<DeferredOptions>;
+/** A store of words; `writes` has what went into its table at once, and whether it had been there before. */
+async function words(file: string, o: Options & { isFull?: () => boolean } = {}) {
+  const store = await openStore(file, ['CREATE TABLE words (word TEXT PRIMARY KEY, n INTEGER)']);
+  const writes: { words: string[]; again: boolean }[] = [];
+  const deferred = openDeferred({
+    store,
+    async write(tx, entry, again) {
+      const some = JSON.parse(entry.toString()) as string[];
+      for (const word of some)
+        await tx.run(
+          `INSERT ${again ? 'OR IGNORE ' : ''}INTO words (word, n) SELECT ?, count(*) FROM words`,
+          word,
+        );
+      if (o.isFull?.()) throw new Error('the disk is full');
+      writes.push({ words: some, again });
+    },
+    ...{ wait: 1e6, ...o },
+  });
+  const add = (some: string[]) => deferred.add(Buffer.from(JSON.stringify(some)));
+  const lacking = () => deferred.lacking()?.flatMap((entry) => JSON.parse(entry.toString()) as string[]);
+  const all = async () =>
+    (await store.all('SELECT word FROM words ORDER BY n')).map((r) => r['word'] as string);
+  return { store, deferred, writes, all, add, lacking };
+}
+const close = async ({ deferred, store }: { deferred: { close(): Promise<void> }; store: Store }) => {
+  await deferred.close();
+  await store.close();
+};
+const why = (e: unknown) => String((e as Error).message ?? e);
+
+test('what was added is there when the store is asked, though it was in the log alone', async ({ dir }) => {
+  const a = await words(join(dir, 'a.db'));
+  await a.add(['one']);
+  await a.add(['two', 'three']);
+  assert.equal(a.writes, []);
+  assert.equal(a.lacking(), ['one', 'two', 'three']);
+  assert.equal(await a.all(), ['one', 'two', 'three']);
+  assert.equal(a.lacking(), []);
+  assert.equal(a.writes, [
+    { words: ['one'], again: false },
+    { words: ['two', 'three'], again: false },
+  ]);
+  await a.add(['four']);
+  await close(a);
+  const b = await words(join(dir, 'a.db'));
+  assert.equal(await b.all(), ['one', 'two', 'three', 'four']);
+  assert.equal(b.writes, [], 'nothing is done twice');
+  await close(b);
+});
+
+test('a kill at any moment loses nothing that was acknowledged, and does nothing twice', async ({ dir }) => {
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ add: fc.integer({ min: 1, max: 3 }) }) },
+    { weight: 2, arbitrary: fc.constant('settle' as const) },
+    { weight: 2, arbitrary: fc.constant('kill' as const) },
+  );
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      let file = join(dir, `p${run++}.db`);
+      let a = await words(file);
+      const known: string[] = [];
+      let cuts = 0;
+      for (const s of steps) {
+        if (s === 'settle') await a.deferred.settle();
+        else if (s === 'kill') {
+          const after = cutOff(file, join(dir, `p${run++}.db`));
+          cuts++;
+          await close(a);
+          file = after;
+          a = await words(file);
+        } else {
+          const some = Array.from({ length: s.add }, (_, i) => `${known.length + i}`);
+          await a.add(some);
+          known.push(...some);
+        }
+      }
+      assert.equal(await a.all(), known, `${cuts} kills`);
+      await close(a);
+    }),
+    { numRuns: 30, seed: 7 },
+  );
+});
+
+test('a torn end of the log costs what was not acknowledged alone, whatever byte it tears at', async ({
+  dir,
+}) => {
+  const file = join(dir, 'a.db');
+  const a = await words(file);
+  await a.deferred.settle();
+  const ends: number[] = [];
+  for (const word of ['one', 'two', 'three']) {
+    await a.add([word]);
+    ends.push(readFileSync(`${file}-log1`).length);
+  }
+  const log = readFileSync(`${file}-log1`);
+  const torn = join(dir, 'torn.db');
+  const near = new Set(ends.flatMap((end) => [end - 1, end, end + 1]));
+  for (let at = 0; at <= log.length; at++) {
+    if (at % 7 !== 0 && !near.has(at)) continue;
+    // Cut off here, or what follows never came to the disk.
+    for (const rest of [0, log.length - at]) {
+      cutOff(file, torn);
+      writeFileSync(`${torn}-log1`, Buffer.concat([log.subarray(0, at), Buffer.alloc(rest)]));
+      const b = await words(torn);
+      const whole = ends.filter((end) => end <= at).length;
+      assert.equal(await b.all(), ['one', 'two', 'three'].slice(0, whole), `${at}`);
+      await close(b);
+    }
+  }
+  await close(a);
+});
+
+test('an older log at the end of a newer one is not read', async ({ dir }) => {
+  const file = join(dir, 'a.db');
+  const a = await words(file);
+  for (const word of ['a long word that comes first', 'and another']) await a.add([word]);
+  await a.deferred.settle();
+  await a.add(['x']);
+  await a.deferred.settle();
+  // The first file again, whose old end still stands there.
+  await a.add(['y']);
+  const b = await words(cutOff(file, join(dir, 'b.db')));
+  assert.equal(await b.all(), ['a long word that comes first', 'and another', 'x', 'y']);
+  assert.equal(b.writes, [{ words: ['y'], again: true }]);
+  await close(a);
+  await close(b);
+});
+
+test('the log of another store means nothing', async ({ dir }) => {
+  const a = await words(join(dir, 'a.db'));
+  await a.add(['one']);
+  for (const end of ['-log0', '-log1']) copyFileSync(join(dir, `a.db${end}`), join(dir, `b.db${end}`));
+  const b = await words(join(dir, 'b.db'));
+  assert.equal(await b.all(), []);
+  await close(a);
+  await close(b);
+});
+
+test('while the tables take nothing, what was acknowledged stays, what comes is refused, and others are answered', async ({
+  dir,
+}) => {
+  const file = join(dir, 'a.db');
+  let isFull = false;
+  const a = await words(file, { isFull: () => isFull });
+  await a.add(['one']);
+  await a.deferred.settle();
+  isFull = true;
+  await a.add(['two']);
+  assert.equal(await a.all(), ['one'], 'an answer without it');
+  assert.equal(a.lacking(), ['two']);
+  for (let i = 0; i < 3; i++) assert.match(await a.add(['three']).then(() => 'taken', why), /disk is full/);
+  assert.match(await a.deferred.settle().then(() => 'settled', why), /disk is full/);
+  const b = await words(cutOff(file, join(dir, 'b.db')));
+  assert.equal(await b.all(), ['one', 'two'], 'after a kill');
+  isFull = false;
+  await a.add(['four']);
+  assert.equal(await a.all(), ['one', 'two', 'four']);
+  await a.add(['five']);
+  const c = await words(cutOff(file, join(dir, 'c.db')));
+  assert.equal(await c.all(), ['one', 'two', 'four', 'five'], 'nothing of what was refused');
+  for (const one of [a, b, c]) await close(one);
+});
+
+const small = mkdtempSync(join(tmpdir(), 'ingle-small-'));
+const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', small]).then(
+  (r) => r.code === 0,
+  () => false,
+);
+test.after(async () => {
+  if (isMounted) await run('umount', [small]);
+  rmSync(small, { recursive: true });
+});
+if (!isMounted) console.log('SKIP a disk without room: tmpfs cannot be mounted here');
+(isMounted ? test : test.skip)(
+  'a disk without room for the log refuses what comes, until there is some',
+  async ({ dir }) => {
+    const file = join(dir, 'a.db');
+    // That of the second epoch.
+    symlinkSync(join(small, 'log'), `${file}-log0`);
+    const a = await words(file);
+    await a.add(['one']);
+    await a.deferred.settle();
+    const big = 'x'.repeat(100_000);
+    assert.match(await a.add([big]).then(() => 'taken', why), /ENOSPC/);
+    const b = await words(cutOff(file, join(dir, 'b.db')));
+    assert.equal(await b.all(), ['one'], 'after a kill');
+    await a.add(['three']);
+    assert.equal(await a.all(), ['one', 'three']);
+    await close(a);
+    await close(b);
+  },
+);
+
+test('a log that cannot be opened refuses what comes, and others are answered', async ({ dir }) => {
+  const file = join(dir, 'a.db');
+  mkdirSync(`${file}-log0`);
+  const a = await words(file);
+  assert.match(await a.add(['one']).then(() => 'taken', why), /EISDIR/);
+  assert.equal(await a.all(), []);
+  assert.is(a.lacking(), undefined, 'who knows');
+  rmSync(`${file}-log0`, { recursive: true });
+  await a.add(['two']);
+  assert.equal(await a.all(), ['two']);
+  await close(a);
+});
+
+test('what the tables refuse, as somebody else has been there, is written so that it fits', async ({
+  dir,
+}) => {
+  const a = await words(join(dir, 'a.db'));
+  await a.deferred.settle();
+  await a.store.run("INSERT INTO words VALUES ('two', -1)");
+  await a.add(['one', 'two', 'three']);
+  assert.equal(await a.all(), ['two', 'one', 'three']);
+  assert.equal(a.writes, [{ words: ['one', 'two', 'three'], again: true }]);
+  await close(a);
+});
+
+test('a log that has grown goes into the tables by itself, and so does what waits', async ({ dir }) => {
+  const a = await words(join(dir, 'a.db'), { enough: 200 });
+  for (let i = 0; i < 30; i++) await a.add([`a word of some length ${i}`]);
+  assert.ok(a.writes.length > 0, `${a.writes.length} writes`);
+  assert.ok(readFileSync(join(dir, 'a.db-log0')).length < 2000);
+  assert.equal((await a.all()).length, 30);
+  await close(a);
+  const b = await words(join(dir, 'b.db'), { wait: 20 });
+  await b.add(['one']);
+  for (let i = 0; i < 500 && b.writes.length === 0; i++) await new Promise((done) => setTimeout(done, 10));
+  assert.equal(b.writes, [{ words: ['one'], again: false }]);
+  await close(b);
+});
+
+test('a store in memory has no log', async ({ dir }) => {
+  let isFull = false;
+  const a = await words(':memory:', { isFull: () => isFull });
+  await a.add(['one']);
+  isFull = true;
+  assert.match(await a.add(['two']).then(() => 'taken', why), /disk is full/);
+  isFull = false;
+  await a.add(['three']);
+  assert.equal(await a.all(), ['one', 'three']);
+  assert.equal(readdirSync(dir), []);
+  await close(a);
+});
+
+test.run();
