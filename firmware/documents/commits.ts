@@ -1,4 +1,6 @@
 // What rooms have tried goes to the disk together: one write for all that came meanwhile.
+import * as Y from 'yjs';
+import { IngleError } from '../protocol/errors.ts';
 import { openDeferred } from '../system/deferred.ts';
 import type { Store } from '../system/store.ts';
 import {
@@ -18,7 +20,7 @@ export interface Commits {
   append(a: Append): Promise<void>;
   /** The same together with something else to store, in a transaction of its own. */
   with(a: Append | null, also: (tx: Transaction) => Promise<void>): Promise<void>;
-  /** Reads a document; one that is not there is empty. @throws where the tables lack something of it */
+  /** Reads a document, what waits for the tables included; one that is not there is empty. */
   load(key: string): Promise<Loaded>;
   remove(key: string): Promise<void>;
   close(): Promise<void>;
@@ -35,12 +37,17 @@ export function openCommits(store: Store): Commits {
   let isWriting = false;
   const deferred = openDeferred({ store, write: writeEncoded });
 
-  /** Settles when the tables know all of a document. */
-  const settle = (key: string) =>
-    deferred.settle().catch((e) => {
-      const lacking = deferred.lacking()?.flatMap(decodeAppends);
-      if (!lacking || lacking.some((a) => a.key === key)) throw e;
-    });
+  /** Puts all into the tables. @returns what they lack of a document nonetheless. @throws where nobody knows that */
+  async function lacking(key: string): Promise<Append[]> {
+    try {
+      await deferred.settle();
+      return [];
+    } catch (e) {
+      const left = deferred.lacking();
+      if (!left) throw e;
+      return left.flatMap(decodeAppends).filter((a) => a.key === key);
+    }
+  }
 
   async function run(): Promise<void> {
     // What else comes in this turn of the loop goes along.
@@ -72,12 +79,21 @@ export function openCommits(store: Store): Commits {
         if (a) await writeAppends(tx, [a]);
       }),
     async load(key) {
-      await settle(key);
-      return loadDocument(store, key);
+      const left = await lacking(key);
+      const at = await loadDocument(store, key);
+      for (const { n, data, index } of left) {
+        if (index) at.index = index;
+        if (!data) continue;
+        Y.applyUpdate(at.doc, data);
+        at.rows++;
+        at.next = Math.max(at.next, n + 1);
+      }
+      return at;
     },
     async remove(key) {
-      // What came later to the tables would bring it back.
-      await settle(key);
+      // What comes to the tables later would bring it back.
+      if ((await lacking(key)).length > 0)
+        throw new IngleError('unavailable', 'The hub cannot write to its disk at the moment.');
       await store.transaction((tx) => deleteDocument(tx, key));
     },
     close: deferred.close,

@@ -17,7 +17,7 @@ export interface Deferred {
   settle(): Promise<void>;
   /** What the tables lack, oldest first; undefined where nobody knows, as the log could not be read. */
   lacking(): readonly Buffer[] | undefined;
-  /** Puts all into the tables, and closes the log. */
+  /** Puts all into the tables, where they take it, and closes the log. */
   close(): Promise<void>;
 }
 
@@ -76,11 +76,14 @@ const digest = (...parts: Uint8Array[]): Buffer => {
   return hash.digest().subarray(0, 16);
 };
 
-/** The bodies of a file's entries, as far as they are of one epoch and whole: what follows is older, or was cut off. */
-function entriesOf(salt: Uint8Array, file: Buffer): { epoch: number; bodies: Buffer[] } {
+/**
+ * The bodies of a file's entries, as far as they are of one epoch and whole: what follows is older, or was cut off.
+ * @param known the newest epoch of which nothing is asked any more
+ */
+function entriesOf(salt: Uint8Array, file: Buffer, known: number): { epoch: number; bodies: Buffer[] } {
   const bodies: Buffer[] = [];
   const epoch = file.length >= HEAD ? file.readUInt32LE(0) : 0;
-  for (let at = 0; at + HEAD <= file.length; ) {
+  for (let at = 0; epoch > known && at + HEAD <= file.length; ) {
     const [head, length] = [file.subarray(at, at + 8), file.readUInt32LE(at + 4)];
     const body = file.subarray(at + HEAD, at + HEAD + length);
     if (head.readUInt32LE(0) !== epoch || body.length < length) break;
@@ -109,10 +112,8 @@ async function openLogs(file: string, salt: Uint8Array) {
   return {
     /** What was logged after an epoch, oldest first. */
     async after(known: number) {
-      const all = await Promise.all(paths.map(async (path) => entriesOf(salt, await readFile(path))));
-      return all
-        .filter(({ epoch, bodies }) => bodies.length > 0 && epoch > known)
-        .sort((a, b) => a.epoch - b.epoch);
+      const all = await Promise.all(paths.map(async (path) => entriesOf(salt, await readFile(path), known)));
+      return all.filter(({ bodies }) => bodies.length > 0).sort((a, b) => a.epoch - b.epoch);
     },
     /** @returns the body, as it was kept */
     async append(to: { epoch: number; at: number }, body: Uint8Array): Promise<Buffer> {
@@ -256,7 +257,7 @@ export function openDeferred(o: DeferredOptions): Deferred {
     },
     lacking: () => now && [...(old && old !== now ? old.entries : []), ...now.entries],
     async close() {
-      await settle();
+      await ask();
       await logs?.close();
     },
   };

@@ -465,6 +465,36 @@ test('nobody sees a change before it is on disk', async ({ dir }) => {
   await store.close();
 });
 
+test('on a full disk what was acknowledged stays and is read, what comes is refused and undone, until there is room', async ({
+  dir,
+}) => {
+  const file = join(dir, 'full.db');
+  const { docs, store } = await library(file, dir);
+  const [key, other] = ['o1/weather/state:device/b1', 'o1/weather/state:device/b2'];
+  const room = await docs.open(key);
+  const set = (name: string, value: string | number) =>
+    room.write((doc) => void doc.getMap('content').set(name, value));
+  await set('a', 1);
+  const { page_count } = (await store.get<{ page_count: number }>('PRAGMA page_count'))!;
+  await store.get(`PRAGMA max_page_count = ${page_count}`);
+  const big = 'x'.repeat(50_000);
+  await set('b', big);
+  // Whoever asks is answered from the tables, which could not take it.
+  assert.is(await rowsOf(store, key), 1);
+  for (let i = 0; i < 2; i++) assert.match(await set('c', i).then(() => 'stored', String), /SQLITE_FULL/);
+  assert.equal(readContent(room.doc), { a: 1, b: big });
+  assert.equal(readContent((await docs.open(other)).doc), {}, 'another document opens');
+  const after = await library(cutOff(file, join(dir, 'full2.db')), dir);
+  assert.equal(readContent((await after.docs.open(key)).doc), { a: 1, b: big }, 'after a power cut');
+  await after.store.close();
+  await store.get('PRAGMA max_page_count = 100000');
+  await set('c', 3);
+  assert.equal(readContent(room.doc), { a: 1, b: big, c: 3 });
+  assert.is(await rowsOf(store, key), 3);
+  await docs.close();
+  await store.close();
+});
+
 test('view documents are signed, and a changed etag no longer verifies', async ({ dir }) => {
   const { docs, store, signer } = await library(join(dir, 'c.db'), dir);
   const key = 'o1/weather/view:main';
