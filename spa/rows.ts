@@ -164,10 +164,17 @@ const Turns: Part<'table'> = ({ n, d, draw }) => {
     if (!row) break;
     body.push(row);
   }
+  const box = useRef<HTMLDivElement>(null);
+  const [widths, keep] = useState<number[] | null>(null);
   useEffect(() => {
-    if (body.length === to) setTimeout(more, 0, to + turn);
+    if (body.length < to) return;
+    setTimeout(() => {
+      const heads = [...(box.current?.querySelectorAll('th') ?? [])];
+      keep((now) => now ?? heads.map((th) => th.getBoundingClientRect().width));
+      more(to + turn);
+    });
   }, [to, body.length]);
-  return table(n, d, draw, 0, [...body]);
+  return table(n, d, draw, 0, { rows: [...body], box, widths });
 };
 
 /** A table that is more than what one turn draws of its state. */

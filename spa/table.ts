@@ -6,7 +6,7 @@ import { type Drawing, inRow, type Of, say, words } from './drawing.ts';
 import { t } from './text.ts';
 
 /** Rows that are drawn at once; more of them would hold the page up, and come in turns (rows.ts). Wide ones are fewer. */
-export const turnOf = (n: Of<'table'>) => Math.min(500, Math.ceil(750 / Math.max(1, n.columns.length)));
+export const turnOf = (n: Of<'table'>) => Math.min(500, Math.ceil(1500 / Math.max(1, n.columns.length)));
 
 type Draw = (n: Node, d: Drawing, depth: number) => unknown;
 
@@ -22,22 +22,40 @@ export function rowOf(n: Of<'table'>, d: Drawing, draw: Draw, depth: number, row
   })}</tr>`;
 }
 
+/** What comes in turns: the rows so far, and from the second turn on how wide columns are, CSS pixels. */
+export interface SoFar {
+  rows: unknown[];
+  box: { current: HTMLDivElement | null };
+  widths: number[] | null;
+}
+
+/** Columns that keep their widths: rows that come later shift nothing, and those that are there are not laid out anew. */
+function steady(widths: number[]) {
+  const all = widths.reduce((sum, w) => sum + w, 0);
+  return {
+    style: { tableLayout: 'fixed', minWidth: `${all}px` },
+    columns: html`<colgroup>${widths.map((w) => html`<col style=${{ width: `${(100 * w) / all}%` }} />`)}</colgroup>`,
+  };
+}
+
 /**
- * @param turns the rows that are drawn so far, where there are more than one turn takes
- * @returns null where `turns` is needed and was not given
+ * @param soFar where there are more rows than one turn takes
+ * @returns null where `soFar` is needed and was not given
  */
-export function table(n: Of<'table'>, given: Drawing, draw: Draw, depth: number, turns?: unknown[]) {
+export function table(n: Of<'table'>, given: Drawing, draw: Draw, depth: number, soFar?: SoFar) {
   // Tables in its cells are not put in order by this one's.
   const { head, ...d } = given;
   const rows = evaluate(n.rows as Value, d.scope);
   if (!Array.isArray(rows) || !rows.length) return html`<div class="v-empty">${t('no_rows')}</div>`;
-  if (!turns && rows.length > turnOf(n)) return null;
+  if (!soFar && rows.length > turnOf(n)) return null;
   const label = say(n.title, d) || n.columns.map((c) => say(c.label, d)).join(', ');
   const headOf = (c: Column) => (c.sort && head?.(c)) || html`<th scope="col">${say(c.label, d)}</th>`;
-  return html`<div class="v-table" tabindex="0" role="region" aria-label=${label}>
-    <table>
+  const kept = soFar?.widths && steady(soFar.widths);
+  return html`<div class="v-table" tabindex="0" role="region" aria-label=${label} ref=${soFar?.box}>
+    <table style=${kept?.style}>
+      ${kept?.columns}
       <thead><tr>${n.columns.map(headOf)}</tr></thead>
-      <tbody>${turns ?? rows.map((row, i) => rowOf(n, d, draw, depth, row, i))}</tbody>
+      <tbody>${soFar?.rows ?? rows.map((row, i) => rowOf(n, d, draw, depth, row, i))}</tbody>
     </table>
   </div>`;
 }

@@ -26,20 +26,23 @@ test.before.each((c) => {
 });
 test.after.each((c) => rmSync(c.dir, { recursive: true, force: true }));
 
-type Options = Partial<DeferredOptions>;
+type Options = Partial<DeferredOptions> & { isFull?: () => boolean; gate?: () => Promise<void> };
 /** A store of words; `writes` has what went into its table at once, and whether it had been there before. */
-async function words(file: string, o: Options & { isFull?: () => boolean } = {}) {
+async function words(file: string, o: Options = {}) {
   const store = await openStore(file, ['CREATE TABLE words (word TEXT PRIMARY KEY, n INTEGER)']);
   const writes: { words: string[]; again: boolean }[] = [];
+  let tries = 0;
   const deferred = openDeferred({
     store,
     async write(tx, entry, again) {
+      tries++;
       const some = JSON.parse(entry.toString()) as string[];
       for (const word of some)
         await tx.run(
           `INSERT ${again ? 'OR IGNORE ' : ''}INTO words (word, n) SELECT ?, count(*) FROM words`,
           word,
         );
+      await o.gate?.();
       if (o.isFull?.()) throw new Error('the disk is full');
       writes.push({ words: some, again });
     },
@@ -49,7 +52,7 @@ async function words(file: string, o: Options & { isFull?: () => boolean } = {})
   const lacking = () => deferred.lacking()?.flatMap((entry) => JSON.parse(entry.toString()) as string[]);
   const all = async () =>
     (await store.all('SELECT word FROM words ORDER BY n')).map((r) => r['word'] as string);
-  return { store, deferred, writes, all, add, lacking };
+  return { store, deferred, writes, tries: () => tries, all, add, lacking };
 }
 const close = async ({ deferred, store }: { deferred: { close(): Promise<void> }; store: Store }) => {
   await deferred.close();
@@ -143,17 +146,46 @@ test('a torn end of the log costs what was not acknowledged alone, whatever byte
 test('an older log at the end of a newer one is not read', async ({ dir }) => {
   const file = join(dir, 'a.db');
   const a = await words(file);
-  for (const word of ['a long word that comes first', 'and another']) await a.add([word]);
+  for (const word of ['1st', '2nd']) await a.add([word]);
   await a.deferred.settle();
-  await a.add(['x']);
+  await a.add(['3rd']);
   await a.deferred.settle();
-  // The first file again, whose old end still stands there.
-  await a.add(['y']);
+  // The first file again, where the second entry still stands after one that is as long as the first was.
+  await a.add(['4th']);
   const b = await words(cutOff(file, join(dir, 'b.db')));
-  assert.equal(await b.all(), ['a long word that comes first', 'and another', 'x', 'y']);
-  assert.equal(b.writes, [{ words: ['y'], again: true }]);
-  await close(a);
-  await close(b);
+  assert.equal(await b.all(), ['1st', '2nd', '3rd', '4th']);
+  assert.equal(b.writes, [{ words: ['4th'], again: true }]);
+  const c = await words(cutOff(join(dir, 'b.db'), join(dir, 'c.db')));
+  assert.equal(await c.all(), ['1st', '2nd', '3rd', '4th']);
+  assert.equal(c.writes, [], 'and is read once');
+  for (const one of [a, b, c]) await close(one);
+});
+
+test('what comes while the tables take the rest is there, too, at once and after a kill', async ({ dir }) => {
+  const file = join(dir, 'a.db');
+  let open = () => {};
+  const gates: Promise<void>[] = [];
+  const a = await words(file, { gate: async () => void (await gates[0]) });
+  await a.add(['one']);
+  // In its log by half when the tables are asked for.
+  const second = a.add(['two']);
+  await a.deferred.settle();
+  await second;
+  assert.equal(await a.all(), ['one', 'two']);
+  gates.push(new Promise<void>((done) => (open = done)));
+  await a.add(['three']);
+  const settled = a.deferred.settle();
+  const asked = a.all();
+  await a.add(['four']);
+  await a.add(['five']);
+  assert.equal(a.lacking(), ['three', 'four', 'five']);
+  const b = await words(cutOff(file, join(dir, 'b.db')));
+  assert.equal(await b.all(), ['one', 'two', 'three', 'four', 'five'], 'after a kill');
+  open();
+  await settled;
+  assert.equal((await asked).slice(0, 3), ['one', 'two', 'three']);
+  assert.equal(await a.all(), ['one', 'two', 'three', 'four', 'five']);
+  for (const one of [a, b]) await close(one);
 });
 
 test('the log of another store means nothing', async ({ dir }) => {
@@ -177,6 +209,9 @@ test('while the tables take nothing, what was acknowledged stays, what comes is 
   isFull = true;
   await a.add(['two']);
   assert.equal(await a.all(), ['one'], 'an answer without it');
+  const tries = a.tries();
+  for (let i = 0; i < 3; i++) await a.all();
+  assert.is(a.tries(), tries, 'not tried for each question');
   assert.equal(a.lacking(), ['two']);
   for (let i = 0; i < 3; i++) assert.match(await a.add(['three']).then(() => 'taken', why), /disk is full/);
   assert.match(await a.deferred.settle().then(() => 'settled', why), /disk is full/);
