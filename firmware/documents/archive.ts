@@ -167,25 +167,24 @@ const indexSql = `INSERT OR REPLACE INTO docs_index (${indexColumns}) SELECT val
   value->>8, value->>9, value->>10, value->>11 FROM json_each(?1)`;
 
 /**
- * Writes updates of documents, in their order, and what the index says of them.
+ * Writes updates of documents, one of each, and what the index says of them.
  * @param again another version may have written since: nothing of it is replaced, and its numbers are taken
  */
 export async function writeAppends(tx: Transaction, given: readonly Append[], again = false): Promise<void> {
   const all = again ? await renumbered(tx, given) : given;
-  const wholes = new Map(all.filter((a) => a.isWhole).map((a) => [a.key, a]));
-  if (wholes.size > 0)
+  const wholes = all.filter((a) => a.isWhole).map((a) => a.key);
+  if (wholes.length > 0)
     await tx.run(
       'DELETE FROM doc_updates WHERE key IN (SELECT value FROM json_each(?))',
-      JSON.stringify([...wholes.keys()]),
+      JSON.stringify(wholes),
     );
-  // What a whole takes the place of need not be written first.
-  const updates = all.filter((a) => a.data && a.n >= (wholes.get(a.key)?.n ?? 0));
+  const updates = all.filter((a) => a.data);
   if (updates.length > 0) {
     const { rows, data } = packed(updates);
     await tx.run(rowsSql, rows, data);
   }
-  const indexed = new Map(all.filter((a) => a.index).map((a) => [a.key, a]));
-  if (indexed.size > 0) await tx.run(indexSql, packed([...indexed.values()]).rows);
+  const indexed = all.filter((a) => a.index);
+  if (indexed.length > 0) await tx.run(indexSql, packed(indexed).rows);
 }
 
 /** What is not there yet, with numbers that are free. */

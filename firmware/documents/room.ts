@@ -204,7 +204,13 @@ export function makeRoom(
       settling++;
       try {
         await new Promise<void>((resolve, reject) =>
-          line.greet(() => commit(null, draft.doc).then(resolve, reject)),
+          line.greet(() => {
+            try {
+              commit(null, draft.doc).then(resolve, reject);
+            } catch (e) {
+              reject(e);
+            }
+          }),
         );
       } finally {
         settling--;

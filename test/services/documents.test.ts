@@ -13,7 +13,7 @@ import {
   rightsOf,
   skillAcl,
 } from '../../firmware/documents/acl.ts';
-import { archiveSchema } from '../../firmware/documents/archive.ts';
+import { archiveSchema, writeAppends } from '../../firmware/documents/archive.ts';
 import { checkCommand, pendingEntries } from '../../firmware/documents/command.ts';
 import {
   acceptId,
@@ -22,6 +22,7 @@ import {
   openIds,
   trimJournal,
 } from '../../firmware/documents/command-journal.ts';
+import { openCommits } from '../../firmware/documents/commits.ts';
 import { etagOf, type JsonObject, mergeContent, readContent } from '../../firmware/documents/content.ts';
 import { parseDuration } from '../../firmware/documents/duration.ts';
 import { formatKey, parseKey } from '../../firmware/documents/key.ts';
@@ -492,6 +493,49 @@ test('on a full disk what was acknowledged stays and is read, what comes is refu
   assert.equal(readContent(room.doc), { a: 1, b: big, c: 3 });
   assert.is(await rowsOf(store, key), 3);
   await docs.close();
+  await store.close();
+});
+
+test('what comes again out of a log replaces nothing, and gets what numbers are free', async ({ dir }) => {
+  const store = await openStore(join(dir, 'again.db'), archiveSchema);
+  const [key, data] = ['o1/weather/state:device/b1', Y.encodeStateAsUpdate(new Y.Doc())];
+  const row = (n: number, isWhole = false) => ({ key, n, data, isWhole, index: null });
+  const numbers = async () =>
+    (await store.all<{ n: number }>('SELECT n FROM doc_updates ORDER BY n')).map((r) => r.n);
+  await store.transaction((tx) => writeAppends(tx, [row(1)]));
+  await store.transaction((tx) => writeAppends(tx, [row(2)]));
+  await store.transaction((tx) => writeAppends(tx, [row(2, true)], true));
+  assert.equal(await numbers(), [1, 2, 3]);
+  await store.transaction((tx) => writeAppends(tx, [row(9)], true));
+  assert.equal(await numbers(), [1, 2, 3, 9]);
+  await store.transaction((tx) => writeAppends(tx, [row(10, true)]));
+  assert.equal(await numbers(), [10]);
+  await store.close();
+});
+
+test('a document that waits for the tables is read whole, and is not deleted', async ({ dir }) => {
+  const store = await openStore(join(dir, 'waits.db'), archiveSchema);
+  const key = 'o1/weather/state:device/b1';
+  const commits = openCommits(store);
+  assert.is((await commits.load(key)).next, 1);
+  const { page_count } = (await store.get<{ page_count: number }>('PRAGMA page_count'))!;
+  await store.get(`PRAGMA max_page_count = ${page_count}`);
+  const doc = new Y.Doc();
+  doc.getMap('content').set('a', 'x'.repeat(50_000));
+  await commits.append({ key, n: 1, data: Y.encodeStateAsUpdate(doc), isWhole: false, index: null });
+  const { doc: read, next, rows } = await commits.load(key);
+  assert.equal([readContent(read), next, rows], [readContent(doc), 2, 1]);
+  assert.is(
+    await commits.remove(key).then(
+      () => 'gone',
+      (e: IngleError) => e.code,
+    ),
+    'unavailable',
+  );
+  await store.get('PRAGMA max_page_count = 100000');
+  await commits.remove(key);
+  assert.is((await commits.load(key)).next, 1);
+  await commits.close();
   await store.close();
 });
 

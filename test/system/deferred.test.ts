@@ -283,10 +283,13 @@ test('what the tables refuse, as somebody else has been there, is written so tha
 
 test('a log that has grown goes into the tables by itself, and so does what waits', async ({ dir }) => {
   const a = await words(join(dir, 'a.db'), { enough: 200 });
-  for (let i = 0; i < 30; i++) await a.add([`a word of some length ${i}`]);
-  assert.ok(a.writes.length > 0, `${a.writes.length} writes`);
+  const words8 = (from: number) => Array.from({ length: 8 }, (_, i) => `a word of some length ${from + i}`);
+  for (const word of words8(0)) await a.add([word]);
+  for (let i = 0; i < 500 && a.writes.length === 0; i++) await new Promise((done) => setTimeout(done, 10));
+  assert.ok(a.writes.length > 0, 'by itself');
+  for (const from of [8, 16, 24]) for (const word of words8(from)) await a.add([word]);
   assert.ok(readFileSync(join(dir, 'a.db-log0')).length < 2000);
-  assert.equal((await a.all()).length, 30);
+  assert.equal((await a.all()).length, 32);
   await close(a);
   const b = await words(join(dir, 'b.db'), { wait: 20 });
   await b.add(['one']);
