@@ -90,7 +90,8 @@ export async function startPostgres(o: { flush: boolean; open?: boolean; port?: 
     async stop() {
       await signal('SIGKILL').catch(() => {});
       server?.kill('SIGKILL');
-      rmSync(folder, { recursive: true, force: true });
+      // A process of a connection that was only just begun ends by itself, and writes until then.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
     },
   };
 }
