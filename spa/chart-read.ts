@@ -45,6 +45,15 @@ function Reader({ chart, at: words, kind, from }: Read & { kind: 'line' | 'bar';
     // What a finger has read stays until something else is touched.
     if (e.pointerType === 'mouse' && document.activeElement !== slider.current) setPlace(null);
   };
+  // A pointer that was gone before the browser saw it over this leaves nothing, as it never came.
+  useLayoutEffect(() => {
+    if (place === null) return;
+    const moved = (e: PointerEvent) => {
+      if (!plot.current?.contains(e.target as Element)) away(e);
+    };
+    addEventListener('pointermove', moved);
+    return () => removeEventListener('pointermove', moved);
+  }, [place === null]);
   const down = (e: PointerEvent) => {
     slider.current!.focus({ preventScroll: true });
     under(e.clientX);
