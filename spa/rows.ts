@@ -169,8 +169,10 @@ const Turns: Part<'table'> = ({ n, d, draw }) => {
   useEffect(() => {
     if (body.length < to) return;
     setTimeout(() => {
-      const heads = [...(box.current?.querySelectorAll('th') ?? [])];
-      keep((now) => now ?? heads.map((th) => th.getBoundingClientRect().width));
+      // Its own, and not those of tables in its cells; where nobody sees them they have no widths.
+      const heads = [...(box.current?.querySelector('thead')?.querySelectorAll('th') ?? [])];
+      const wide = heads.map((th) => th.getBoundingClientRect().width);
+      if (wide.every((w) => w > 0)) keep((now) => now ?? wide);
       more(to + turn);
     });
   }, [to, body.length]);

@@ -50,10 +50,10 @@ export function table(n: Of<'table'>, given: Drawing, draw: Draw, depth: number,
   if (!soFar && rows.length > turnOf(n)) return null;
   const label = say(n.title, d) || n.columns.map((c) => say(c.label, d)).join(', ');
   const headOf = (c: Column) => (c.sort && head?.(c)) || html`<th scope="col">${say(c.label, d)}</th>`;
-  const kept = soFar?.widths && steady(soFar.widths);
+  const kept = soFar?.widths?.length === n.columns.length && steady(soFar.widths);
   return html`<div class="v-table" tabindex="0" role="region" aria-label=${label} ref=${soFar?.box}>
-    <table style=${kept?.style}>
-      ${kept?.columns}
+    <table style=${kept ? kept.style : undefined}>
+      ${kept && kept.columns}
       <thead><tr>${n.columns.map(headOf)}</tr></thead>
       <tbody>${soFar?.rows ?? rows.map((row, i) => rowOf(n, d, draw, depth, row, i))}</tbody>
     </table>
