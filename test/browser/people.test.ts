@@ -105,6 +105,8 @@ test('a guest’s desktop has what is for them, an order of their own, and offer
   await page.locator(`.tile[data-skill="${last}"] .pin`).waitFor();
   assert.is((await tiles(page))[0], last);
   await owner.page.keyboard.press('Escape');
+  // A window closes by a step back in history, which a reload in the middle of it would end.
+  await win(owner.page).waitFor({ state: 'detached' });
   await owner.page.reload();
   await online(owner.page);
   assert.is(await owner.page.locator('.tile .pin').count(), 0, 'the owner has pinned nothing');

@@ -15,6 +15,7 @@ import {
   type Prototype,
   type Step,
 } from '../../firmware/scenario/schema.ts';
+import { busyFor } from '../lab/busy.ts';
 import { implementations, prototypes } from './drawn.ts';
 
 const test = suite('implementations under a new version');
@@ -216,12 +217,11 @@ test('two hundred drops of which each is only wrong without the next are judged 
     steps: ids.map((id, i) => say(id, { text: i > 0 ? `\${steps.${ids[i - 1]}.result}` : 'x' })),
   });
   const rewrite = ids.slice(0, 200).map((id) => ({ match: { id }, action: 'drop' }));
-  const began = performance.now();
-  const { broken, implementation } = migrate({ rewriteVersion: 1, rewrite }, chain, chain);
-  const took = Math.round(performance.now() - began);
-  console.log(`FIGURE scenario.migrate.chain_ms ${took}`);
+  const { ms, gave } = busyFor(() => migrate({ rewriteVersion: 1, rewrite }, chain, chain));
+  const { broken, implementation } = gave;
+  console.log(`FIGURE scenario.migrate.chain_ms ${Math.round(ms)}`);
   assert.equal([broken.length, implementation.rewrite], [200, []]);
-  assert.ok(took < 8000);
+  assert.ok(ms < 8000, `${ms} ms`);
 });
 
 test('there is room for many things that are kept, and the oldest that go are told', () => {

@@ -9,6 +9,7 @@ import { below } from '../../firmware/ui/needs.ts';
 import type { Capability, Node } from '../../firmware/ui/tree.ts';
 import { compileV0 } from '../../firmware/ui/v0/compile.ts';
 import { evaluate, holds, plainText, type Scope } from '../../firmware/ui/value.ts';
+import { busyFor } from '../lab/busy.ts';
 import { viewOf } from './views.ts';
 
 const test = suite('hostile views');
@@ -67,12 +68,11 @@ test('none throws, none is without a node to draw, and none needs what is not th
 /** Processor time of one view alone, milliseconds. */
 function again(seed: number): number {
   const { view, state } = viewOf(seed);
-  const before = process.cpuUsage();
-  const { tree } = compileV0(view);
-  const scope = { state, meta: tree.meta ?? {}, budget: { steps: STEPS } };
-  for (const n of fit(tree, []).main) draw(n, scope);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return busyFor(() => {
+    const { tree } = compileV0(view);
+    const scope = { state, meta: tree.meta ?? {}, budget: { steps: STEPS } };
+    for (const n of fit(tree, []).main) draw(n, scope);
+  }).ms;
 }
 
 test.run();
