@@ -152,7 +152,8 @@ const ROWS = 1000;
 /** The rows of a long table, turn by turn; those that are drawn are kept until the drawing is another one. */
 const Turns: Part<'table'> = ({ n, d, draw }) => {
   const turn = turnOf(n);
-  const [to, more] = useState(turn);
+  // The first is half as long, as its columns have no widths yet and the rest of the page comes with it.
+  const [to, more] = useState(Math.ceil(turn / 2));
   const kept = useMemo(() => {
     const { head: _, ...own } = d;
     return { own, body: [] as unknown[] };

@@ -111,8 +111,9 @@ async function converse(c: { hub: TestHub; states: string[] }, text: string) {
   // The recorder of the hub has to be in the graph before the first word.
   await heardIn(500);
   await says(text);
-  const turn = await woken;
+  // Here, as the answer may be in the air before this process hears that the hub has understood.
   air.forget();
+  const turn = await woken;
   return { turn, air };
 }
 /** Which of some sentences the room has heard, by a recogniser of our own. */
