@@ -170,10 +170,12 @@ const Turns: Part<'table'> = ({ n, d, draw }) => {
   useEffect(() => {
     if (body.length < to) return;
     setTimeout(() => {
-      // Its own, and not those of tables in its cells; where nobody sees them they have no widths.
-      const heads = [...(box.current?.querySelector('thead')?.querySelectorAll('th') ?? [])];
-      const wide = heads.map((th) => th.getBoundingClientRect().width);
-      if (wide.every((w) => w > 0)) keep((now) => now ?? wide);
+      if (!widths) {
+        // Its own, and not those of tables in its cells; where nobody sees them they have no widths.
+        const heads = [...(box.current?.querySelector('thead')?.querySelectorAll('th') ?? [])];
+        const wide = heads.map((th) => th.getBoundingClientRect().width);
+        if (wide.every((w) => w > 0)) keep(wide);
+      }
       more(to + turn);
     });
   }, [to, body.length]);

@@ -6,7 +6,7 @@ import { type Drawing, inRow, type Of, say, words } from './drawing.ts';
 import { t } from './text.ts';
 
 /** Rows that are drawn at once; more of them would hold the page up, and come in turns (rows.ts). Wide ones are fewer. */
-export const turnOf = (n: Of<'table'>) => Math.min(500, Math.ceil(1500 / Math.max(1, n.columns.length)));
+export const turnOf = (n: Of<'table'>) => Math.min(500, Math.ceil(1000 / Math.max(1, n.columns.length)));
 
 type Draw = (n: Node, d: Drawing, depth: number) => unknown;
 
