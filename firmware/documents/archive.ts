@@ -97,32 +97,32 @@ export function indexRowOf(
 }
 
 const indexColumns = 'key, acl, schema, ttl_sec, updated_at, etag, rev, signature';
-
-/** As JSON and bytes: of each its key, its number, where its data begins and how long it is, whether that is the whole. */
-function packed(all: readonly Append[]): { rows: string; data: Uint8Array } {
-  let at = 1;
-  const rows = all.map(({ key, n, data, isWhole, index: i }) => {
-    const length = data ? data.length : -1;
-    const row = [key, n, at, length, isWhole ? 1 : 0];
-    if (data) at += length;
-    return i ? [...row, i.acl, i.schema, i.ttl_sec, i.updated_at, i.etag, i.rev, i.signature] : row;
-  });
-  const parts: Uint8Array[] = [];
-  for (const { data } of all) if (data) parts.push(data);
-  return { rows: JSON.stringify(rows), data: parts.length === 1 ? parts[0]! : Buffer.concat(parts) };
-}
+const indexValues = (i: IndexRow) => [
+  ...[i.key, i.acl, i.schema, i.ttl_sec, i.updated_at, i.etag, i.rev, i.signature],
+];
 
 const HEAD = 5;
 
-/** What `writeAppends` is to write, as a log has it. */
-export function encodeAppends(all: readonly Append[]): Uint8Array {
-  const { rows, data } = packed(all);
+/** What `writeAppends` is to write, as a log has it: rows as JSON, then their data, one behind the other. */
+export function encodeAppends(all: readonly Append[]): Buffer {
+  const parts: Uint8Array[] = [];
+  const rows = JSON.stringify(
+    all.map(({ key, n, data, isWhole, index: i }) => {
+      if (data) parts.push(data);
+      const row = [key, n, data ? data.length : -1, isWhole ? 1 : 0];
+      return i ? [...row, i.acl, i.schema, i.ttl_sec, i.updated_at, i.etag, i.rev, i.signature] : row;
+    }),
+  );
   const size = Buffer.byteLength(rows);
-  const bytes = Buffer.allocUnsafe(HEAD + size + data.length);
+  const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + part.length, HEAD + size));
   bytes[0] = all.some((a) => a.isWhole || a.index) ? 1 : 0;
   bytes.writeUInt32LE(size, 1);
   bytes.write(rows, HEAD);
-  bytes.set(data, HEAD + size);
+  let at = HEAD + size;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
   return bytes;
 }
 
@@ -131,60 +131,64 @@ function unpacked(bytes: Buffer) {
   return { isPlain: bytes[0] === 0, rows: bytes.toString('utf8', HEAD, end), data: bytes.subarray(end) };
 }
 
-type PackedRow = [string, number, number, number, 0 | 1, ...(string | number)[]];
+type PackedRow = [key: string, n: number, length: number, isWhole: 0 | 1, ...index: (string | number)[]];
 
 /** The opposite of `encodeAppends`. */
 export function decodeAppends(bytes: Buffer): Append[] {
   const { rows, data } = unpacked(bytes);
-  return (JSON.parse(rows) as PackedRow[]).map(([key, n, at, length, isWhole, ...index]) => {
-    const [acl, schema, ttl_sec, updated_at, etag, rev, signature] = index;
-    return {
-      ...{
-        key,
-        n,
-        data: length < 0 ? null : data.subarray(at - 1, at - 1 + length),
-        isWhole: isWhole === 1,
-      },
-      index:
-        acl === undefined
-          ? null
-          : ({ key, acl, schema, ttl_sec, updated_at, etag, rev, signature } as IndexRow),
-    };
+  let at = 0;
+  return (JSON.parse(rows) as PackedRow[]).map(([key, n, length, isWhole, ...about]) => {
+    const [acl, schema, ttl_sec, updated_at, etag, rev, signature] = about;
+    const index = { key, acl, schema, ttl_sec, updated_at, etag, rev, signature } as IndexRow;
+    const own = length < 0 ? null : data.subarray(at, at + length);
+    at += Math.max(0, length);
+    return { key, n, data: own, isWhole: isWhole === 1, index: about.length > 0 ? index : null };
   });
 }
 
-/** Writes what `encodeAppends` has made. */
-export async function writeEncoded(tx: Transaction, bytes: Buffer, again: boolean): Promise<void> {
-  const { isPlain, rows, data } = unpacked(bytes);
-  // Updates alone, as most are, go as they lie there.
-  if (isPlain && !again) await tx.run(rowsSql, rows, data);
-  else await writeAppends(tx, decodeAppends(bytes), again);
-}
-
-const rowsSql = `INSERT INTO doc_updates (key, n, data)
-  SELECT value->>0, value->>1, substr(?2, value->>2, value->>3) FROM json_each(?1)`;
-const indexSql = `INSERT OR REPLACE INTO docs_index (${indexColumns}) SELECT value->>0, value->>5, value->>6, value->>7,
-  value->>8, value->>9, value->>10, value->>11 FROM json_each(?1)`;
+// In the order of the table, so that each of its pages is written once; OR FAIL, as who calls takes back the transaction,
+// and SQLite needs no journal of the statement. Of a document that is there as a whole nothing older is written.
+const rowsSql = `WITH whole AS MATERIALIZED (SELECT value->>0 AS key, value->>1 AS n FROM json_each(?3))
+  INSERT OR FAIL INTO doc_updates (key, n, data)
+  SELECT a.key, a.n, substr(?2, a.past - a.length, a.length) FROM (
+    SELECT value->>0 AS key, value->>1 AS n, value->>2 AS length,
+      1 + sum(max(value->>2, 0)) OVER (ROWS UNBOUNDED PRECEDING) AS past FROM json_each(?1)) a
+  LEFT JOIN whole ON whole.key = a.key
+  WHERE a.length >= 0 AND a.n >= coalesce(whole.n, 0) ORDER BY a.key, a.n`;
+const wholeSql = 'DELETE FROM doc_updates WHERE key IN (SELECT value->>0 FROM json_each(?))';
+const indexSql = `INSERT OR REPLACE INTO docs_index (${indexColumns}) SELECT value->>0, value->>1, value->>2, value->>3,
+  value->>4, value->>5, value->>6, value->>7 FROM json_each(?)`;
 
 /**
- * Writes updates of documents, one of each, and what the index says of them.
+ * Writes updates of documents and what the index says of them.
+ * @param entries as `encodeAppends` makes them, oldest first
  * @param again another version may have written since: nothing of it is replaced, and its numbers are taken
  */
-export async function writeAppends(tx: Transaction, given: readonly Append[], again = false): Promise<void> {
-  const all = again ? await renumbered(tx, given) : given;
-  const wholes = all.filter((a) => a.isWhole).map((a) => a.key);
-  if (wholes.length > 0)
-    await tx.run(
-      'DELETE FROM doc_updates WHERE key IN (SELECT value FROM json_each(?))',
-      JSON.stringify(wholes),
-    );
-  const updates = all.filter((a) => a.data);
-  if (updates.length > 0) {
-    const { rows, data } = packed(updates);
-    await tx.run(rowsSql, rows, data);
+export async function writeAppends(
+  tx: Transaction,
+  entries: readonly Buffer[],
+  again = false,
+): Promise<void> {
+  if (again) return writeAppends(tx, [encodeAppends(await renumbered(tx, entries.flatMap(decodeAppends)))]);
+  const rows: string[] = [];
+  const data: Buffer[] = [];
+  const wholes = new Map<string, number>();
+  const indexed = new Map<string, IndexRow>();
+  for (const bytes of entries) {
+    const of = unpacked(bytes);
+    rows.push(of.rows.slice(1, -1));
+    data.push(of.data);
+    // Most are updates alone, and nobody has to read them.
+    if (of.isPlain) continue;
+    for (const { key, n, isWhole, index } of decodeAppends(bytes)) {
+      if (isWhole) wholes.set(key, n);
+      if (index) indexed.set(key, index);
+    }
   }
-  const indexed = all.filter((a) => a.index);
-  if (indexed.length > 0) await tx.run(indexSql, packed(indexed).rows);
+  const whole = JSON.stringify([...wholes]);
+  if (wholes.size > 0) await tx.run(wholeSql, whole);
+  await tx.run(rowsSql, `[${rows.join()}]`, Buffer.concat(data), whole);
+  if (indexed.size > 0) await tx.run(indexSql, JSON.stringify([...indexed.values()].map(indexValues)));
 }
 
 /** What is not there yet, with numbers that are free. */

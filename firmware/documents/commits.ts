@@ -12,7 +12,6 @@ import {
   loadDocument,
   type Transaction,
   writeAppends,
-  writeEncoded,
 } from './archive.ts';
 
 export interface Commits {
@@ -35,7 +34,7 @@ interface Waiting {
 export function openCommits(store: Store): Commits {
   let waiting: Waiting[] = [];
   let isWriting = false;
-  const deferred = openDeferred({ store, write: writeEncoded });
+  const deferred = openDeferred({ store, write: writeAppends });
 
   /** Puts all into the tables. @returns what they lack of a document nonetheless. @throws where nobody knows that */
   async function lacking(key: string): Promise<Append[]> {
@@ -76,7 +75,7 @@ export function openCommits(store: Store): Commits {
     with: (a, also) =>
       store.transaction(async (tx) => {
         await also(tx);
-        if (a) await writeAppends(tx, [a]);
+        if (a) await writeAppends(tx, [encodeAppends([a])]);
       }),
     async load(key) {
       const left = await lacking(key);

@@ -24,11 +24,11 @@ export interface Deferred {
 export interface DeferredOptions {
   store: Pick<Store, 'file' | 'before'>;
   /**
-   * Puts an entry into the tables.
+   * Puts entries into the tables, the oldest first; what waits is given by the megabyte.
    * @param again it comes from the log of a process that was killed, or was refused: somebody else has used the tables, and
    *   nothing is to be replaced there
    */
-  write(tx: Pick<Store, 'run' | 'all' | 'get'>, entry: Buffer, again: boolean): Promise<void>;
+  write(tx: Pick<Store, 'run' | 'all' | 'get'>, entries: readonly Buffer[], again: boolean): Promise<void>;
   /** The longest that anything waits for the tables, milliseconds. */
   wait?: number;
   /** From how many bytes on a log goes into the tables at once; at four times as many, what comes waits for it. */
@@ -37,6 +37,8 @@ export interface DeferredOptions {
 
 const WAIT_MS = 5000;
 const ENOUGH = 4 << 20;
+/** So many bytes of entries go into the tables at a time. */
+const TOGETHER = 1 << 20;
 /** Epoch, length, digest. */
 const HEAD = 4 + 4 + 16;
 
@@ -60,6 +62,21 @@ const begin = (epoch: number): Epoch => ({
   ...{ epoch, entries: [], at: 0 },
   ...{ writing: Promise.resolve(), isDue: false, isBroken: false },
 });
+
+/** The same entries in groups that hold no more than they have to. */
+function together(entries: readonly Buffer[]): Buffer[][] {
+  const groups: Buffer[][] = [];
+  let size = TOGETHER;
+  for (const entry of entries) {
+    if (size >= TOGETHER) {
+      groups.push([]);
+      size = 0;
+    }
+    groups.at(-1)!.push(entry);
+    size += entry.length;
+  }
+  return groups;
+}
 
 /** An entry with its head, as the file has it. The salt is the store's: another one's log means nothing to it. */
 function entryOf(salt: Uint8Array, epoch: number, body: Uint8Array): Buffer {
@@ -185,7 +202,7 @@ export function openDeferred(o: DeferredOptions): Deferred {
     logs ??= await openLogs(store.file, row.salt);
     let last = row.epoch;
     for (const { epoch, bodies } of await logs.after(row.epoch)) {
-      for (const body of bodies) await o.write(tx, body, true);
+      for (const some of together(bodies)) await o.write(tx, some, true);
       last = epoch;
     }
     if (last !== row.epoch) await tx.run('UPDATE deferred SET epoch = ?', last);
@@ -203,7 +220,7 @@ export function openDeferred(o: DeferredOptions): Deferred {
       await it.writing;
       const put = (again: boolean) =>
         transaction(async (tx) => {
-          for (const entry of it.entries) await o.write(tx, entry, again);
+          for (const some of together(it.entries)) await o.write(tx, some, again);
           if (logs) await tx.run('UPDATE deferred SET epoch = ?', it.epoch);
         });
       await put(false).catch(() => put(true));

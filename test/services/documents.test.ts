@@ -13,7 +13,7 @@ import {
   rightsOf,
   skillAcl,
 } from '../../firmware/documents/acl.ts';
-import { archiveSchema, writeAppends } from '../../firmware/documents/archive.ts';
+import { archiveSchema, encodeAppends, writeAppends } from '../../firmware/documents/archive.ts';
 import { checkCommand, pendingEntries } from '../../firmware/documents/command.ts';
 import {
   acceptId,
@@ -502,13 +502,13 @@ test('what comes again out of a log replaces nothing, and gets what numbers are 
   const row = (n: number, isWhole = false) => ({ key, n, data, isWhole, index: null });
   const numbers = async () =>
     (await store.all<{ n: number }>('SELECT n FROM doc_updates ORDER BY n')).map((r) => r.n);
-  await store.transaction((tx) => writeAppends(tx, [row(1)]));
-  await store.transaction((tx) => writeAppends(tx, [row(2)]));
-  await store.transaction((tx) => writeAppends(tx, [row(2, true)], true));
+  await store.transaction((tx) => writeAppends(tx, [encodeAppends([row(1)])]));
+  await store.transaction((tx) => writeAppends(tx, [encodeAppends([row(2)])]));
+  await store.transaction((tx) => writeAppends(tx, [encodeAppends([row(2, true)])], true));
   assert.equal(await numbers(), [1, 2, 3]);
-  await store.transaction((tx) => writeAppends(tx, [row(9)], true));
+  await store.transaction((tx) => writeAppends(tx, [encodeAppends([row(9)])], true));
   assert.equal(await numbers(), [1, 2, 3, 9]);
-  await store.transaction((tx) => writeAppends(tx, [row(10, true)]));
+  await store.transaction((tx) => writeAppends(tx, [encodeAppends([row(10, true)])]));
   assert.equal(await numbers(), [10]);
   await store.close();
 });

@@ -34,9 +34,9 @@ async function words(file: string, o: Options = {}) {
   let tries = 0;
   const deferred = openDeferred({
     store,
-    async write(tx, entry, again) {
+    async write(tx, entries, again) {
       tries++;
-      const some = JSON.parse(entry.toString()) as string[];
+      const some = entries.flatMap((entry) => JSON.parse(entry.toString()) as string[]);
       for (const word of some)
         await tx.run(
           `INSERT ${again ? 'OR IGNORE ' : ''}INTO words (word, n) SELECT ?, count(*) FROM words`,
@@ -68,10 +68,7 @@ test('what was added is there when the store is asked, though it was in the log 
   assert.equal(a.lacking(), ['one', 'two', 'three']);
   assert.equal(await a.all(), ['one', 'two', 'three']);
   assert.equal(a.lacking(), []);
-  assert.equal(a.writes, [
-    { words: ['one'], again: false },
-    { words: ['two', 'three'], again: false },
-  ]);
+  assert.equal(a.writes, [{ words: ['one', 'two', 'three'], again: false }]);
   await a.add(['four']);
   await close(a);
   const b = await words(join(dir, 'a.db'));
@@ -278,6 +275,25 @@ test('what the tables refuse, as somebody else has been there, is written so tha
   await a.add(['one', 'two', 'three']);
   assert.equal(await a.all(), ['two', 'one', 'three']);
   assert.equal(a.writes, [{ words: ['one', 'two', 'three'], again: true }]);
+  await close(a);
+});
+
+test('what is much goes into the tables in groups, and all of it or nothing', async ({ dir }) => {
+  let isFull = true;
+  const a = await words(join(dir, 'a.db'), { isFull: () => isFull && a.tries() > 2 });
+  const long = (n: number) => `${n}${'-'.repeat(300_000)}`;
+  for (let n = 0; n < 9; n++) await a.add([long(n)]);
+  assert.equal(await a.all(), [], 'the third group is refused');
+  isFull = false;
+  await a.deferred.settle();
+  assert.equal(
+    await a.all(),
+    Array.from({ length: 9 }, (_, n) => long(n)),
+  );
+  assert.equal(
+    a.writes.slice(-3).map((w) => w.words.length),
+    [4, 4, 1],
+  );
   await close(a);
 });
 
