@@ -4,7 +4,7 @@ import { IngleError } from '../protocol/errors.ts';
 import type { Compiled } from '../ui/compile.ts';
 import type { Problem } from '../ui/tree.ts';
 import { type Json, type JsonObject, readContent, sourceOf } from './content.ts';
-import { isPlain } from './plain.ts';
+import { plainClocks } from './plain.ts';
 import { type Change, plant, stage } from './staging.ts';
 
 /** Makes of a view's source the tree that stands beside it (firmware/ui/compile.ts). */
@@ -35,7 +35,11 @@ export const whole = ({ update, planted }: Tried): Uint8Array | null => merged([
 
 const nothing = { tree: undefined, problems: [] };
 
+/** Plain updates that a document takes later: together they cost a fraction, and what they replace is never made. */
+const MOST_PUT_OFF = 64;
+
 export interface Draft {
+  /** Asked for, it has all that was taken. */
   readonly doc: Y.Doc;
   /** The document holds what could not be stored. */
   readonly isSpoilt: boolean;
@@ -67,33 +71,40 @@ export const openDraft = (stored: Y.Doc, maxBytes: number, o: DraftOptions): Dra
  * of its own in V8, and all code that meets them would look every property up (D184).
  */
 class Tries implements Draft {
-  doc: Y.Doc;
   isSpoilt = false;
+  #doc: Y.Doc;
   readonly #maxBytes: number;
   readonly #o: DraftOptions;
   /** Not less than what the document takes, bytes; 0: not known. */
   #size = 0;
+  /** Updates that were taken and are not in the document yet, and how far they lead whom. */
+  #putOff: { updates: Uint8Array[]; ahead: Map<number, number> } | undefined;
 
   constructor(stored: Y.Doc, maxBytes: number, o: DraftOptions) {
-    this.doc = stored;
+    this.#doc = stored;
     this.#maxBytes = maxBytes;
     this.#o = o;
   }
 
+  get doc(): Y.Doc {
+    const { updates } = this.#putOff ?? {};
+    this.#putOff = undefined;
+    if (updates)
+      this.#apply(() => {
+        for (const update of updates) Y.applyUpdate(this.#doc, update);
+      });
+    return this.#doc;
+  }
+
   take(all: readonly Trial[], from: number): { count: number; update: Uint8Array | null } {
+    // One alone that brings items goes on as it came.
+    if (from === all.length - 1 && this.#takeLater(all[from]!))
+      return { count: 1, update: all[from]!.change as Uint8Array };
     let at = from;
-    const work = () => {
+    const update = this.#changed(() => {
       while (at < all.length && this.#takeOne(all[at]!)) at++;
-    };
-    const { change } = all[from]!;
-    // One alone that brings items (their authors are counted first) goes on as it came.
-    const isAsItCame = from === all.length - 1 && change instanceof Uint8Array && change[0] !== 0;
-    if (!isAsItCame) {
-      const update = this.#changed(work);
-      return { count: at - from, update };
-    }
-    this.#apply(work);
-    return { count: at - from, update: at > from ? change : null };
+    });
+    return { count: at - from, update };
   }
 
   async attempt(t: Trial): Promise<Tried> {
@@ -107,9 +118,10 @@ class Tries implements Draft {
   async restore(): Promise<void> {
     if (!this.isSpoilt) return;
     if (!this.#o.reload) throw new IngleError('internal', 'The document cannot be read again.');
-    const before = this.doc;
-    this.doc = await this.#o.reload();
-    before.destroy();
+    const next = await this.#o.reload();
+    this.#doc.destroy();
+    this.#doc = next;
+    this.#putOff = undefined;
     this.#size = 0;
     this.isSpoilt = false;
   }
@@ -125,12 +137,33 @@ class Tries implements Draft {
     return this.#size + more <= this.#maxBytes;
   }
 
-  /** Applies a change where nothing can be wrong with it. */
-  #takeOne({ change, check }: Trial): boolean {
-    if (this.#o.compile || check || !(change instanceof Uint8Array)) return false;
-    if (!this.#hasRoom(change.length) || !isPlain(this.doc, change)) return false;
-    Y.applyUpdate(this.doc, change);
+  /** How far a change leads whom, where nothing can be wrong with it. */
+  #judge({ change, check }: Trial): ReadonlyMap<number, number> | null {
+    if (this.#o.compile || check || !(change instanceof Uint8Array)) return null;
+    if (!this.#hasRoom(change.length)) return null;
+    return plainClocks(this.#doc, change, this.#putOff?.ahead);
+  }
+
+  #takeOne(t: Trial): boolean {
+    if (!this.#judge(t)) return false;
+    const change = t.change as Uint8Array;
+    Y.applyUpdate(this.#doc, change);
     this.#size += change.length;
+    return true;
+  }
+
+  /** The same for one that brings items; the document takes it when it is asked for, or has put off enough. */
+  #takeLater(t: Trial): boolean {
+    const clocks = this.#judge(t);
+    if (!clocks || clocks.size === 0) return false;
+    const change = t.change as Uint8Array;
+    this.#putOff ??= { updates: [], ahead: new Map() };
+    const { updates, ahead } = this.#putOff;
+    for (const [client, clock] of clocks) ahead.set(client, clock);
+    // A copy, as the whole of what it came in would stay with it.
+    updates.push(new Uint8Array(change));
+    this.#size += change.length;
+    if (updates.length >= MOST_PUT_OFF) void this.doc;
     return true;
   }
 
@@ -170,8 +203,9 @@ class Tries implements Draft {
   /** Changes the document by `work`, in one transaction of Yjs. */
   #apply(work: () => void): void {
     try {
-      this.doc.transact(work);
-      this.isSpoilt ||= this.doc.store.pendingStructs !== null || this.doc.store.pendingDs !== null;
+      this.#doc.transact(work);
+      const { pendingStructs, pendingDs } = this.#doc.store;
+      this.isSpoilt ||= pendingStructs !== null || pendingDs !== null;
     } catch (e) {
       this.isSpoilt = true;
       throw e;

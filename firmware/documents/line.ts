@@ -1,5 +1,4 @@
 // One line in which the changes of a document are tried, stored and then shown.
-import type * as Y from 'yjs';
 import { IngleError } from '../protocol/errors.ts';
 import type { Problem } from '../ui/tree.ts';
 import type { Transaction } from './archive.ts';
@@ -36,7 +35,7 @@ const nothing: readonly Writing[] = [];
 /** Stores what a room has tried: the update, what belongs to it, and what is to be known of the document as it is then. */
 export type Commit = (
   update: Uint8Array | null,
-  next: Y.Doc,
+  next: Pick<Draft, 'doc'>,
   also?: (tx: Transaction) => Promise<void>,
 ) => Promise<void>;
 
@@ -128,7 +127,7 @@ export class Line {
       const [w] = waiting;
       if (first.count === 1 && waiting.length === 1 && !w!.also && !draft.isSpoilt) {
         all = first.update;
-        if (all) await this.#commit(all, draft.doc);
+        if (all) await this.#commit(all, draft);
       } else {
         batch = await this.#tryAll(waiting, first);
         all = batch.all;
@@ -177,15 +176,15 @@ export class Line {
   }
 
   async #store({ tried, all }: Batch): Promise<void> {
-    const { doc, isSpoilt } = this.#draft;
-    if (isSpoilt) throw new IngleError('internal', 'A change broke the document, and is taken back.');
+    const draft = this.#draft;
+    if (draft.isSpoilt) throw new IngleError('internal', 'A change broke the document, and is taken back.');
     const also = tried.filter((b) => b.w.also);
     if (!all && also.length === 0) return;
     const more = async (tx: Transaction) => {
-      const content = readContent(doc);
+      const content = readContent(draft.doc);
       for (const b of also) await b.w.also!(tx, content);
     };
-    await this.#commit(all, doc, also.length > 0 ? more : undefined);
+    await this.#commit(all, draft, also.length > 0 ? more : undefined);
   }
 
   /** Shows what has been stored. */

@@ -206,7 +206,7 @@ export function makeRoom(
         await new Promise<void>((resolve, reject) =>
           line.greet(() => {
             try {
-              commit(null, draft.doc).then(resolve, reject);
+              commit(null, draft).then(resolve, reject);
             } catch (e) {
               reject(e);
             }

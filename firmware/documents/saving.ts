@@ -86,10 +86,10 @@ export function openSaving(
     if (update) written = o.now();
     const isWhole = update !== null && rows >= FOLD_ROWS;
     const waits = update !== null && isIndexed && !isWhole && mayWait(key);
-    const said = waits ? null : indexed(key, next, written);
+    const said = waits ? null : indexed(key, next.doc, written);
     const newest = update ? n : n - 1;
-    const index = said && indexRowOf(text, newest, next, said, o.signer);
-    const data = isWhole ? Y.encodeStateAsUpdate(next) : update;
+    const index = said && indexRowOf(text, newest, next.doc, said, o.signer);
+    const data = isWhole ? Y.encodeStateAsUpdate(next.doc) : update;
     const row = { key: text, n: newest, data, isWhole, index };
     return (also ? o.commits.with(row, also) : o.commits.append(row)).then(() => {
       isIndexed = true;

@@ -28,7 +28,11 @@ const index = (key: string, rev: number): Append['index'] => ({
 /** What rooms commit: of each document its numbers go up, and only a word of the index has no update. */
 const kinds = fc.constantFrom('update', 'update', 'update', 'indexed', 'index', 'whole', 'whole indexed');
 const moves = fc.array(
-  fc.record({ of: fc.constantFrom('a/b', 'a', 'ж"\\'), kind: kinds, data: fc.uint8Array({ minLength: 1, maxLength: 9 }) }),
+  fc.record({
+    of: fc.constantFrom('a/b', 'a', 'ж"\\'),
+    kind: kinds,
+    data: fc.uint8Array({ minLength: 1, maxLength: 9 }),
+  }),
   { maxLength: 40 },
 );
 function appends(of: readonly { of: string; kind: string; data: Uint8Array }[]): Append[] {

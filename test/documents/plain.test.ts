@@ -4,10 +4,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as Y from 'yjs';
 import { mergeContent, readContent } from '../../firmware/documents/content.ts';
-import { isPlain } from '../../firmware/documents/plain.ts';
+import { plainClocks } from '../../firmware/documents/plain.ts';
 import { copyOf, stage } from '../../firmware/documents/staging.ts';
 
 const test = suite('plain updates');
+const isPlain = (doc: Y.Doc, update: Uint8Array) => plainClocks(doc, update) !== null;
 
 /** The update by which `change` leads on from a copy of `doc`. */
 function made(doc: Y.Doc, change: (d: Y.Doc) => void, client?: number): Uint8Array {
@@ -82,6 +83,37 @@ test('what is to be tried is not plain: other types, other roots, gaps, what is 
   rows.push(['a gap', made(far, (d) => content(d).set('x', 2), far.clientID)]);
   rows.push(['beside what is not here', made(far, (d) => content(d).set('x', 3))]);
   for (const [what, update] of rows) assert.not(isPlain(doc, update), what);
+});
+
+test('of two parts of one client Yjs takes the second alone, so they are to be tried', () => {
+  const author = new Y.Doc();
+  const parts: Uint8Array[] = [];
+  author.on('update', (u: Uint8Array) => parts.push(u.subarray(1, -1)));
+  for (const key of ['x', 'y']) content(author).set(key, 1);
+  const both = Uint8Array.of(2, ...parts[0]!, ...parts[1]!, 0);
+  const whole = Uint8Array.of(1, ...parts[0]!, 0);
+  assert.ok(isPlain(new Y.Doc(), whole));
+  assert.not(isPlain(new Y.Doc(), both));
+  const naive = new Y.Doc();
+  Y.applyUpdate(naive, both);
+  assert.ok(naive.store.pendingStructs, 'what would wait for ever');
+});
+
+test('what an update leads to is told, and what is ahead of the document counts', () => {
+  const author = new Y.Doc();
+  author.clientID = 7;
+  const parts: Uint8Array[] = [];
+  author.on('update', (u: Uint8Array) => parts.push(u));
+  for (const value of [1, 2]) content(author).set('x', value);
+  content(author).delete('x');
+  const [first, second, gone] = parts as [Uint8Array, Uint8Array, Uint8Array];
+  const none = new Y.Doc();
+  const ahead = plainClocks(none, first)!;
+  assert.equal([...ahead], [[7, 1]]);
+  assert.is(plainClocks(none, second), null);
+  assert.equal([...plainClocks(none, second, ahead)!], [[7, 2]]);
+  assert.is(plainClocks(none, gone, ahead), null);
+  assert.equal([...plainClocks(none, gone, new Map([[7, 2]]))!], []);
 });
 
 test('a plain update makes of the document what its trial makes', () => {
