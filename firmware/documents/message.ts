@@ -58,13 +58,16 @@ function decode(bytes: Uint8Array): ClientMessage {
   }
 }
 
-/** Written at once where lib0's encoder would grow and be copied: every update goes through here. */
-function message(head: readonly number[], body: Uint8Array): Uint8Array {
+/**
+ * Written at once where lib0's encoder would grow and be copied: every update goes through here. A `Buffer`, as a small
+ * array of its own would get memory outside of V8's heap once the socket asks for its bytes.
+ */
+function message(head: readonly number[], body: Uint8Array): Buffer {
   const length: number[] = [];
   let left = body.length;
   for (; left > 127; left >>>= 7) length.push((left & 127) | 128);
   length.push(left);
-  const bytes = new Uint8Array(head.length + length.length + body.length);
+  const bytes = Buffer.allocUnsafe(head.length + length.length + body.length);
   bytes.set(head);
   bytes.set(length, head.length);
   bytes.set(body, head.length + length.length);

@@ -139,23 +139,34 @@ test('a plain update makes of the document what its trial makes', () => {
   );
 });
 
-test('whatever bytes are called plain can be applied whole', () => {
-  const good = made(doc, (d) => content(d).set('a', 'b'));
-  const bent = fc
-    .tuple(fc.nat(good.length - 1), fc.nat(255), fc.integer({ min: 1, max: good.length }))
-    .map(([at, to, cut]) => {
-      const bytes = good.slice();
-      bytes[at] = to;
-      return bytes.subarray(0, cut);
-    });
+test('whatever bytes are called plain can be applied whole, and lead as far as is said', () => {
+  const good = [
+    made(doc, (d) => content(d).set('a', 'b')),
+    made(doc, (d) => {
+      for (const value of [1, { x: [null, 0.5] }]) content(d).set('b', value);
+      content(d).delete('a');
+    }),
+    Y.mergeUpdates([2, 3].map((client) => made(doc, (d) => d.getMap('meta').set('ttl', client), client))),
+  ];
+  const bent = fc.tuple(
+    fc.constantFrom(...good),
+    fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { maxLength: 4 }),
+  );
+  let plain = 0;
   fc.assert(
-    fc.property(bent, (bytes) => {
-      if (!isPlain(doc, bytes)) return;
+    fc.property(bent, fc.nat(200), ([whole, changes], cut) => {
+      const bytes = whole.slice(0, Math.max(1, whole.length - Math.max(0, cut - 150)));
+      for (const [at, to] of changes) bytes[at % bytes.length] = to;
+      const clocks = plainClocks(doc, bytes);
+      if (!clocks) return;
+      plain++;
       const { next } = stage(doc, bytes, 1e6);
       assert.is(next.store.pendingStructs, null);
+      for (const [client, clock] of clocks) assert.is(Y.getState(next.store, client), clock);
     }),
-    { numRuns: 1000 },
+    { numRuns: 3000 },
   );
+  assert.ok(plain > 300, `${plain} were plain`);
 });
 
 test.run();
