@@ -46,7 +46,7 @@ export class Line {
   readonly #draft: Draft;
   readonly #commit: Commit;
   readonly #shown: Shown;
-  readonly #queue: Writing[] = [];
+  #queue: Writing[] = [];
   /** What waits for a moment at which the document is as the disk has it. */
   readonly #greetings: (() => void)[] = [];
   #pumping: Promise<void> = Promise.resolve();
@@ -101,13 +101,14 @@ export class Line {
 
   async #pump(): Promise<void> {
     while (this.#queue.length > 0) {
-      const waiting = this.#queue.splice(0);
+      const waiting = this.#queue;
+      this.#queue = [];
       try {
         for (const one of await this.#turn(waiting)) await this.#turn([one]);
       } catch (e) {
         for (const w of waiting) w.reject(e);
       }
-      for (const greet of this.#greetings.splice(0)) greet();
+      if (this.#greetings.length > 0) for (const greet of this.#greetings.splice(0)) greet();
       // What else has come in this turn of the loop goes along.
       if (this.#queue.length > 0) await new Promise((done) => setImmediate(done));
     }
