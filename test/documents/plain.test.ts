@@ -71,6 +71,9 @@ test('what is to be tried is not plain: other types, other roots, gaps, what is 
     ['a type', made(doc, (d) => content(d).set('t', new Y.Array()))],
     ['in a type', made(doc, (d) => (content(d).get('nested') as Y.Map<unknown>).set('k', 2))],
     ['another root', made(doc, (d) => d.getArray('other').push([1]))],
+    ['another map', made(doc, (d) => d.getMap('other').set('k', 1))],
+    // Any JSON under the key "k" of `content`, of which there is none: written by client 5.
+    ['an item of no length', Uint8Array.of(1, 1, 5, 0, 0x28, 1, 7, ...Buffer.from('content'), 1, 107, 0, 0)],
     ['a list of that name', made(doc, (d) => d.getText('body').insert(0, 'x'))],
     ['bytes', made(doc, (d) => content(d).set('u', new Uint8Array(3)))],
     ['undefined', made(doc, (d) => content(d).set('u', undefined))],
