@@ -124,6 +124,23 @@ window.longTable = async (count, meanwhile) => {
     end: app.lastElementChild?.lastElementChild?.textContent,
   };
 };
+/** How wide a long table's columns are with the rows of its first turn, and with all; the last row has the longest word. */
+window.columns = async (count) => {
+  render(null, app);
+  const list = [{ x: 'x', y: 'y', z: 'z' }];
+  const rows = Array.from({ length: count }, (_, i) => ({ n: i < count - 1 ? 'n' : 'n'.repeat(400), list }));
+  const inner = { is: 'table', columns: ['x', 'y', 'z'].map((key) => ({ key, label: key })), rows: { path: ['row', 'list'] } };
+  const columns = [{ key: 'n', label: 'N' }, { key: 'list', label: 'L', cell: inner }];
+  draw({ tree: 1, from: 'test', needs: [], main: [{ is: 'table', columns, rows: { path: ['state', 'rows'] } }] }, { rows });
+  const own = (what) => [...(app.querySelector('table > ' + what)?.children ?? [])];
+  const there = () => own('tbody').length;
+  const widths = () => own('thead')[0] ? [...own('thead')[0].children].map((e) => Math.round(e.getBoundingClientRect().width)) : [];
+  while (there() === 0) await pass();
+  const first = widths();
+  while (there() < count) await pass();
+  await pass();
+  return { first, last: widths(), cols: own('colgroup').length };
+};
 `;
 
 interface Blocked {
@@ -243,6 +260,20 @@ test('a long table comes in turns, with whatever changes meanwhile', async () =>
   assert.equal([shrunk.turns, shrunk.said], [[250, 3], some(3, 'n')]);
   assert.equal((await long(700, 'leave')).turns, [250, 0]);
   assert.equal(await p.evaluate(() => (window as unknown as { ran: string[] }).ran), []);
+  await p.close();
+});
+
+test('the columns of a long table keep the widths of its first rows, also with tables in its cells', async () => {
+  const p = await browser.newPage({ viewport: { width: 900, height: 700 } });
+  await p.goto(site.url);
+  const { first, last, cols } = await p.evaluate(() =>
+    (
+      window as unknown as { columns(n: number): Promise<{ first: number[]; last: number[]; cols: number }> }
+    ).columns(600),
+  );
+  assert.is(first.length, 2);
+  assert.is(cols, 2, 'a column for each of its own');
+  assert.equal(last, first);
   await p.close();
 });
 
