@@ -210,4 +210,32 @@ test('who joins while a change is being stored is answered when it is', async ()
   room.close();
 });
 
+test('where the disk fails now and then, the document is what was stored, updates that it put off included', async () => {
+  const { room, disk, fails } = roomOf({});
+  // Each is of an author of its own, so that none builds on one that was refused.
+  const update = (n: number) => {
+    const doc = new Y.Doc();
+    doc.getMap('content').set(`k${n}`, n);
+    return Y.encodeStateAsUpdate(doc);
+  };
+  const stored: Record<string, number> = {};
+  for (let n = 0; n < 150; n++) {
+    fails.next = n % 7 === 3 || n % 50 > 47;
+    await room.write(update(n)).then(
+      () => {
+        assert.not(fails.next, `${n} was not stored`);
+        stored[`k${n}`] = n;
+      },
+      (e) => assert.is(e.message, 'the disk is full'),
+    );
+    if (n % 40 === 39) assert.equal(readContent(room.doc), stored);
+  }
+  const again = new Y.Doc();
+  for (const u of disk) Y.applyUpdate(again, u);
+  assert.equal(readContent(again), stored);
+  assert.equal(readContent(room.doc), stored);
+  assert.ok(Object.keys(stored).length > 100);
+  room.close();
+});
+
 test.run();
