@@ -117,7 +117,9 @@ class Reading {
     const most = this.#clockOf(client);
     for (let left = readVarUint(d); left > 0; left--) {
       const clock = readVarUint(d);
-      need(clock + readVarUint(d) <= most);
+      const length = readVarUint(d);
+      // Yjs cannot take one of no length behind all that is there.
+      need(length > 0 && clock + length <= most);
     }
   }
 }

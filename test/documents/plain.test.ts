@@ -1,5 +1,13 @@
 // What is applied without a trial is what a trial would let through.
 import fc from 'fast-check';
+import {
+  createEncoder,
+  toUint8Array,
+  writeAny,
+  writeUint8,
+  writeVarString,
+  writeVarUint,
+} from 'lib0/encoding';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as Y from 'yjs';
@@ -8,6 +16,7 @@ import { plainClocks } from '../../firmware/documents/plain.ts';
 import { copyOf, stage } from '../../firmware/documents/staging.ts';
 
 const test = suite('plain updates');
+const RUNS = Number(process.env['RUNS'] ?? 3000);
 const isPlain = (doc: Y.Doc, update: Uint8Array) => plainClocks(doc, update) !== null;
 
 /** The update by which `change` leads on from a copy of `doc`. */
@@ -74,6 +83,8 @@ test('what is to be tried is not plain: other types, other roots, gaps, what is 
     ['another map', made(doc, (d) => d.getMap('other').set('k', 1))],
     // Any JSON under the key "k" of `content`, of which there is none: written by client 5.
     ['an item of no length', Uint8Array.of(1, 1, 5, 0, 0x28, 1, 7, ...Buffer.from('content'), 1, 107, 0, 0)],
+    // Of an unknown client, of which Yjs throws an internal error.
+    ['a deletion of no length', Uint8Array.of(0, 1, 9, 1, 0, 0)],
     ['a list of that name', made(doc, (d) => d.getText('body').insert(0, 'x'))],
     ['bytes', made(doc, (d) => content(d).set('u', new Uint8Array(3)))],
     ['undefined', made(doc, (d) => content(d).set('u', undefined))],
@@ -167,9 +178,78 @@ test('whatever bytes are called plain can be applied whole, and lead as far as i
       assert.is(next.store.pendingStructs, null);
       for (const [client, clock] of clocks) assert.is(Y.getState(next.store, client), clock);
     }),
-    { numRuns: 3000 },
+    { numRuns: RUNS },
   );
-  assert.ok(plain > 300, `${plain} were plain`);
+  assert.ok(plain > RUNS / 10, `${plain} were plain`);
+});
+
+/** Parts of updates near the edges of what there is: "a" and "b" are by clients of their own, and 5 has written nothing. */
+const parts = (() => {
+  const client = fc.constantFrom(...doc.store.clients.keys(), 5, 6);
+  const edge = fc.nat(3);
+  const item = fc.record({
+    origin: fc.option(fc.tuple(client, edge)),
+    rightOrigin: fc.option(fc.tuple(client, edge), { freq: 1 }),
+    root: fc.constantFrom('content', 'content', 'meta', 'other', null),
+    key: fc.constantFrom('a', 'b', 'nested', null),
+    kind: fc.constantFrom(8, 8, 8, 1, 0, 2, 4, 10),
+    values: fc.array(fc.constantFrom<unknown>(1, 'x', { y: [null] }, undefined), { maxLength: 3 }),
+  });
+  const items = fc.record({ client, clock: fc.option(edge), all: fc.array(item, { maxLength: 3 }) });
+  const gone = fc.record({ client, ranges: fc.array(fc.tuple(edge, edge), { maxLength: 2 }) });
+  return fc.record({ items: fc.array(items, { maxLength: 2 }), gone: fc.array(gone, { maxLength: 2 }) });
+})();
+type Parts = typeof parts extends fc.Arbitrary<infer T> ? T : never;
+
+/** An update made of them, by update format 1 of Yjs. */
+function encoded({ items, gone }: Parts, clockOf: (client: number) => number): Uint8Array {
+  const e = createEncoder();
+  const put = (...numbers: number[]) => numbers.forEach((n) => void writeVarUint(e, n));
+  put(items.length);
+  for (const { client, clock, all } of items) {
+    put(all.length, client, clock ?? clockOf(client));
+    for (const { origin, rightOrigin, root, key, kind, values } of all) {
+      writeUint8(e, (origin ? 0x80 : 0) | (rightOrigin ? 0x40 : 0) | (key === null ? 0 : 0x20) | kind);
+      put(...(origin ?? []), ...(rightOrigin ?? []));
+      if (!origin && !rightOrigin) {
+        put(root === null ? 0 : 1);
+        if (root === null) put(client, 0);
+        else writeVarString(e, root);
+        if (key !== null) writeVarString(e, key);
+      }
+      put(values.length);
+      if (kind === 8) for (const value of values) writeAny(e, value as undefined);
+    }
+  }
+  put(gone.length);
+  for (const { client, ranges } of gone) put(client, ranges.length, ...ranges.flat());
+  return toUint8Array(e);
+}
+
+test('plain updates one after the other, near the edges of what there is, can be applied whole', () => {
+  let plain = 0;
+  fc.assert(
+    fc.property(fc.array(parts, { minLength: 1, maxLength: 3 }), (updates) => {
+      const ahead = new Map<number, number>();
+      let tried = doc;
+      const applied = copyOf(doc);
+      for (const one of updates) {
+        const bytes = encoded(one, (client) => ahead.get(client) ?? Y.getState(doc.store, client));
+        const clocks = plainClocks(doc, bytes, ahead);
+        if (!clocks) continue;
+        plain++;
+        tried = stage(tried, bytes, 1e6).next;
+        Y.applyUpdate(applied, bytes);
+        for (const [client, clock] of clocks) ahead.set(client, clock);
+      }
+      assert.is(applied.store.pendingStructs, null);
+      assert.is(applied.store.pendingDs, null);
+      for (const [client, clock] of ahead) assert.is(Y.getState(applied.store, client), clock);
+      assert.equal(readContent(applied), readContent(tried));
+    }),
+    { numRuns: RUNS },
+  );
+  assert.ok(plain > RUNS / 10, `${plain} were plain`);
 });
 
 test.run();
