@@ -48,19 +48,48 @@ export interface Loaded {
   next: number;
   rows: number;
   index: IndexRow | undefined;
+  /** Something of it cannot be read and is left out, with what builds on it. */
+  isDamaged: boolean;
 }
 
-/** Reads a document; one that is not there is empty. */
-export async function loadDocument(store: Transaction, key: string): Promise<Loaded> {
-  const rows = await store.all<{ n: number; data: Buffer }>(
+/**
+ * Reads a document; one that is not there is empty.
+ * @param later what the tables lack of it
+ */
+export async function loadDocument(
+  store: Transaction,
+  key: string,
+  later: readonly Append[] = [],
+): Promise<Loaded> {
+  const stored = await store.all<{ n: number; data: Buffer }>(
     'SELECT n, data FROM doc_updates WHERE key = ? ORDER BY n',
     key,
   );
-  const index = await store.get<IndexRow>('SELECT * FROM docs_index WHERE key = ?', key);
+  const row = await store.get<IndexRow>('SELECT * FROM docs_index WHERE key = ?', key);
+  const index = later.findLast((a) => a.index)?.index ?? row;
+  const updates = [...stored, ...later].map((a) => a.data).filter((data) => data !== null);
+  const newest = Math.max(...[stored, later].map((all) => all.at(-1)?.n ?? 0), index?.rev ?? 0);
+  return { ...documentOf(updates), rows: updates.length, next: newest + 1, index };
+}
+
+function documentOf(updates: readonly Uint8Array[]): Pick<Loaded, 'doc' | 'isDamaged'> {
   const doc = new Y.Doc();
-  for (const row of rows) Y.applyUpdate(doc, row.data);
-  const newest = Math.max(rows.at(-1)?.n ?? 0, index?.rev ?? 0);
-  return { doc, rows: rows.length, next: newest + 1, index };
+  const read: Uint8Array[] = [];
+  try {
+    for (const update of updates) {
+      Y.applyUpdate(doc, update);
+      read.push(update);
+    }
+  } catch {
+    // What it has left behind in the document may be anything.
+    const rest = updates.filter((_, i) => i !== read.length);
+    return { doc: documentOf(rest).doc, isDamaged: true };
+  }
+  const { store } = doc;
+  const isLacking = store.pendingStructs !== null || store.pendingDs !== null;
+  // Whoever has what is lacking sends it again when it is not waited for.
+  store.pendingStructs = store.pendingDs = null;
+  return { doc, isDamaged: isLacking };
 }
 
 /** An update to be appended, the document's row of the index, or both. */

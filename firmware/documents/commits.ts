@@ -1,5 +1,4 @@
 // What rooms have tried goes to the disk together: one write for all that came meanwhile.
-import * as Y from 'yjs';
 import { IngleError } from '../protocol/errors.ts';
 import { openDeferred } from '../system/deferred.ts';
 import type { Store } from '../system/store.ts';
@@ -79,15 +78,7 @@ export function openCommits(store: Store): Commits {
       }),
     async load(key) {
       const left = await lacking(key);
-      const at = await loadDocument(store, key);
-      for (const { n, data, index } of left) {
-        if (index) at.index = index;
-        if (!data) continue;
-        Y.applyUpdate(at.doc, data);
-        at.rows++;
-        at.next = Math.max(at.next, n + 1);
-      }
-      return at;
+      return loadDocument(store, key, left);
     },
     async remove(key) {
       // What comes to the tables later would bring it back.

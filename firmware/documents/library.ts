@@ -2,7 +2,7 @@
 import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import { compile } from '../ui/compile.ts';
-import { expiredDocuments, type IndexRow, unindexed } from './archive.ts';
+import { expiredDocuments, type IndexRow, type Loaded, unindexed } from './archive.ts';
 import { openCommits } from './commits.ts';
 import { etagOf, readContent } from './content.ts';
 import { type DocumentKey, parseKey } from './key.ts';
@@ -67,9 +67,15 @@ export function openLibrary(o: {
       if (before?.join() !== acl.join()) o.aclChanged?.(text);
     };
 
+  async function read(text: string): Promise<Loaded> {
+    const at = await commits.load(text);
+    if (at.isDamaged) o.log.warn('a stored document cannot be read whole', { key: text });
+    return at;
+  }
+
   async function load(text: string): Promise<Room> {
     const key = parseKey(text);
-    const at = await commits.load(text);
+    const at = await read(text);
     lists.set(text, aclOf(key, at.index));
     const save = openSaving(text, at, {
       // Written out: it is read at each write (D126).
@@ -84,7 +90,7 @@ export function openLibrary(o: {
       at.doc,
       isSkillDocument(key) ? MAX_SKILL_DOCUMENT : MAX_OWNER_DOCUMENT,
       save,
-      async () => (await commits.load(text)).doc,
+      async () => (await read(text)).doc,
       key.doc_type === 'view' ? compile : undefined,
     );
     stir(IDLE_SEC);

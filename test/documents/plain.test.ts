@@ -83,6 +83,24 @@ test('what is to be tried is not plain: other types, other roots, gaps, what is 
     ['another map', made(doc, (d) => d.getMap('other').set('k', 1))],
     // Any JSON under the key "k" of `content`, of which there is none: written by client 5.
     ['an item of no length', Uint8Array.of(1, 1, 5, 0, 0x28, 1, 7, ...Buffer.from('content'), 1, 107, 0, 0)],
+    [
+      'more than anybody changes',
+      Uint8Array.of(
+        1,
+        1,
+        5,
+        0,
+        0x21,
+        1,
+        7,
+        ...Buffer.from('content'),
+        1,
+        107,
+        ...Array(5).fill(0x80),
+        0x40,
+        0,
+      ),
+    ],
     // Of an unknown client, of which Yjs throws an internal error.
     ['a deletion of no length', Uint8Array.of(0, 1, 9, 1, 0, 0)],
     ['a list of that name', made(doc, (d) => d.getText('body').insert(0, 'x'))],

@@ -304,10 +304,10 @@ test('an update that skips what came before, is too large or nests too deep is r
   );
 });
 
-async function library(file: string, dir: string) {
+async function library(file: string, dir: string, log = logger('test')) {
   const store = await openStore(file, archiveSchema);
   const signer = openSigner(join(dir, 'key'));
-  return { store, signer, docs: openLibrary({ store, signer, log: logger('test'), needed: () => false }) };
+  return { store, signer, docs: openLibrary({ store, signer, log, needed: () => false }) };
 }
 const rowsOf = async (store: Store, key: string) =>
   (await store.get<{ n: number }>('SELECT count(*) AS n FROM doc_updates WHERE key = ?', key))!.n;
@@ -511,6 +511,57 @@ test('what comes again out of a log replaces nothing, and gets what numbers are 
   await store.transaction((tx) => writeAppends(tx, [encodeAppends([row(10, true)])]));
   assert.equal(await numbers(), [10]);
   await store.close();
+});
+
+test('a document that cannot be read whole opens with the rest, says so, and is whole again where somebody has it', async ({
+  dir,
+}) => {
+  const key = 'o1/weather/state:device/b1';
+  const author = new Y.Doc();
+  const updates: Uint8Array[] = [];
+  author.on('update', (u: Uint8Array) => updates.push(u));
+  for (const [name, value] of [
+    ['a', 1],
+    ['b', 1],
+    ['c', 1],
+  ] as const)
+    author.getMap('content').set(name, value);
+  // By somebody else, so it builds on nothing of theirs.
+  const other = new Y.Doc();
+  other.getMap('content').set('d', 1);
+  updates.push(Y.encodeStateAsUpdate(other));
+  const noSuch = Uint8Array.of(0, 1, 9, 1, 0, 0);
+  for (const [what, bent, left] of [
+    ['whole', (u: Uint8Array) => u, { a: 1, b: 1, c: 1, d: 1 }],
+    ['cut off', (u: Uint8Array) => u.subarray(0, u.length >> 1), { a: 1, d: 1 }],
+    ['empty', () => new Uint8Array(), { a: 1, d: 1 }],
+    ['what Yjs cannot take', () => noSuch, { a: 1, d: 1 }],
+    [
+      'taken in part',
+      (u: Uint8Array) => Buffer.concat([u.subarray(0, -1), noSuch.subarray(1)]),
+      { a: 1, d: 1 },
+    ],
+    ['gone', () => null, { a: 1, d: 1 }],
+  ] as const) {
+    const warned: unknown[] = [];
+    const log = { ...logger('test'), warn: (...said: unknown[]) => void warned.push(said) };
+    const { docs, store } = await library(join(dir, `${what}.db`), dir, log);
+    const stored = updates.map((u, i) => (i === 1 ? bent(u) : u));
+    for (const [i, data] of stored.entries())
+      if (data) await store.run('INSERT INTO doc_updates (key, n, data) VALUES (?, ?, ?)', key, i + 1, data);
+    const room = await docs.open(key);
+    assert.equal(readContent(room.doc), left, what);
+    assert.is(warned.length, what === 'whole' ? 0 : 1, what);
+    await room.write((doc) => void doc.getMap('content').set('e', 1));
+    assert.equal(readContent(room.doc), { ...left, e: 1 }, what);
+    await room.write(Y.encodeStateAsUpdate(author));
+    assert.equal(readContent(room.doc), { a: 1, b: 1, c: 1, d: 1, e: 1 }, what);
+    await docs.close();
+    await store.close();
+    const again = await library(join(dir, `${what}.db`), dir, log);
+    assert.equal(readContent((await again.docs.open(key)).doc), readContent(room.doc), what);
+    await again.store.close();
+  }
 });
 
 test('a document that waits for the tables is read whole, and is not deleted', async ({ dir }) => {
