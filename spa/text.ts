@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../firmware/protocol/errors.ts';
 import { errorTexts } from '../firmware/text/errors.ts';
 import { inLanguage, type Language, languages, pickLanguage, translator } from '../firmware/text/i18n.ts';
+import { numberIn } from '../firmware/text/number.ts';
 import { type SpaText, spaTexts } from '../firmware/text/spa.ts';
 import { app, type Notice, set } from './store.ts';
 
@@ -52,17 +53,11 @@ export function ago(at: number): string {
   return new Intl.RelativeTimeFormat(app().language).format(-Math.floor(seconds / size), unit);
 }
 
-/** To make one takes longer than to write ten numbers by it, and tables have thousands. */
-const numbers: Partial<Record<Language, Intl.NumberFormat>> = {};
-
 /** A value for reading: texts in the reader's language, numbers by its rules with at most two decimals. */
 export function shown(value: unknown): string {
   const { language } = app();
   if (typeof value === 'string') return value;
-  if (Number.isFinite(value)) {
-    numbers[language] ??= new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
-    return numbers[language].format(value as number);
-  }
+  if (Number.isFinite(value)) return numberIn(language, value as number);
   if (value && typeof value === 'object') return inLanguage(value, language) ?? JSON.stringify(value);
   return value === true ? '✓' : '–';
 }

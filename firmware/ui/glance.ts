@@ -1,5 +1,6 @@
 // The glance of a skill: what its tile on a desktop tells, by what its manifest binds into its state document. Pure.
 import { inLanguage, type Language, type Localized, languages } from '../text/i18n.ts';
+import { numberIn } from '../text/number.ts';
 import { compileText, pathOf } from './binding.ts';
 import { evaluate, type Scope } from './value.ts';
 
@@ -37,14 +38,10 @@ const LINE = 120;
 /** What resolving one glance may cost. */
 const STEPS = 20_000;
 
-const numbers = Object.fromEntries(
-  languages.map((l) => [l, new Intl.NumberFormat(l, { maximumFractionDigits: 2 })]),
-) as Record<Language, Intl.NumberFormat>;
-
 /** A value in a reader's words; nothing for what no tile can show. */
 function shown(v: unknown, language: Language): string {
   if (typeof v === 'string') return v;
-  if (typeof v === 'number') return Number.isFinite(v) ? numbers[language].format(v) : '';
+  if (typeof v === 'number') return Number.isFinite(v) ? numberIn(language, v) : '';
   return inLanguage(v, language) ?? '';
 }
 

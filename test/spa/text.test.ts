@@ -9,7 +9,9 @@ test('numbers, texts in languages, yes and no, and nothing', () => {
   for (const [value, en, ru] of [
     [1234.567, '1,234.57', '1\u00a0234,57'],
     [0, '0', '0'],
-    [-1e-9, '-0', '-0'],
+    [-0, '0', '0'],
+    [-0.00499, '0', '0'],
+    [-0.005, '-0.01', '-0,01'],
     [Number.NaN, '–', '–'],
     [Number.POSITIVE_INFINITY, '–', '–'],
     ['', '', ''],

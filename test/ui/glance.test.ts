@@ -19,6 +19,8 @@ test('a value and a line are put into words for each reader, and are one text wh
     value: { i18n: { en: '21.46 °C', ru: '21,46 °C' } },
     line: { i18n: { en: 'Clear, Oslo', ru: 'Ясно, Oslo' } },
   });
+  // As Open-Meteo answers on a day of frost.
+  assert.equal(glanceOf({ value: '{{state.temp}} °C' }, { temp: -0 }, 7).value, '0 °C');
   assert.equal(glanceOf({ value: '{{state.place}}' }, state, 7), { at: 7, value: 'Oslo' });
   const words = { en: 'At {{state.place}}', ru: 'Здесь {{state.place}}' };
   assert.equal(glanceOf({ line: words }, state, 7).line, { i18n: { en: 'At Oslo', ru: 'Здесь Oslo' } });
