@@ -175,6 +175,28 @@ export function decodeAppends(bytes: Buffer): Append[] {
   });
 }
 
+/** What a row has: what an update is of, and what the index says. */
+const shapes = [
+  'string,number,number,number',
+  'string,number,number,number,string,string,number,number,string,number,string',
+];
+
+/** Whether `encodeAppends` of this build has made it: a build that writes another form begins with another byte. */
+export function isAppends(bytes: Buffer): boolean {
+  try {
+    const { rows, data } = unpacked(bytes);
+    const all = JSON.parse(rows) as PackedRow[];
+    const length = all.reduce((sum, row) => sum + Math.max(0, row[2]), 0);
+    return (
+      bytes[0]! <= 1 &&
+      length === data.length &&
+      all.every((row) => shapes.includes(row.map((v) => typeof v).join()))
+    );
+  } catch {
+    return false;
+  }
+}
+
 // In the order of the table, so that each of its pages is written once; OR FAIL, as who calls takes back the transaction,
 // and SQLite needs no journal of the statement. Of a document that is there as a whole nothing older is written.
 const rowsSql = `WITH whole AS MATERIALIZED (SELECT value->>0 AS key, value->>1 AS n FROM json_each(?3))

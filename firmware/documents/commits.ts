@@ -1,12 +1,14 @@
 // What rooms have tried goes to the disk together: one write for all that came meanwhile.
 import { IngleError } from '../protocol/errors.ts';
 import { openDeferred } from '../system/deferred.ts';
+import type { Log } from '../system/log.ts';
 import type { Store } from '../system/store.ts';
 import {
   type Append,
   decodeAppends,
   deleteDocument,
   encodeAppends,
+  isAppends,
   type Loaded,
   loadDocument,
   type Transaction,
@@ -30,10 +32,13 @@ interface Waiting {
   reject: (e: unknown) => void;
 }
 
-export function openCommits(store: Store): Commits {
+export function openCommits(store: Store, log?: Pick<Log, 'warn'>): Commits {
   let waiting: Waiting[] = [];
   let isWriting = false;
-  const deferred = openDeferred({ store, write: writeAppends });
+  const deferred = openDeferred({
+    ...{ store, write: writeAppends, isKnown: isAppends },
+    setAside: (file, count) => log?.warn('updates that another build logged cannot be read', { file, count }),
+  });
 
   /** Puts all into the tables. @returns what they lack of a document nonetheless. @throws where nobody knows that */
   async function lacking(key: string): Promise<Append[]> {

@@ -49,7 +49,7 @@ export function openLibrary(o: {
   stirred?: (at: number) => void;
 }): Library {
   const { store, signer } = o;
-  const commits = openCommits(store);
+  const commits = openCommits(store, o.log);
   const lists = new Map<string, string[]>();
   const open = new Map<string, Promise<Room>>();
   const ready = new Map<string, Room>();

@@ -2,7 +2,7 @@
 // one short write for all that comes at once, where SQLite would write a page of a table for each.
 import { createHash, randomBytes } from 'node:crypto';
 import { close, constants, open, write } from 'node:fs';
-import { open as openHandle, readFile } from 'node:fs/promises';
+import { open as openHandle, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Store } from './store.ts';
@@ -29,6 +29,13 @@ export interface DeferredOptions {
    *   nothing is to be replaced there
    */
   write(tx: Pick<Store, 'run' | 'all' | 'get'>, entries: readonly Buffer[], again: boolean): Promise<void>;
+  /**
+   * Whether `write` can read an entry; asked of what another process has left, which may be of another build. What it cannot
+   * read is put into a file of its own, so that it keeps out nothing else.
+   */
+  isKnown(entry: Buffer): boolean;
+  /** Told of the file where so many entries were put. */
+  setAside?: (file: string, count: number) => void;
   /** The longest that anything waits for the tables, milliseconds. */
   wait?: number;
   /** From how many bytes on a log goes into the tables at once; at four times as many, what comes waits for it. */
@@ -109,6 +116,17 @@ function entriesOf(salt: Uint8Array, file: Buffer, known: number): { epoch: numb
     at += HEAD + length;
   }
   return { epoch, bodies };
+}
+
+/** Those of the entries that can be written; the others go into the file `aside`. */
+async function knownOf(bodies: Buffer[], aside: string, o: DeferredOptions): Promise<Buffer[]> {
+  const [known, unknown]: [Buffer[], Buffer[]] = [[], []];
+  for (const entry of bodies) (o.isKnown(entry) ? known : unknown).push(entry);
+  if (unknown.length > 0) {
+    await writeFile(aside, Buffer.concat(unknown), { mode: 0o640, flush: true });
+    o.setAside?.(aside, unknown.length);
+  }
+  return known;
 }
 
 /** The two files, open for writing; a write is on the disk when it is over. */
@@ -202,7 +220,8 @@ export function openDeferred(o: DeferredOptions): Deferred {
     logs ??= await openLogs(store.file, row.salt);
     let last = row.epoch;
     for (const { epoch, bodies } of await logs.after(row.epoch)) {
-      for (const some of together(bodies)) await o.write(tx, some, true);
+      const known = await knownOf(bodies, `${store.file}-log-unknown${epoch}`, o);
+      for (const some of together(known)) await o.write(tx, some, true);
       last = epoch;
     }
     if (last !== row.epoch) await tx.run('UPDATE deferred SET epoch = ?', last);

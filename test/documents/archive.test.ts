@@ -7,6 +7,7 @@ import {
   archiveSchema,
   decodeAppends,
   encodeAppends,
+  isAppends,
   writeAppends,
 } from '../../firmware/documents/archive.ts';
 import { openStore, type Store } from '../../firmware/system/store.ts';
@@ -65,12 +66,36 @@ test('any order of updates, folds and words of the index, in groups of any size'
         entries.flatMap(decodeAppends).map((a) => ({ ...a, data: a.data && [...a.data] })),
         given.map((a) => ({ ...a, data: a.data && [...a.data] })),
       );
+      assert.ok(entries.every(isAppends));
       for (const a of given) await one.transaction((tx) => writeAppends(tx, [encodeAppends([a])], again));
       await all.transaction((tx) => writeAppends(tx, entries, again));
       assert.equal(await tables(all), await tables(one));
     }),
     { numRuns: 150 },
   );
+});
+
+test('what this build has not made is known, whatever it is', () => {
+  const of = (rows: unknown, data = '', first = 0) => {
+    const text = Buffer.from(JSON.stringify(rows));
+    const head = Buffer.alloc(5, first);
+    head.writeUInt32LE(text.length, 1);
+    return Buffer.concat([head, text, Buffer.from(data)]);
+  };
+  assert.ok(isAppends(of([['k', 1, 3, 0]], 'abc')));
+  for (const [what, bytes] of [
+    ['another form', of([['k', 1, 3, 0]], 'abc', 2)],
+    ['more fields', of([['k', 1, 1, 3, 0]], 'a')],
+    ['fewer', of([['k', 1, 3]], 'abc')],
+    ['fields of other kinds', of([['k', '1', 3, 0]], 'abc')],
+    ['less data', of([['k', 1, 3, 0]], 'ab')],
+    ['more data', of([['k', 1, 3, 0]], 'abcd')],
+    ['a row that is none', of([null])],
+    ['no rows', of({ k: 1 })],
+    ['nothing', Buffer.alloc(0)],
+  ] as const)
+    assert.not(isAppends(bytes), what);
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), (some) => !isAppends(Buffer.from(some))));
 });
 
 test('a number that is taken is refused, and nothing of the group stays', async ({ all }) => {

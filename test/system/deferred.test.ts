@@ -46,6 +46,7 @@ async function words(file: string, o: Options = {}) {
       if (o.isFull?.()) throw new Error('the disk is full');
       writes.push({ words: some, again });
     },
+    isKnown: (entry) => entry[0] === '['.charCodeAt(0),
     ...{ wait: 1e6, ...o },
   });
   const add = (some: string[]) => deferred.add(Buffer.from(JSON.stringify(some)));
@@ -193,6 +194,31 @@ test('the log of another store means nothing', async ({ dir }) => {
   assert.equal(await b.all(), []);
   await close(a);
   await close(b);
+});
+
+test('what another build has logged is put aside, and keeps out nothing else', async ({ dir }) => {
+  const file = join(dir, 'a.db');
+  const a = await words(file);
+  await a.add(['one']);
+  const newer = Buffer.from('in a form that is not known yet');
+  for (let i = 0; i < 2; i++) await a.deferred.add(newer);
+  await a.add(['two']);
+  const told: [string, number][] = [];
+  const killed = cutOff(file, join(dir, 'b.db'));
+  const b = await words(killed, { setAside: (...what) => void told.push(what) });
+  assert.equal(await b.all(), ['one', 'two']);
+  assert.is(told.length, 1);
+  const [aside, count] = told[0]!;
+  assert.is(count, 2);
+  assert.equal(readFileSync(aside), Buffer.concat([newer, newer]));
+  await b.add(['three']);
+  assert.equal(await b.all(), ['one', 'two', 'three']);
+  await close(b);
+  const c = await words(killed, { setAside: (...what) => void told.push(what) });
+  assert.equal(await c.all(), ['one', 'two', 'three']);
+  assert.is(told.length, 1, 'it is told once');
+  await close(c);
+  await a.store.close();
 });
 
 test('while the tables take nothing, what was acknowledged stays, what comes is refused, and others are answered', async ({
