@@ -42,10 +42,21 @@ export function stage(
     change(next);
   } else applyForeign(next, change, isView);
   if (parts.length === 0) return { next, update: null };
-  if (Y.encodeStateAsUpdate(next).length > maxBytes)
+  if (sizeOf(next) > maxBytes)
     throw new IngleError('too_large', `A document may have at most ${maxBytes} bytes.`);
   return { next, update: parts.length === 1 ? parts[0]! : Y.mergeUpdates(parts) };
 }
+
+/** Bytes of a document. @throws IngleError where a foreign update has made something of it that Yjs cannot write */
+function sizeOf(next: Y.Doc): number {
+  try {
+    return Y.encodeStateAsUpdate(next).length;
+  } catch {
+    throw bad('cannot be read');
+  }
+}
+
+const bad = (says: string) => new IngleError('invalid_request', `The document update ${says}.`);
 
 /** An update that builds on changes that are not here. */
 export class GapError extends IngleError {
@@ -54,13 +65,24 @@ export class GapError extends IngleError {
   }
 }
 
+/** Whether something in an update has no length. Yjs would take it, and then could not read what it makes of the document. */
+function holdsNothing(update: Uint8Array): boolean {
+  const { structs, ds } = Y.decodeUpdate(update);
+  return (
+    structs.some((s) => s.length === 0) ||
+    [...ds.clients.values()].some((ranges) => ranges.some((r) => r.len === 0))
+  );
+}
+
 function applyForeign(next: Y.Doc, update: Uint8Array, isView: boolean): void {
-  const bad = (says: string) => new IngleError('invalid_request', `The document update ${says}.`);
+  let isEmpty: boolean;
   try {
-    Y.applyUpdate(next, update, 'foreign');
+    isEmpty = holdsNothing(update);
+    if (!isEmpty) Y.applyUpdate(next, update, 'foreign');
   } catch {
     throw bad('cannot be read');
   }
+  if (isEmpty) throw bad('holds items of no length');
   if (next.store.pendingStructs || next.store.pendingDs) throw new GapError();
   for (const clock of Y.decodeStateVector(Y.encodeStateVector(next)).values())
     if (!(clock <= MAX_CLOCK)) throw bad('claims too many changes');

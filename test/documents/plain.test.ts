@@ -1,19 +1,12 @@
 // What is applied without a trial is what a trial would let through.
 import fc from 'fast-check';
-import {
-  createEncoder,
-  toUint8Array,
-  writeAny,
-  writeUint8,
-  writeVarString,
-  writeVarUint,
-} from 'lib0/encoding';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as Y from 'yjs';
 import { mergeContent, readContent } from '../../firmware/documents/content.ts';
 import { plainClocks } from '../../firmware/documents/plain.ts';
 import { copyOf, stage } from '../../firmware/documents/staging.ts';
+import { encodedParts, partsNear } from '../lab/updates.ts';
 
 const test = suite('plain updates');
 const RUNS = Number(process.env['RUNS'] ?? 3000);
@@ -201,58 +194,15 @@ test('whatever bytes are called plain can be applied whole, and lead as far as i
   assert.ok(plain > RUNS / 10, `${plain} were plain`);
 });
 
-/** Parts of updates near the edges of what there is: "a" and "b" are by clients of their own, and 5 has written nothing. */
-const parts = (() => {
-  const client = fc.constantFrom(...doc.store.clients.keys(), 5, 6);
-  const edge = fc.nat(3);
-  const item = fc.record({
-    origin: fc.option(fc.tuple(client, edge)),
-    rightOrigin: fc.option(fc.tuple(client, edge), { freq: 1 }),
-    root: fc.constantFrom('content', 'content', 'meta', 'other', null),
-    key: fc.constantFrom('a', 'b', 'nested', null),
-    kind: fc.constantFrom(8, 8, 8, 1, 0, 2, 4, 10),
-    values: fc.array(fc.constantFrom<unknown>(1, 'x', { y: [null] }, undefined), { maxLength: 3 }),
-  });
-  const items = fc.record({ client, clock: fc.option(edge), all: fc.array(item, { maxLength: 3 }) });
-  const gone = fc.record({ client, ranges: fc.array(fc.tuple(edge, edge), { maxLength: 2 }) });
-  return fc.record({ items: fc.array(items, { maxLength: 2 }), gone: fc.array(gone, { maxLength: 2 }) });
-})();
-type Parts = typeof parts extends fc.Arbitrary<infer T> ? T : never;
-
-/** An update made of them, by update format 1 of Yjs. */
-function encoded({ items, gone }: Parts, clockOf: (client: number) => number): Uint8Array {
-  const e = createEncoder();
-  const put = (...numbers: number[]) => numbers.forEach((n) => void writeVarUint(e, n));
-  put(items.length);
-  for (const { client, clock, all } of items) {
-    put(all.length, client, clock ?? clockOf(client));
-    for (const { origin, rightOrigin, root, key, kind, values } of all) {
-      writeUint8(e, (origin ? 0x80 : 0) | (rightOrigin ? 0x40 : 0) | (key === null ? 0 : 0x20) | kind);
-      put(...(origin ?? []), ...(rightOrigin ?? []));
-      if (!origin && !rightOrigin) {
-        put(root === null ? 0 : 1);
-        if (root === null) put(client, 0);
-        else writeVarString(e, root);
-        if (key !== null) writeVarString(e, key);
-      }
-      put(values.length);
-      if (kind === 8) for (const value of values) writeAny(e, value as undefined);
-    }
-  }
-  put(gone.length);
-  for (const { client, ranges } of gone) put(client, ranges.length, ...ranges.flat());
-  return toUint8Array(e);
-}
-
 test('plain updates one after the other, near the edges of what there is, can be applied whole', () => {
   let plain = 0;
   fc.assert(
-    fc.property(fc.array(parts, { minLength: 1, maxLength: 3 }), (updates) => {
+    fc.property(fc.array(partsNear(doc), { minLength: 1, maxLength: 3 }), (updates) => {
       const ahead = new Map<number, number>();
       let tried = doc;
       const applied = copyOf(doc);
       for (const one of updates) {
-        const bytes = encoded(one, (client) => ahead.get(client) ?? Y.getState(doc.store, client));
+        const bytes = encodedParts(one, (client) => ahead.get(client) ?? Y.getState(doc.store, client));
         const clocks = plainClocks(doc, bytes, ahead);
         if (!clocks) continue;
         plain++;

@@ -1,4 +1,5 @@
 // How a room writes: what a skill sends after a rest at once, what comes together in one, what is refused not at all.
+import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as Y from 'yjs';
@@ -7,9 +8,11 @@ import type { Member } from '../../firmware/documents/members.ts';
 import { encodeUpdate } from '../../firmware/documents/message.ts';
 import { makeRoom } from '../../firmware/documents/room.ts';
 import { copyOf } from '../../firmware/documents/staging.ts';
+import { encodedParts, partsNear } from '../lab/updates.ts';
 import { until } from '../lab/wait.ts';
 
 const test = suite('rooms');
+const RUNS = Number(process.env['RUNS'] ?? 300);
 
 /** Updates that each set `n`, as a skill sends them. */
 function sent(count: number): Uint8Array[] {
@@ -73,9 +76,9 @@ function client(room: ReturnType<typeof makeRoom>, canWrite = true) {
   room.join(member);
   return { doc, member, faults, sent: () => sending, content: () => readContent(doc) };
 }
-const roomOf = (content: object, maxBytes = 1e4) => {
-  const stored = new Y.Doc();
-  mergeContent(stored, content as never);
+const roomOf = (content: object | Y.Doc, maxBytes = 1e4) => {
+  const stored = content instanceof Y.Doc ? content : new Y.Doc();
+  if (stored !== content) mergeContent(stored, content as never);
   const disk: Uint8Array[] = [Y.encodeStateAsUpdate(stored)];
   const fails = { next: false };
   const room = makeRoom(
@@ -236,6 +239,56 @@ test('where the disk fails now and then, the document is what was stored, update
   assert.equal(readContent(room.doc), stored);
   assert.ok(Object.keys(stored).length > 100);
   room.close();
+});
+
+test('whatever a member sends, what is stored can be read, and is what the room and the others show', async () => {
+  const base = new Y.Doc();
+  mergeContent(base, { a: 1, b: { c: [2] } });
+  base.getMap('content').set('nested', new Y.Map([['k', 1]]));
+  const step = fc.oneof(
+    { weight: 4, arbitrary: partsNear(base) },
+    { weight: 1, arbitrary: fc.integer({ min: 2, max: 9 }) },
+  );
+  let refused = 0;
+  let taken = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, inTurn) => {
+      const { room, disk } = roomOf(copyOf(base));
+      const honest = client(room);
+      const hostile: Member = { canWrite: true, send() {} };
+      room.join(hostile);
+      const all: Promise<unknown>[] = [];
+      for (const one of steps) {
+        if (typeof one === 'number') honest.doc.getMap('content').set('n', one);
+        else {
+          const update = encodedParts(one, (id) => Y.getState(room.doc.store, id));
+          const sent = room.receive(hostile, encodeUpdate(update)).then(
+            () => taken++,
+            (e) => {
+              refused++;
+              assert.is(e.code ?? e.stack, 'invalid_request');
+            },
+          );
+          all.push(sent);
+        }
+        if (inTurn) await Promise.all([...all, honest.sent()]);
+      }
+      await Promise.all([...all, honest.sent()]);
+      await room.flush();
+      const again = new Y.Doc();
+      for (const u of disk) Y.applyUpdate(again, u);
+      assert.is(again.store.pendingStructs, null);
+      assert.is(again.store.pendingDs, null);
+      assert.equal(readContent(again), readContent(room.doc));
+      assert.equal(honest.content(), readContent(room.doc));
+      const last = steps.findLast((one) => typeof one === 'number');
+      if (inTurn && last !== undefined) assert.ok('n' in honest.content());
+      assert.equal(honest.faults, []);
+      room.close();
+    }),
+    { numRuns: RUNS },
+  );
+  assert.ok(taken > RUNS / 10 && refused > RUNS / 10, `${taken} taken, ${refused} refused`);
 });
 
 test.run();

@@ -304,6 +304,25 @@ test('an update that skips what came before, is too large or nests too deep is r
   );
 });
 
+test('an update that would make a document nobody can read is refused, though Yjs takes it', () => {
+  const doc = new Y.Doc();
+  doc.clientID = 7;
+  doc.getMap('content').set('a', new Y.Map([['k', 1]]));
+  for (const [what, ...bytes] of [
+    ['a change of no length', 1, 1, 5, 0, 0, 0, 0],
+    ['a deletion of no length', 0, 1, 7, 1, 0, 0],
+    // Of a text half of which is said to be there already.
+    ['another past', 1, 1, 7, 0, 0x24, 1, 7, ...Buffer.from('content'), 1, 97, 4, ...Buffer.from('text'), 0],
+  ] as const) {
+    Y.applyUpdate(copyOf(doc), Uint8Array.from(bytes));
+    assert.is(
+      codeOf(() => stage(doc, Uint8Array.from(bytes), 1e6)),
+      'invalid_request',
+      what,
+    );
+  }
+});
+
 async function library(file: string, dir: string, log = logger('test')) {
   const store = await openStore(file, archiveSchema);
   const signer = openSigner(join(dir, 'key'));
