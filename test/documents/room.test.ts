@@ -245,6 +245,8 @@ test('whatever a member sends, what is stored can be read, and is what the room 
   const base = new Y.Doc();
   mergeContent(base, { a: 1, b: { c: [2] } });
   base.getMap('content').set('nested', new Y.Map([['k', 1]]));
+  base.getMap('content').set('list', Y.Array.from([1, 2]));
+  base.getMap('content').set('text', new Y.Text('ab'));
   const step = fc.oneof(
     { weight: 4, arbitrary: partsNear(base) },
     { weight: 1, arbitrary: fc.integer({ min: 2, max: 9 }) },

@@ -8,12 +8,12 @@ import {
   writeVarString,
   writeVarUint,
 } from 'lib0/encoding';
-import type * as Y from 'yjs';
+import * as Y from 'yjs';
 
 /** Items and deletions by the clients of a document, and by 5 and 6. */
 export function partsNear(doc: Y.Doc) {
   const client = fc.constantFrom(...doc.store.clients.keys(), 5, 6);
-  const edge = fc.nat(3);
+  const edge = fc.nat(1 + Math.max(...[...doc.store.clients.keys()].map((c) => Y.getState(doc.store, c))));
   const item = fc.record({
     origin: fc.option(fc.tuple(client, edge)),
     rightOrigin: fc.option(fc.tuple(client, edge), { freq: 1 }),
