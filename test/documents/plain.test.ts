@@ -9,7 +9,7 @@ import { copyOf, stage } from '../../firmware/documents/staging.ts';
 import { encodedParts, partsNear } from '../lab/updates.ts';
 
 const test = suite('plain updates');
-const RUNS = Number(process.env['RUNS'] ?? 3000);
+const RUNS = Number(process.env['RUNS'] ?? 2000);
 const isPlain = (doc: Y.Doc, update: Uint8Array) => plainClocks(doc, update) !== null;
 
 /** The update by which `change` leads on from a copy of `doc`. */

@@ -12,7 +12,7 @@ import { encodedParts, partsNear } from '../lab/updates.ts';
 import { until } from '../lab/wait.ts';
 
 const test = suite('rooms');
-const RUNS = Number(process.env['RUNS'] ?? 300);
+const RUNS = Number(process.env['RUNS'] ?? 100);
 
 /** Updates that each set `n`, as a skill sends them. */
 function sent(count: number): Uint8Array[] {
