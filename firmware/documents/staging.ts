@@ -66,7 +66,7 @@ export class GapError extends IngleError {
 }
 
 /** Whether something in an update has no length. Yjs would take it, and then could not read what it makes of the document. */
-function holdsNothing(update: Uint8Array): boolean {
+function hasEmptyPart(update: Uint8Array): boolean {
   const { structs, ds } = Y.decodeUpdate(update);
   return (
     structs.some((s) => s.length === 0) ||
@@ -75,14 +75,12 @@ function holdsNothing(update: Uint8Array): boolean {
 }
 
 function applyForeign(next: Y.Doc, update: Uint8Array, isView: boolean): void {
-  let isEmpty: boolean;
   try {
-    isEmpty = holdsNothing(update);
-    if (!isEmpty) Y.applyUpdate(next, update, 'foreign');
-  } catch {
-    throw bad('cannot be read');
+    if (hasEmptyPart(update)) throw bad('holds items of no length');
+    Y.applyUpdate(next, update, 'foreign');
+  } catch (e) {
+    throw e instanceof IngleError ? e : bad('cannot be read');
   }
-  if (isEmpty) throw bad('holds items of no length');
   if (next.store.pendingStructs || next.store.pendingDs) throw new GapError();
   for (const clock of Y.decodeStateVector(Y.encodeStateVector(next)).values())
     if (!(clock <= MAX_CLOCK)) throw bad('claims too many changes');
