@@ -69,7 +69,7 @@ export function openLibrary(o: {
 
   async function read(text: string): Promise<Loaded> {
     const at = await commits.load(text);
-    if (at.isDamaged) o.log.warn('a stored document cannot be read whole', { key: text });
+    if (at.isDamaged) o.log.warn('a stored document cannot be read whole', { document: text });
     return at;
   }
 
@@ -131,7 +131,7 @@ export function openLibrary(o: {
         library
           .open(key)
           .then((room) => room.settle())
-          .catch((cause) => o.log.warn('the index lags behind a document', { key, cause })),
+          .catch((cause) => o.log.warn('the index lags behind a document', { document: key, cause })),
       );
       await Promise.all(settling);
     },
@@ -165,8 +165,8 @@ async function renew(o: { signer: Signer; log: Log }, room: Room, { signature }:
   const { key } = room;
   // What somebody else wrote into the store gets no signature by the way.
   if (!o.signer.verify(key, etagOf(readContent(room.doc)), signature))
-    return o.log.warn('a stored view does not bear the signature of this hub', { key });
+    return o.log.warn('a stored view does not bear the signature of this hub', { document: key });
   await room
     .write(() => {})
-    .catch((cause) => o.log.warn('a view is shown as it was compiled before', { key, cause }));
+    .catch((cause) => o.log.warn('a view is shown as it was compiled before', { document: key, cause }));
 }

@@ -104,7 +104,7 @@ export async function openDurable<S extends string, E extends string, M extends 
   ))
     if (Object.hasOwn(o.table, r.state))
       found.set(r.key, { ...r, memory: { ...o.memory, ...(JSON.parse(r.memory) as Partial<M>) } });
-    else o.log.warn(`${o.name} does not know a stored state`, { key: r.key, state: r.state });
+    else o.log.warn(`${o.name} does not know a stored state`, { row: r.key, state: r.state });
   return {
     row(key) {
       const old = found.get(key) ?? { state: o.initial, since: now(), memory: { ...o.memory } };
